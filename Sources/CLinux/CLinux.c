@@ -7,6 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -104,6 +105,10 @@ int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
     *seconds = status.stx_btime.tv_sec;
     *nanoseconds = status.stx_btime.tv_nsec;
     return 0;
+}
+
+int wsx_rename_new(const char *path, const char *other) {
+    return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
 }
 
 int wsx_network_changes(void) {

@@ -40,7 +40,7 @@ extension Session {
         let path = absolute(values["path"])?.stringValue ?? ""
         let secret = try passphrase(values).map { Array($0.utf8) }
         guard command.name == "backup.restore" else {
-            let result = try BackupCheck.verify(path, passphrase: secret)
+            let result = try BackupCheck.verify(path, passphrase: secret, in: home())
             show(rendering.text(result, of: command.name))
             if secret != nil, result["sealed"]?.boolValue == false {
                 io.printError(
@@ -48,13 +48,16 @@ extension Session {
             }
             return 0
         }
-        let paths = try paths()
         let result = try BackupRestore.restore(
-            path, to: HomeFolder(data: paths.data, socket: paths.socket),
-            configuration: paths.configuration, passphrase: secret,
+            path, to: home(), configuration: paths().configuration, passphrase: secret,
             isForced: values["force"]?.boolValue == true, now: UInt64(max(io.now, 0)))
         show(rendering.text(result, of: command.name))
         return 0
+    }
+
+    private func home() throws(NodeError) -> HomeFolder {
+        let paths = try paths()
+        return HomeFolder(data: paths.data, socket: paths.socket)
     }
 
     /// The passphrase that was given in one of three ways; the first line of a file.

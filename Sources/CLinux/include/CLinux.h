@@ -56,6 +56,9 @@ int wsx_process_descriptor(int process);
 // When the file was made. errno is ENOTSUP where the file system does not say.
 int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds);
 
+// Renames a file unless something has the new name: then EEXIST. EINVAL where the file system cannot.
+int wsx_rename_new(const char *path, const char *other);
+
 // A socket on which the kernel reports that addresses or links of this machine changed.
 int wsx_network_changes(void);
 

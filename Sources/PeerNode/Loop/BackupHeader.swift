@@ -91,26 +91,6 @@ struct BackupHeader: Equatable {
         }
     }
 
-    /// What stands at the beginning of a draft until the header is known: the first 8 bytes of one,
-    /// then zeros, which is no header.
-    static var draftBytes: [UInt8] {
-        magic + [UInt8](repeating: 0, count: byteCount - magic.count)
-    }
-
-    /// The name that a draft was to get, or `nil` for what is none. Earlier versions wrote drafts
-    /// that begin with zeros alone.
-    ///
-    /// - Parameter start: the first bytes of the file; any are safe.
-    static func target(ofDraft path: String, beginning start: [UInt8]) -> String? {
-        guard path.hasSuffix(draftSuffix),
-            start == draftBytes || start == [UInt8](repeating: 0, count: byteCount)
-        else { return nil }
-        return String(path.dropLast(draftSuffix.count))
-    }
-
-    /// Behind the name of a backup that is being made.
-    static let draftSuffix = ".new"
-
     private static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }

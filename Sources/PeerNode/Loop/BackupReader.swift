@@ -135,31 +135,33 @@ struct BackupReader {
 
     /// Whether a backup could be restored: its hashes, its identity, and its store's own checks.
     ///
-    /// The store is unpacked beside the backup for as long as it is looked at.
-    static func verify(_ path: String, passphrase: [UInt8]?) throws(NodeError) -> JSONValue {
+    /// The store is unpacked for as long as it is looked at: of a sealed backup into the home, where
+    /// there is one, else beside the backup.
+    static func verify(
+        _ path: String, passphrase: [UInt8]?, in home: HomeFolder?
+    ) throws(NodeError) -> JSONValue {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
         let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
-        guard let home = try? IdentityFile(fileBytes: identity),
-            home.device == reader.header.device
+        guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }
-        // In a folder that nobody else has made: beside it may stand a file of that name.
-        let folder: String
-        do throws(SystemError) { folder = try FileSystem.makeOwnFolder(at: path + ".verify") } catch
-        {
-            throw .backup("verify", error)
-        }
-        let copy = folder + "/node.db"
-        defer {
-            for name in [copy, copy + "-wal", copy + "-shm"] { _ = try? FileSystem.remove(name) }
-            rmdir(folder)
-        }
-        try reader.extract(0, key, to: copy)
-        let operations = try checkStore(copy, of: path)
+        let folder = try workFolder(for: reader, at: path, in: home)
+        defer { folder.remove() }
+        try reader.extract(0, key, to: folder.store)
+        let operations = try checkStore(folder.store, of: path)
         var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
         object.append("operations", .integer(operations))
         return .object(object)
+    }
+
+    private static func workFolder(
+        for reader: BackupReader, at path: String, in home: HomeFolder?
+    ) throws(NodeError) -> BackupWorkFolder {
+        guard reader.header.isSealed, let home,
+            (try? FileSystem.status(of: home.data))?.kind == .folder
+        else { return try .make(at: path) }
+        return try .make(in: home)
     }
 
     /// Whether a store that was unpacked is whole, and gives all of its operations.

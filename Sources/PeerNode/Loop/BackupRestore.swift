@@ -100,8 +100,11 @@ public enum BackupRestore {
 public enum BackupCheck {
     /// The object `backup` with the number of operations.
     ///
+    /// - Parameter home: where a sealed one's store is unpacked, if it is there.
     /// - Throws: `store_failed` for a damaged backup, `wrong_secret`.
-    public static func verify(_ path: String, passphrase: [UInt8]?) throws(NodeError) -> JSONValue {
-        try BackupReader.verify(path, passphrase: passphrase)
+    public static func verify(
+        _ path: String, passphrase: [UInt8]?, in home: HomeFolder?
+    ) throws(NodeError) -> JSONValue {
+        try BackupReader.verify(path, passphrase: passphrase, in: home)
     }
 }

@@ -38,9 +38,6 @@ struct BackupWriter {
         guard (try? FileSystem.status(of: request.path)) == nil else {
             throw .backupExists(request.path)
         }
-        let draft = request.path + BackupHeader.draftSuffix
-        let copy = request.path + ".store"
-        defer { for path in [draft, copy, copy + "-journal"] { _ = try? FileSystem.remove(path) } }
         let identity = try small(request.home.identity)
         guard let home = try? IdentityFile(fileBytes: identity) else {
             throw .badConfiguration("the identity cannot be read")
@@ -48,7 +45,13 @@ struct BackupWriter {
         var header = BackupHeader(
             createdAt: request.createdAt, device: home.device, vault: nil)
         let key = try seal(&header)
-        // Before the copy, which it tells for one if nothing comes after it.
+        let beside = try BackupWorkFolder.make(at: request.path)
+        defer { beside.remove() }
+        // The copy is plain, which a sealed backup's medium is not trusted with.
+        let inside = key == nil ? nil : try BackupWorkFolder.make(in: request.home)
+        defer { inside?.remove() }
+        let copy = (inside ?? beside).store
+        let draft = beside.draft
         let file = try begin(draft)
         let leavesPhraseOut = try copyStore(to: copy)
         do throws(SystemError) {
@@ -72,9 +75,9 @@ struct BackupWriter {
     /// A draft with room for the header, which is known at the end.
     private func begin(_ draft: String) throws(NodeError) -> FileDescriptor {
         do throws(SystemError) {
-            _ = try FileSystem.remove(draft)
             let file = try FileSystem.openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-            try file.writeAll(BackupHeader.draftBytes, path: draft)
+            let room = [UInt8](repeating: 0, count: BackupHeader.byteCount)
+            try file.writeAll(room, path: draft)
             return file
         } catch { throw .backup("write", error) }
     }
@@ -106,7 +109,6 @@ struct BackupWriter {
     /// - Returns: whether there was such a secret.
     private func copyStore(to path: String) throws(NodeError) -> Bool {
         do throws(SystemError) {
-            _ = try FileSystem.remove(path)
             // With its mode from the first moment; SQLite would use the umask.
             _ = try FileSystem.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         } catch { throw .backup("write", error) }
@@ -154,9 +156,7 @@ struct BackupWriter {
         guard count == bytes.count, uninterrupted({ fsync(file.number) }) == 0 else {
             throw SystemError("fsync", path: draft)
         }
-        // Unlike a renaming, a second name is refused where the name is taken.
-        guard link(draft, request.path) == 0 else { throw SystemError("link", path: request.path) }
-        unlink(draft)
+        try FileSystem.moveToFreeName(draft, request.path)
         try FileSystem.synchronizeFolder(FileSystem.parent(of: request.path))
     }
 }

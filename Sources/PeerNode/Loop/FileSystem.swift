@@ -76,9 +76,7 @@ public enum FileSystem {
     /// - Throws: `SystemError`; `isExistingFile` says that there is one, which was left alone.
     public static func create(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         try write(bytes, to: path) { (draft) throws(SystemError) in
-            // Unlike a renaming, a second name is refused where the name is taken.
-            guard Glibc.link(draft, path) == 0 else { throw SystemError("link", path: path) }
-            unlink(draft)
+            try moveToFreeName(draft, path)
         }
     }
 
@@ -121,6 +119,18 @@ public enum FileSystem {
             throw SystemError("write", path: path, number: count < 0 ? errno : EIO)
         }
         try synchronize(file, path: path)
+    }
+
+    /// Gives a file another name, unless something has it: then `isExistingFile`.
+    static func moveToFreeName(_ path: String, _ other: String) throws(SystemError) {
+        try checkPath(path)
+        try checkPath(other)
+        if wsx_rename_new(path, other) == 0 { return }
+        // Some file systems know no renaming that refuses; others, as that of most sticks, no
+        // second names.
+        guard errno == EINVAL || errno == ENOSYS else { throw SystemError("rename", path: other) }
+        guard Glibc.link(path, other) == 0 else { throw SystemError("link", path: other) }
+        unlink(path)
     }
 
     /// Gives a file a second name, which is free.

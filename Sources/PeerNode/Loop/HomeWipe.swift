@@ -100,20 +100,19 @@ struct HomeWipe {
     }
 
     /// Backups, told by how they begin, whatever they are called, and what a crash has left of one
-    /// that was being made: the draft and the copy of the store beside it.
+    /// that was being made or looked at.
     private mutating func removeBackups() {
         for name in names() {
             let path = home.data + "/" + name
+            if BackupWorkFolder.isOne(name) {
+                attempt { () throws(SystemError) in try BackupWorkFolder.remove(path) }
+            }
             guard (try? FileSystem.status(of: path))?.kind == .file,
                 let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
                 let start = try? file.readSome(
-                    byteCountMax: BackupHeader.byteCount, path: path)
+                    byteCountMax: BackupHeader.byteCount, path: path),
+                BackupHeader(start) != nil
             else { continue }
-            if let target = BackupHeader.target(ofDraft: path, beginning: start) {
-                for copy in [target + ".store", target + ".store-journal"] { remove(copy) }
-            } else if BackupHeader(start) == nil {
-                continue
-            }
             remove(path)
         }
     }

@@ -117,7 +117,8 @@ final class NodeJobs {
                         using: SystemRandom()))
             case .verifyBackup(let path, let passphrase):
                 return .success(
-                    try BackupReader.verify(path, passphrase: passphrase.map { Array($0.utf8) }))
+                    try BackupReader.verify(
+                        path, passphrase: passphrase.map { Array($0.utf8) }, in: home))
             }
         } catch { return .failure(error) }
     }

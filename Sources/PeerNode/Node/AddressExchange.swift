@@ -12,20 +12,9 @@ struct AddressNews {
     /// When the own record was signed again last because somebody had a newer one.
     var signedAgain: UInt64?
     /// How many records of each person's devices are asked for: each is written, and others ask for it.
-    private var allowances: [[UInt8]: Allowance] = [:]
-
-    /// Counts a record that is asked for, or says that there were too many of that person's.
-    mutating func mayAsk(of person: [UInt8], at now: UInt64) -> Bool {
-        for other in allowances.keys where allowances[other]?.isFull(at: now) == true {
-            allowances[other] = nil
-        }
-        return allowances[
-            person,
-            default: Allowance(
-                tokens: Limits.addressRecordsOfOneMax,
-                refillMilliseconds: Limits.addressRecordOfOneMilliseconds)
-        ].take(at: now)
-    }
+    var allowances = GroupAllowances<[UInt8]>(
+        tokens: Limits.addressRecordsOfOneMax,
+        refillMilliseconds: Limits.addressRecordOfOneMilliseconds)
 
     /// Compares them then, unless that is done earlier.
     mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
@@ -152,6 +141,7 @@ extension NodeCore {
         var wants: [[UInt8]] = []
         let now = time.monotonic
         network.addressNews.asked = network.addressNews.asked.filter { $0.value.until > now }
+        network.addressNews.allowances.forgetFull(at: now)
         for device in devices(of: workspace) where wants.count < Limits.bookWantsMax {
             let name = BookWord.Entry.name(of: device)
             guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
@@ -167,7 +157,7 @@ extension NodeCore {
                 continue
             }
             let person = workspace.owner(of: device)?.bytes ?? device.bytes
-            guard network.addressNews.mayAsk(of: person, at: now) else { continue }
+            guard network.addressNews.allowances.take(person, at: now) else { continue }
             sync.wanted[device] = at
             network.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
             wants.append(name)

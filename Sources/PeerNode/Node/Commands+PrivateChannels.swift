@@ -28,7 +28,6 @@ extension NodeCore {
         _ channel: Workspace.Channel, to heir: MemberID, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         try refuseOutsider(heir, of: channel, in: workspace)
-        try answerEnds(of: heir, in: channel, workspace)
         return try change(channel, in: workspace, .role(heir, .owner, drops: true)) {
             $0.standing(of: heir)?.role == .owner
         }
@@ -38,22 +37,8 @@ extension NodeCore {
         _ role: Role, of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         try refuseOutsider(person, of: channel, in: workspace)
-        try answerEnds(of: person, in: channel, workspace)
         return try change(channel, in: workspace, .role(person, role, drops: false)) {
             $0.standing(of: person)?.role == role
-        }
-    }
-
-    /// Writes a key that names by which grant somebody is in whose membership had ended, where nothing yet
-    /// is known to know of that: no seat holds that does not.
-    private func answerEnds(
-        of person: MemberID, in channel: Workspace.Channel, _ workspace: Workspace
-    ) throws(NodeError) {
-        let document = try document(of: channel, in: workspace)
-        let ends = workspace.memberEnds[person] ?? []
-        guard !ends.isSubset(of: document.authority.knownEnds) else { return }
-        _ = try stored { () throws(StorageError) in
-            try changeKey(of: document, for: [person], in: workspace)
         }
     }
 

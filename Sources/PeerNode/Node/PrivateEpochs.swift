@@ -101,13 +101,12 @@ extension NodeCore {
 
     /// Writes an operation that does nothing but change the key.
     ///
-    /// - Parameter people: whose ends it answers besides: they are given another seat next.
     /// - Returns: its id, or `nil` when this device may not; then nothing is written.
     @discardableResult
     func changeKey(
-        of document: PrivateDocument, for people: [MemberID] = [], in workspace: Workspace
+        of document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        let (key, epoch) = newEpoch(of: document, for: people, in: workspace)
+        let (key, epoch) = newEpoch(of: document, in: workspace)
         guard
             let id = try author(
                 .rekey(epoch), in: document, of: workspace, introducing: key)

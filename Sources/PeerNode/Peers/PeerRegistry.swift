@@ -71,7 +71,10 @@ public struct PeerRegistry: Sendable {
     }
 
     private var entries: [PeerName: Entry] = [:]
-    private var allowances = DialAllowances<Group>()
+    /// Anybody who is in may name any address, and as often as it likes; who listens there has not
+    /// asked to be dialled.
+    private var allowances = GroupAllowances<Group>(
+        tokens: Limits.dialsOfOneMax, refillMilliseconds: Limits.dialOfOneMilliseconds)
     private var lastNumber: UInt64 = 0
 
     /// Whether all dialling is off.
@@ -204,7 +207,7 @@ extension PeerRegistry {
 
     /// Everybody who rests is due at once: what failed before says nothing about this network.
     public mutating func networkChanged() {
-        allowances = DialAllowances()
+        allowances.refill()
         for name in entries.keys {
             entries[name]?.forgetFailures()
             guard case .waiting = entries[name]?.stage else { continue }

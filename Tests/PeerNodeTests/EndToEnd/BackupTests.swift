@@ -166,9 +166,7 @@ extension EndToEnd {
             let folder = (file as NSString).deletingLastPathComponent
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(
-                names.allSatisfy { name in
-                    ![".new", ".store", ".verify"].contains { name.hasSuffix($0) }
-                })
+                !names.contains { $0.contains(".wsx-work.") })
         }
     }
 }

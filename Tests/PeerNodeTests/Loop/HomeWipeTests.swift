@@ -72,32 +72,25 @@ import WorkspaceModel
         }
     }
 
-    /// What a crash leaves of `backup create`: the draft, and the copy of the store beside it.
-    @Test(arguments: [BackupHeader.draftBytes, [UInt8](repeating: 0, count: 384)])
-    func `takes a backup along that a crash cut short`(_ start: [UInt8]) throws {
+    /// What a crash leaves of `backup create` and `backup verify`: their folder.
+    @Test func `takes a backup along that a crash cut short`() throws {
         try withTemporaryFolder { root in
-            let zeros = [UInt8](repeating: 0, count: 383)
-            let home = try home(
-                in: root,
-                [
-                    "X.new": start + [1, 2, 3], "X.store": [9], "X.store-journal": [9],
-                    "early.bak.new": start, "early.bak.store": [9],
-                    // Somebody else's.
-                    "Y.new": zeros + [1], "Y.store": [9], "Z.store": [9], "zeros": start,
-                ])
+            let files = [
+                "X.wsx-work.a1B2c3/node.db", "X.wsx-work.a1B2c3/draft",
+                "backup.wsx-work.abcdef/node.db", "backup.wsx-work.abcdef/node.db-journal",
+                // Somebody else's.
+                "X.wsx-work.a1/node.db", "Y.wsx-work.abcdef/thesis", "X.store", "X.new",
+            ]
+            for file in files {
+                try FileSystem.makeFolder(FileSystem.parent(of: root + "/home/" + file))
+            }
+            let home = try home(in: root, .init(uniqueKeysWithValues: files.map { ($0, [9]) }))
             try HomeWipe.begin(home)
-            #expect(try left(home) == ["Y.new", "Y.store", "Z.store", "zeros"])
+            #expect(
+                try left(home) == [
+                    "X.new", "X.store", "X.wsx-work.a1", "X.wsx-work.a1/node.db",
+                    "Y.wsx-work.abcdef", "Y.wsx-work.abcdef/thesis",
+                ])
         }
-    }
-
-    @Test func `knows a draft by its name and its beginning`() {
-        let start = BackupHeader.draftBytes
-        #expect(start.count == BackupHeader.byteCount)
-        #expect(BackupHeader(start) == nil, "nobody restores from it")
-        #expect(BackupHeader.target(ofDraft: "/h/X.new", beginning: start) == "/h/X")
-        #expect(BackupHeader.target(ofDraft: "/h/X", beginning: start) == nil)
-        #expect(
-            BackupHeader.target(ofDraft: "/h/X.new", beginning: Array(start.dropLast())) == nil)
-        #expect(BackupHeader.target(ofDraft: "/h/X.new", beginning: start.map { $0 ^ 1 }) == nil)
     }
 }

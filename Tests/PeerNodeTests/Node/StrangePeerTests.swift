@@ -64,10 +64,10 @@ import WorkspaceTestKit
     @Test func `and of one person's records so many are asked for, and more as time goes by`() {
         var news = AddressNews()
         var asked = 0
-        for number in UInt64(0)..<10_000 where news.mayAsk(of: [1], at: number) { asked += 1 }
+        for number in UInt64(0)..<10_000 where news.allowances.take([1], at: number) { asked += 1 }
         let later = 9_999 / Limits.addressRecordOfOneMilliseconds
         #expect(asked == Int(Limits.addressRecordsOfOneMax + later))
-        let mayOther = news.mayAsk(of: [2], at: 10_000)
+        let mayOther = news.allowances.take([2], at: 10_000)
         #expect(mayOther)
     }
 }
