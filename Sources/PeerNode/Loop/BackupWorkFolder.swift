@@ -45,10 +45,14 @@ struct BackupWorkFolder {
         try? Self.remove(path)
     }
 
-    /// Whether this is the name of such a folder.
-    static func isOne(_ name: String) -> Bool {
-        let tail = name.utf8.suffix(infix.utf8.count + suffixByteCount)
-        return tail.starts(with: infix.utf8) && tail.count == infix.utf8.count + suffixByteCount
+    /// Of which file's work a folder of this name is, or `nil` where it is another one.
+    static func target(ofFolder name: String) -> String? {
+        let bytes = Array(name.utf8)
+        let tail = bytes.suffix(infix.utf8.count + suffixByteCount)
+        guard tail.count == infix.utf8.count + suffixByteCount, tail.starts(with: infix.utf8) else {
+            return nil
+        }
+        return String(decoding: bytes.dropLast(tail.count), as: UTF8.self)
     }
 
     /// Removes such a folder: what is ever in one, and then itself. Anything else in it stays, and
@@ -61,11 +65,8 @@ struct BackupWorkFolder {
     /// Those of this name which nobody uses. An empty one may be about to be locked.
     private static func removeAbandoned(beside file: String) throws(SystemError) {
         let parent = FileSystem.parent(of: file)
-        let own = file.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
-        for name in try FileSystem.names(in: parent)
-        where isOne(name) && name.utf8.dropLast(infix.utf8.count + suffixByteCount)
-            .elementsEqual(own)
-        {
+        guard let own = file.split(separator: "/").last.map(String.init) else { return }
+        for name in try FileSystem.names(in: parent) where target(ofFolder: name) == own {
             let path = parent + "/" + name
             guard
                 let folder = try? FileSystem.openFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),

@@ -104,7 +104,7 @@ struct HomeWipe {
     private mutating func removeBackups() {
         for name in names() {
             let path = home.data + "/" + name
-            if BackupWorkFolder.isOne(name) {
+            if BackupWorkFolder.target(ofFolder: name) != nil {
                 attempt { () throws(SystemError) in try BackupWorkFolder.remove(path) }
             }
             guard (try? FileSystem.status(of: path))?.kind == .file,

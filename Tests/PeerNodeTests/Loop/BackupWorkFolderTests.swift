@@ -15,7 +15,8 @@ import WorkspaceModel
             let path = FileSystem.parent(of: folder.store)
             #expect(try !FileSystem.status(of: path).isOpenToOthers)
             #expect(path.hasPrefix(root + "/X.wsx-work."))
-            #expect(BackupWorkFolder.isOne(String(path.split(separator: "/").last ?? "")))
+            let name = String(path.split(separator: "/").last ?? "")
+            #expect(BackupWorkFolder.target(ofFolder: name) == "X")
             for file in [folder.draft, folder.store, folder.store + "-wal"] {
                 try FileSystem.create(file, with: [1])
             }
