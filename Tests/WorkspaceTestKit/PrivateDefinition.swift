@@ -32,8 +32,12 @@ public struct PrivateDefinition {
             let past = story.pasts[operation.id] ?? []
             lamports[operation.id] = 1 + (past.compactMap { lamports[$0] }.max() ?? 0)
             roles[operation.id] = actingRole(operation)
-            for part in parts(of: operation) where isWellFormed(operation, part) {
-                wellFormed.insert(part)
+            // That a transfer has no fault gives it another part.
+            var number = 0
+            while number < parts(of: operation).count {
+                let part = Part(id: operation.id, number: number)
+                if isWellFormed(operation, part) { wellFormed.insert(part) }
+                number += 1
             }
         }
     }
@@ -53,7 +57,8 @@ public struct PrivateDefinition {
         for (part, seat) in everySeat where wellFormed.contains(part) && isValid(part) {
             let role = roleNow(of: part, seat)
             let rank = [rankNow(of: part, seat)]
-            guard !isEnded(part, seat), replacements(of: part, seat).isEmpty,
+            guard !isEnded(part, seat), !hasLapsed(part, seat),
+                replacements(of: part, seat).isEmpty,
                 drop(after: part, seat, keepsSeat: true) == nil
             else { continue }
             if let known = best[seat.member], known.rank[0] < rank[0] { continue }
@@ -71,7 +76,7 @@ public struct PrivateDefinition {
             let known = (story.pasts[candidate.id] ?? []).union([candidate.id])
             let answered = introductions(valid).filter { other in
                 known.contains(other.id) && other.author.map { people[$0] != nil } ?? false
-            }.flatMap { $0.change?.action.epoch?.answers ?? [] }
+            }.flatMap { answers(of: $0) }
             return known.isSuperset(of: ends) && revocations.isSubset(of: answered)
                 && candidate.author.map { people[$0] != nil } ?? false
         }
@@ -84,9 +89,9 @@ public struct PrivateDefinition {
         var givers: Set<OperationID> = []
         for (part, seat) in everySeat
         where seat.member == member && wellFormed.contains(part) && isValid(part) {
-            if !isEnded(part, seat) { givers.insert(part.id) }
+            if !isEnded(part, seat), !hasLapsed(part, seat) { givers.insert(part.id) }
         }
-        guard !givers.isEmpty else { return [] }
+        guard !givers.isEmpty, members()[member] != nil else { return [] }
         let theirs = introductions(valid).filter { introduction in
             let known = (story.pasts[introduction.id] ?? []).union([introduction.id])
             return history == .all || !known.isDisjoint(with: givers)
@@ -109,6 +114,33 @@ public struct PrivateDefinition {
         }
     }
 
+    /// Of the end of the own membership only who is known to know of it says something.
+    private func answers(of operation: PrivateOperation) -> [OperationID] {
+        let own = operation.author.flatMap { story.ends[$0] } ?? []
+        let answers = operation.change?.action.epoch?.answers ?? []
+        return answers.filter { !own.contains($0) || operation.knownEnds.contains($0) }
+    }
+
+    // MARK: Lapsing
+
+    /// The ends of the member's membership that neither the operation nor anything in its past is
+    /// known to know of.
+    private func ends(of member: MemberID, unknownTo id: OperationID) -> Set<OperationID> {
+        guard subtype == .channel else { return [] }
+        let known = (story.pasts[id] ?? []).union([id]).compactMap { story[$0]?.knownEnds }
+        return known.reduce(story.ends[member] ?? []) { $0.subtracting($1) }
+    }
+
+    private func hasLapsed(_ part: Part, _ seat: PrivateSeat) -> Bool {
+        !ends(of: seat.member, unknownTo: part.id).isEmpty
+    }
+
+    /// Whether somebody acts, in a new membership, under a seat of before.
+    private func actsUnderLapsed(_ operation: PrivateOperation) -> Bool {
+        guard let author = operation.author, let seat = operation.change?.seat else { return false }
+        return !ends(of: author, unknownTo: seat).isDisjoint(with: operation.knownEnds)
+    }
+
     private func isEarlier(_ left: PrivateOperation, _ right: PrivateOperation) -> Bool {
         (lamports[left.id] ?? 0, left.id) < (lamports[right.id] ?? 0, right.id)
     }
@@ -120,9 +152,13 @@ public struct PrivateDefinition {
     }
 
     /// The author's own seat in a root comes first, the others as they are listed. Who hands the
-    /// document on keeps a seat of one role less.
+    /// document on, without a fault, keeps a seat of one role less.
     private func seats(of operation: PrivateOperation) -> [PrivateSeat] {
-        if case .role(_, _, true)? = operation.change?.action, let author = operation.author {
+        // In a conversation there is nothing but a root and rekeys.
+        guard operation.id == story.root || subtype == .channel else { return [] }
+        if wellFormed.contains(Part(id: operation.id, number: 0)), isTransfer(operation),
+            let author = operation.author
+        {
             return operation.seats + [PrivateSeat(author, .admin)]
         }
         let own = operation.seats.filter {
@@ -174,7 +210,8 @@ public struct PrivateDefinition {
     }
 
     private func isWellFormed(_ operation: PrivateOperation, _ part: Part) -> Bool {
-        guard operation.isAllowed, let action = operation.change?.action,
+        guard operation.isAllowed, !actsUnderLapsed(operation),
+            let action = operation.change?.action,
             let role = roles[operation.id]
         else { return false }
         if let epoch = action.epoch, epoch.keyID != operation.keyID { return false }
@@ -243,7 +280,8 @@ public struct PrivateDefinition {
         let ends = past.filter { other in
             Self.isEnd(other, of: member) && wellFormed.contains(Part(id: other.id, number: 0))
         }
-        return given.count < Limits.privateAdditionsByOneMax + ends.count
+        let outside = story.ends[member]?.count ?? 0
+        return given.count < Limits.privateAdditionsByOneMax + ends.count + outside
     }
 
     /// What the author did before, without fault, that put the member out.
@@ -441,7 +479,10 @@ public struct PrivateDefinition {
             guard case .role(let member, let role, _)? = other.change?.action else { continue }
             if isEnded(Part(id: other.id, number: 0), PrivateSeat(member, role)) { return true }
         }
-        return false
+        // What was kept of a transfer stands in the place of the seats that it takes.
+        return drop(after: part, seat, keepsSeat: true).map {
+            isEnded(Part(id: $0.id, number: 1), PrivateSeat(seat.member, .admin))
+        } ?? false
     }
 }
 

@@ -26,6 +26,22 @@ public struct PrivateFuzzer {
             subtype, history: generator.oneIn(2) ? .all : .fromJoin, seed: seed &+ 1,
             people: strangers.isEmpty ? nil : Set(people))
         replicas = [Set<OperationID>](repeating: [story.root], count: 4)
+        if generator.oneIn(2) { endSomeMemberships() }
+    }
+
+    /// One or two people were out of the workspace, as the keys' answers name it, one of them perhaps
+    /// twice. From when on somebody's grants know of that is up to chance.
+    private mutating func endSomeMemberships() {
+        for number in 1...3 where !generator.oneIn(3) {
+            story.ends[anyMember(), default: []].insert(Self.revocation(number))
+        }
+    }
+
+    /// The ends that an author's grant may know of.
+    private mutating func anyKnownEnds() -> Set<OperationID> {
+        guard !story.ends.isEmpty, !generator.oneIn(3) else { return [] }
+        let all = story.ends.values.reduce(into: Set<OperationID>()) { $0.formUnion($1) }
+        return Set(all.sorted().filter { _ in generator.oneIn(2) })
     }
 
     /// Takes `count` random steps: a meeting, a forgery or an operation of somebody who knows
@@ -59,7 +75,7 @@ public struct PrivateFuzzer {
         let sealed: UInt8? = generator.oneIn(25) ? keys : nil
         return story.write(
             name, after: heads, action, under: seat, sealed: sealed,
-            isAllowed: !generator.oneIn(15))
+            isAllowed: !generator.oneIn(15), knowing: anyKnownEnds())
     }
 
     private mutating func anyName() -> String {

@@ -14,6 +14,8 @@ public struct PrivateStory {
     public private(set) var document = DocumentID.zero
     /// Those whom the workspace ever let in; `nil` for everybody.
     public var people: Set<MemberID>?
+    /// What ended whose membership in the workspace.
+    public var ends: [MemberID: Set<OperationID>] = [:]
     private var byID: [OperationID: PrivateOperation] = [:]
     private var generator: SeededGenerator
 
@@ -134,7 +136,8 @@ public struct PrivateStory {
     /// The document judged, its operations handed over in a random order.
     public func judged(shuffledBy seed: UInt64 = 7) -> PrivateAuthority {
         var generator = SeededGenerator(seed: seed)
-        return PrivateAuthority(of: document, operations.shuffled(using: &generator))
+        return PrivateAuthority(
+            of: document, operations.shuffled(using: &generator), ends: ends)
     }
 }
 

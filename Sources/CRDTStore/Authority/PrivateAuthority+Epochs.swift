@@ -67,6 +67,9 @@ extension PrivateAuthority {
     ///
     /// The authority subkeys of all keys may be given to everybody who is in.
     public func keys(for member: MemberID) -> [KeyID] {
+        // A seat of which nothing is left may be one that nothing has ended: a transfer took it, and
+        // what was kept of that has lapsed.
+        guard standing(of: member) != nil else { return [] }
         let seats = ends(ofSeatsOf: member)
             .filter { $0.value.isEmpty && !evaluator.lapsed.contains($0.key) }.keys
         guard !seats.isEmpty, let root else { return [] }
@@ -191,25 +194,40 @@ extension PrivateAuthority {
     /// The valid removals and departures that end the member's valid seats, by seat.
     ///
     /// What ends a seat ends those that it replaced: the older one may be out of the reach of
-    /// whoever removes the member from the newer, and would go on counting.
+    /// whoever removes the member from the newer, and would go on counting. What a member kept of a
+    /// transfer has replaced the seats that the transfer takes.
     func ends(ofSeatsOf member: MemberID) -> [Int: Set<Int>] {
         var ends: [Int: Set<Int>] = [:]
-        // What replaces a seat knows it, and so is deeper.
+        // What replaces a seat knows it, and so is deeper: found first, but for what was kept.
         let seats = seats(of: member).sorted {
             evaluator.records[$0].lamport > evaluator.records[$1].lamport
         }
-        for seat in seats {
-            var ending: Set<Int> = []
-            guard let exposure = evaluator.contentExposure(seat, member.asDevice) else { continue }
-            evaluator.forEachRevocation(hitting: exposure) { revocation in
-                if evaluator.records[revocation].operation.action.endsMembership {
-                    ending.insert(revocation)
-                } else {
-                    ending.formUnion(ends[revocation] ?? [])
-                }
+        for seat in seats { findEnds(of: seat, member.asDevice, &ends) }
+        return ends.filter { evaluator.records[$0.key].isValid }
+    }
+
+    @discardableResult
+    private func findEnds(
+        of seat: Int, _ member: DeviceID, _ found: inout [Int: Set<Int>]
+    ) -> Set<Int> {
+        if let known = found[seat] { return known }
+        guard let exposure = evaluator.contentExposure(seat, member) else { return [] }
+        // Against two that would have replaced each other.
+        found[seat] = []
+        var replacing: [Int] = []
+        var ending: Set<Int> = []
+        evaluator.forEachRevocation(hitting: exposure) { revocation in
+            if evaluator.records[revocation].operation.action.endsMembership {
+                ending.insert(revocation)
+            } else {
+                replacing.append(revocation)
             }
-            ends[seat] = ending
         }
-        return ends
+        if let drop = evaluator.drop(reaching: seat, member) {
+            evaluator.records[drop].ownPart.map { replacing.append($0) }
+        }
+        for other in replacing { ending.formUnion(findEnds(of: other, member, &found)) }
+        found[seat] = ending
+        return ending
     }
 }

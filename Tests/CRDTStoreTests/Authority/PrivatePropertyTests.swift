@@ -70,14 +70,14 @@ import WorkspaceTestKit
         var fuzzer = document(seed)
         let story = fuzzer.story
         let some = story.operations.filter { _ in !fuzzer.generator.oneIn(8) }
-        let authority = PrivateAuthority(of: story.document, some)
+        let authority = PrivateAuthority(of: story.document, some, ends: story.ends)
         let ids = Set(some.map(\.id))
         for operation in story.operations {
             let isThere = ids.isSuperset(of: story.closure(of: [operation.id]))
             #expect(authority.contains(operation.id) == (isThere && ids.contains(story.root)))
         }
         let closed = some.filter { authority.contains($0.id) }
-        let alone = PrivateAuthority(of: story.document, closed)
+        let alone = PrivateAuthority(of: story.document, closed, ends: story.ends)
         #expect(alone.validOperations == authority.validOperations)
         #expect(alone.members == authority.members)
     }
@@ -94,7 +94,8 @@ import WorkspaceTestKit
             let hasLeft = before.ends(of: member).contains { id in
                 if case .leave? = story[id]?.change?.action { true } else { false }
             }
-            if hasLeft { continue }
+            // What is written under a lapsed seat is the workspace's to refuse.
+            if hasLeft || story.ends[member] != nil { continue }
             var later = story
             later.add(["gil"], as: .admin, by: name)
             later.write(name, .rekey(PrivateStory.epoch(251)))
@@ -126,7 +127,8 @@ import WorkspaceTestKit
                 let member = PrivateStory.member(name)
                 let limit = authority.contentLimit(of: member, in: log, under: key)
                 guard limit != .nothing else { continue }
-                #expect(authority.standing(of: member) != nil)
+                // A lapsed seat carries the content of before.
+                #expect(authority.standing(of: member) != nil || story.ends[member] != nil)
                 guard !made.contains(key) else { continue }
                 // Of this seat nothing has to be proved, then: it holds since before any end.
                 let seats = authority.seatRights(of: member)
@@ -159,8 +161,9 @@ import WorkspaceTestKit
                 keyID: operation.change?.action.epoch?.keyID ?? operation.keyID,
                 change: try? PrivateChange(decoding: text), isAllowed: operation.isAllowed)
         }
-        let first = PrivateAuthority(of: story.document, garbled)
-        let second = PrivateAuthority(of: story.document, garbled.reversed())
+        let first = PrivateAuthority(of: story.document, garbled, ends: story.ends)
+        let second = PrivateAuthority(
+            of: story.document, garbled.reversed(), ends: story.ends)
         #expect(first.validOperations == second.validOperations)
         #expect(first.members == second.members && first.epochs == second.epochs)
         #expect(first.fields == second.fields && first.heads == second.heads)
@@ -168,6 +171,7 @@ import WorkspaceTestKit
 
     @Test func `reaches the interesting cases`() {
         var counts = (valid: 0, revoked: 0, unsupported: 0, faulty: 0, returned: 0, keys: 0)
+        var (lapsed, holding) = (0, 0)
         for seed in UInt64(0)..<60 {
             let story = document(seed).story
             let authority = story.judged()
@@ -181,12 +185,19 @@ import WorkspaceTestKit
                 case nil, .opaque: Issue.record("an operation without a verdict")
                 }
             }
+            var endless = story
+            endless.ends = [:]
+            let without = endless.judged()
+            for member in story.ends.keys where without.standing(of: member) != nil {
+                if authority.standing(of: member) == nil { lapsed += 1 } else { holding += 1 }
+            }
             for end in authority.membershipEnds {
                 guard case .remove(let member, _, _)? = story[end]?.change?.action else { continue }
                 let seat = authority.standing(of: member)?.seat
                 if let seat, authority.isAncestor(end, of: seat) { counts.returned += 1 }
             }
         }
+        #expect(lapsed > 10 && holding > 5, "\(lapsed), \(holding)")
         #expect(counts.valid > 300 && counts.faulty > 200)
         #expect(counts.revoked > 30 && counts.unsupported > 10)
         #expect(counts.returned > 5 && counts.keys > 100, "\(counts)")

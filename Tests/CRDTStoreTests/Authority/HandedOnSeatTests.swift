@@ -1,0 +1,75 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// An owner of a private channel hands it on while an admin, who has not heard of that, puts the owner
+/// out and gives a lesser role: what that role gives is taken by the transfer, and what the owner kept
+/// is ended by the removal. Whoever is out so must be out for the keys and the words as well, or an
+/// owner and one admin could leave a reader behind whom nobody sees.
+@Suite struct `Who handed a private channel on and was put out meanwhile` {
+    private func story(isGivenRole: Bool = true) -> PrivateStory {
+        var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])
+        let start = story.heads
+        let removal = story.remove("olga", by: "adam", after: start, key: 2)
+        var known = [removal]
+        if isGivenRole {
+            known = [
+                story.write(
+                    "adam", after: known, .role(PrivateStory.member("olga"), .member, drops: false))
+            ]
+        }
+        let transfer = story.write(
+            "olga", after: start, .role(PrivateStory.member("anna"), .owner, drops: true))
+        story.write("anna", after: known + [transfer], .rekey(PrivateStory.epoch(3)))
+        return story
+    }
+
+    @Test(arguments: [false, true])
+    func `is in as nobody, gets no key and says nothing that counts`(isGivenRole: Bool) {
+        let story = story(isGivenRole: isGivenRole)
+        let olga = PrivateStory.member("olga")
+        for shuffle in UInt64(0)..<6 {
+            let authority = story.judged(shuffledBy: shuffle)
+            #expect(authority.members.map(\.role) == [.admin, .owner])
+            #expect(authority.standing(of: olga) == nil)
+            #expect(authority.keys(for: olga).isEmpty)
+            let log = LogName(document: story.document, device: .zero, incarnation: 1)
+            for key in UInt8(1)...3 {
+                let limit = authority.contentLimit(
+                    of: olga, in: log, under: PrivateStory.key(key))
+                #expect(limit == .nothing, "under \(key)")
+            }
+        }
+    }
+
+    /// As above with an end in the workspace in the place of the removal: who adds her again knows of that
+    /// end, and not of the transfer, which takes the seat.
+    @Test func `gets no key by a seat that the transfer took`() {
+        var story = PrivateStory(by: "olga", with: [("adam", .admin), ("anna", .admin)])
+        let (start, olga) = (story.heads, PrivateStory.member("olga"))
+        let end = OperationID([UInt8](repeating: 9, count: 32))
+        story.ends[olga] = [end]
+        let transfer = story.write(
+            "olga", after: start, .role(PrivateStory.member("anna"), .owner, drops: true))
+        let seats = [PrivateSeat(olga, .member)]
+        let addition = story.write(
+            "adam", after: start,
+            .add(PrivateAddition(seats: seats, epoch: PrivateStory.epoch(2))), knowing: [end])
+        story.write("anna", after: [transfer, addition], .rekey(PrivateStory.epoch(3)))
+        let authority = story.judged()
+        #expect(authority.standing(of: olga) == nil)
+        #expect(authority.keys(for: olga).isEmpty)
+        #expect(!authority.keys(for: PrivateStory.member("adam")).isEmpty)
+    }
+
+    /// Only the two together put the owner out for good: added by somebody who knows both, she is in.
+    @Test func `is in again by whoever knows of both`() {
+        var story = story()
+        story.add(["olga"], by: "anna", key: 4)
+        let authority = story.judged()
+        let olga = PrivateStory.member("olga")
+        #expect(authority.standing(of: olga)?.role == .member)
+        #expect(authority.keys(for: olga).contains(PrivateStory.key(4)))
+    }
+}
