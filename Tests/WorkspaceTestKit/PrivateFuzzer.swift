@@ -15,7 +15,9 @@ public struct PrivateFuzzer {
     public static let names = ["olga", "anna", "adam", "mina", "moritz", "gil"]
 
     /// A document with an owner, two admins and two members.
-    public init(seed: UInt64) {
+    ///
+    /// - Parameter hasEnds: whether memberships in the workspace may have ended.
+    public init(seed: UInt64, hasEnds: Bool = true) {
         generator = SeededGenerator(seed: seed)
         let subtype: PrivateSubtype = generator.oneIn(12) ? .directMessage : .channel
         let strangers = generator.oneIn(3) ? ["mina", "gil"].prefix(1 + generator.below(2)) : []
@@ -26,7 +28,7 @@ public struct PrivateFuzzer {
             subtype, history: generator.oneIn(2) ? .all : .fromJoin, seed: seed &+ 1,
             people: strangers.isEmpty ? nil : Set(people))
         replicas = [Set<OperationID>](repeating: [story.root], count: 4)
-        if generator.oneIn(2) { endSomeMemberships() }
+        if generator.oneIn(2), hasEnds { endSomeMemberships() }
     }
 
     /// One or two people were out of the workspace, as the keys' answers name it, one of them perhaps
@@ -59,6 +61,27 @@ public struct PrivateFuzzer {
         }
     }
 
+    /// Takes `count` steps of people who share all that they know, and write in any past.
+    ///
+    /// - Parameter names: who they are.
+    /// - Returns: what they wrote.
+    @discardableResult
+    public mutating func attack(by names: [String], steps count: Int) -> [OperationID] {
+        (0..<count).map { _ in
+            let past = generator.oneIn(3) ? Set(story.operations.map(\.id)) : anyPast()
+            return writeAnything(knowing: past, by: names)
+        }
+    }
+
+    /// Writes what somebody says who knows everything.
+    ///
+    /// - Parameter seat: what the author names.
+    public mutating func write(
+        _ name: String, _ action: PrivateAction, under seat: OperationID?
+    ) -> OperationID {
+        story.write(name, action, under: seat)
+    }
+
     private mutating func anyPast() -> Set<OperationID> {
         let tips = (0..<1 + generator.below(2)).compactMap { _ in
             story.operations.randomElement(using: &generator)?.id
@@ -66,9 +89,11 @@ public struct PrivateFuzzer {
         return story.closure(of: tips)
     }
 
-    private mutating func writeAnything(knowing past: Set<OperationID>) -> OperationID {
+    private mutating func writeAnything(
+        knowing past: Set<OperationID>, by names: [String]? = nil
+    ) -> OperationID {
         let action = anyAction()
-        let name = anyAuthor(of: action)
+        let name = names?.randomElement(using: &generator) ?? anyAuthor(of: action)
         let heads = story.heads(of: past)
         if generator.oneIn(15) { return story.writeSealed(name, after: heads) }
         let seat = generator.oneIn(6) ? past.sorted().randomElement(using: &generator) : nil

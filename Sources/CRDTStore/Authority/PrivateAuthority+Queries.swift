@@ -134,6 +134,17 @@ extension PrivateAuthority {
         }
     }
 
+    /// Whether somebody who is out could still write what counts, in a past that knows nothing of the end:
+    /// led the document by a seat that only their own leaving has ended. What somebody stronger says ends
+    /// that too.
+    public func leadsInThePast(_ member: MemberID) -> Bool {
+        guard standing(of: member) == nil else { return false }
+        return ends(ofSeatsOf: member).contains { seat, ends in
+            guard let role = evaluator.records[seat].role, role <= .admin else { return false }
+            return ends.allSatisfy { evaluator.records[$0].operation.action.isDeparture }
+        }
+    }
+
     /// Whether a member ever had a valid seat of this role or a stronger one.
     public func hasSeated(_ member: MemberID, asAtLeast role: Role) -> Bool {
         seats(of: member).contains { seat in

@@ -143,7 +143,8 @@ extension Command {
         line: CommandLineForm(
             "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"]),
         "Remove people from a channel. In a public one they may read on and come back; what is "
-            + "written in a private one after that they cannot read.",
+            + "written in a private one after that they cannot read. Of an admin who left a private one it "
+            + "also ends what a changed program could still do there as if from before.",
         parameters: [channel.definition, people.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
         example: ["channel": "plans", "members": ["@Mina"]],

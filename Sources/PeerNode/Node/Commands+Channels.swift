@@ -175,7 +175,8 @@ extension NodeCore {
         try refuseDefault(channel, "left", in: workspace)
         if people != [workspace.member] { try require(.edit, on: channel, in: workspace) }
         for member in people { try refuseOwner(member, of: channel, in: workspace) }
-        try refuseAbsent(people, from: channel, in: workspace)
+        let present = people.filter { !ledByLeaver($0, channel, in: workspace) }
+        try refuseAbsent(present, from: channel, in: workspace)
         if channel.isPrivate {
             return people == [workspace.member]
                 ? try leavePrivate(channel, in: workspace)

@@ -74,13 +74,14 @@ extension NodeCore {
         _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         let document = try document(of: channel, in: workspace)
-        for member in people where channel.includes(member) {
+        for member in people
+        where channel.includes(member) || ledByLeaver(member, channel, in: workspace) {
             let cuts = privateCuts(of: member, in: document, workspace)
             let (key, epoch) = newEpoch(of: document, in: workspace)
             let id = try write(
                 .remove(member, cuts: cuts, epoch: epoch), in: document, of: channel, workspace,
                 introducing: key
-            ) { $0.standing(of: member) == nil }
+            ) { $0.standing(of: member) == nil && !$0.leadsInThePast(member) }
             try stored { () throws(StorageError) in
                 try mail(key, of: document.id, to: document.people, in: workspace)
                 try mail(
@@ -90,6 +91,17 @@ extension NodeCore {
             }
         }
         return try answer(channel, in: workspace)
+    }
+
+    /// Whether somebody else has left who led the channel: what they write as if they had not counts until
+    /// somebody stronger ends it.
+    func ledByLeaver(
+        _ person: MemberID, _ channel: Workspace.Channel, in workspace: Workspace
+    ) -> Bool {
+        guard person != workspace.member, channel.isPrivate,
+            let document = try? document(of: channel, in: workspace)
+        else { return false }
+        return document.authority.leadsInThePast(person)
     }
 
     func leavePrivate(
