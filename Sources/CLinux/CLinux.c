@@ -107,6 +107,16 @@ int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
     return 0;
 }
 
+int wsx_unnamed_file(const char *folder) {
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int wsx_name_file(int fd, const char *path) {
+    char own[32];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
 int wsx_rename_new(const char *path, const char *other) {
     return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
 }

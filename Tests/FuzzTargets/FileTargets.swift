@@ -56,7 +56,8 @@ extension FuzzTarget {
             try hold((whole?.count ?? 0) <= bytes.count, "more comes out than is in the file")
             if let whole { _ = try? IdentityFile(fileBytes: whole) }
         }
-        let verified = try? BackupReader.verify(path, passphrase: nil, in: nil)
+        let home = HomeFolder(data: path + ".home", socket: path + ".home/control.sock")
+        let verified = try? BackupReader.verify(path, passphrase: nil, in: home)
         try hold(verified == nil || bytes.count > 4_096, "a backup without a store is good")
     }
 

@@ -12,13 +12,15 @@ public struct PrivateDefinition {
         let number: Int
     }
 
-    private let story: PrivateStory
-    private let subtype: PrivateSubtype
+    let story: PrivateStory
+    let subtype: PrivateSubtype
     private let history: PrivateHistory
-    private var lamports: [OperationID: Int] = [:]
+    private(set) var lamports: [OperationID: Int] = [:]
     private var verdicts: [Part: Bool] = [:]
-    private var wellFormed: Set<Part> = []
-    private var roles: [OperationID: Role] = [:]
+    /// By owner's seat the transfer by which it was handed on.
+    private var handing: [Part: OperationID] = [:]
+    private(set) var wellFormed: Set<Part> = []
+    private(set) var roles: [OperationID: Role] = [:]
 
     /// The rules over what `story` tells.
     public init(_ story: PrivateStory) {
@@ -39,6 +41,20 @@ public struct PrivateDefinition {
                 if isWellFormed(operation, part) { wellFormed.insert(part) }
                 number += 1
             }
+        }
+        followOwners()
+    }
+
+    /// The chain of owners: from the root on, of the transfers under a seat the strongest.
+    private mutating func followOwners() {
+        var seat = Part(id: story.root, number: 0)
+        while true {
+            let transfers = story.operations.map { Part(id: $0.id, number: 0) }.filter {
+                isTransfer(story[$0.id]) && wellFormed.contains($0) && self.seat(under: $0) == seat
+            }
+            guard let next = transfers.min(by: { rank($0) < rank($1) }) else { return }
+            handing[seat] = next.id
+            seat = next
         }
     }
 
@@ -72,12 +88,14 @@ public struct PrivateDefinition {
         let valid = validOperations()
         let ends = valid.filter { story[$0].map(isEnd) ?? false }
         let people = members()
+        let circles = history == .all ? [] : people.keys.map { givers(of: $0) }
         let candidates = introductions(valid).filter { candidate in
             let known = (story.pasts[candidate.id] ?? []).union([candidate.id])
             let answered = introductions(valid).filter { other in
                 known.contains(other.id) && other.author.map { people[$0] != nil } ?? false
             }.flatMap { answers(of: $0) }
             return known.isSuperset(of: ends) && revocations.isSubset(of: answered)
+                && circles.allSatisfy { !known.isDisjoint(with: $0) }
                 && candidate.author.map { people[$0] != nil } ?? false
         }
         return candidates.max { isEarlier($0, $1) }?.keyID
@@ -86,11 +104,7 @@ public struct PrivateDefinition {
     /// The keys that somebody may be given, by the words of 4.4.
     public mutating func keys(for member: MemberID) -> Set<KeyID> {
         let valid = validOperations()
-        var givers: Set<OperationID> = []
-        for (part, seat) in everySeat
-        where seat.member == member && wellFormed.contains(part) && isValid(part) {
-            if !isEnded(part, seat), !hasLapsed(part, seat) { givers.insert(part.id) }
-        }
+        let givers = givers(of: member)
         guard !givers.isEmpty, members()[member] != nil else { return [] }
         let theirs = introductions(valid).filter { introduction in
             let known = (story.pasts[introduction.id] ?? []).union([introduction.id])
@@ -112,6 +126,16 @@ public struct PrivateDefinition {
                 story[id].map { key($0) == own && counts($0) } ?? false
             }
         }
+    }
+
+    /// What gave somebody a seat that holds.
+    private mutating func givers(of member: MemberID) -> Set<OperationID> {
+        var givers: Set<OperationID> = []
+        for (part, seat) in everySeat
+        where seat.member == member && wellFormed.contains(part) && isValid(part) {
+            if !isEnded(part, seat), !hasLapsed(part, seat) { givers.insert(part.id) }
+        }
+        return givers
     }
 
     /// Of the end of the own membership only who is known to know of it says something.
@@ -136,7 +160,7 @@ public struct PrivateDefinition {
     }
 
     /// Whether somebody acts, in a new membership, under a seat of before.
-    private func actsUnderLapsed(_ operation: PrivateOperation) -> Bool {
+    func actsUnderLapsed(_ operation: PrivateOperation) -> Bool {
         guard let author = operation.author, let seat = operation.change?.seat else { return false }
         return !ends(of: author, unknownTo: seat).isDisjoint(with: operation.knownEnds)
     }
@@ -153,7 +177,7 @@ public struct PrivateDefinition {
 
     /// The author's own seat in a root comes first, the others as they are listed. Who hands the
     /// document on, without a fault, keeps a seat of one role less.
-    private func seats(of operation: PrivateOperation) -> [PrivateSeat] {
+    func seats(of operation: PrivateOperation) -> [PrivateSeat] {
         // In a conversation there is nothing but a root and rekeys.
         guard operation.id == story.root || subtype == .channel else { return [] }
         if wellFormed.contains(Part(id: operation.id, number: 0)), isTransfer(operation),
@@ -181,7 +205,7 @@ public struct PrivateDefinition {
     }
 
     /// The seat that a part is written under.
-    private func seat(under part: Part) -> Part? {
+    func seat(under part: Part) -> Part? {
         guard let operation = story[part.id] else { return nil }
         if part.id == story.root { return part.number == 0 ? nil : Part(id: part.id, number: 0) }
         guard let id = operation.change?.seat, let giving = story[id],
@@ -189,126 +213,6 @@ public struct PrivateDefinition {
             let number = seats(of: giving).firstIndex(where: { $0.member == operation.author })
         else { return nil }
         return Part(id: id, number: number)
-    }
-
-    // MARK: Form
-
-    private func actingRole(_ operation: PrivateOperation) -> Role? {
-        guard operation.id != story.root else { return .owner }
-        guard let under = seat(under: Part(id: operation.id, number: 0)),
-            let giving = story[under.id]
-        else { return nil }
-        return seats(of: giving)[under.number].role
-    }
-
-    private func less(_ role: Role) -> Role {
-        switch role {
-        case .owner: .admin
-        case .admin: .member
-        default: role
-        }
-    }
-
-    private func isWellFormed(_ operation: PrivateOperation, _ part: Part) -> Bool {
-        guard operation.isAllowed, !actsUnderLapsed(operation),
-            let action = operation.change?.action,
-            let role = roles[operation.id]
-        else { return false }
-        if let epoch = action.epoch, epoch.keyID != operation.keyID { return false }
-        if operation.id == story.root {
-            let seat = seats(of: operation)[part.number]
-            return part.number == 0 || seat.role > .owner
-        }
-        if case .rekey = action { return true }
-        guard subtype == .channel else { return false }
-        switch action {
-        case .add:
-            let given = seats(of: operation)
-            guard part.number < given.count else { return false }
-            let seat = given[part.number]
-            return role <= .admin && seat.member != operation.author && seat.role > role
-                && mayGive(operation, seat.member) && mayAdd(operation, seat.member)
-        case .remove(let member, _, _):
-            guard let author = operation.author, author != member, role <= .admin else {
-                return false
-            }
-            let gone = ends(by: operation, of: member).count
-            return gone < seats(of: member, before: operation).count
-                + seats(of: author, before: operation).count
-        case .leave:
-            guard let author = operation.author, role != .owner else { return false }
-            let gone = ends(by: operation, of: author).count
-            return gone < seats(of: author, before: operation).count
-        case .role(let member, let given, let drops):
-            guard member != operation.author, mayGive(operation, member),
-                !seats(of: member, before: operation).isEmpty
-            else { return false }
-            if drops { return role == .owner && given == .owner }
-            return role <= .admin && given > role
-        case .set(let settings):
-            return settings.archived == nil ? role <= .admin : role == .owner
-        case .delete:
-            return role == .owner
-        case .root, .rekey:
-            return false
-        }
-    }
-
-    /// The parts in the past of an operation, without fault, that give the member a seat.
-    private func seats(of member: MemberID, before operation: PrivateOperation) -> [Part] {
-        (story.pasts[operation.id] ?? []).flatMap { id -> [Part] in
-            guard let other = story[id] else { return [] }
-            return seats(of: other).enumerated().filter { $0.element.member == member }
-                .map { Part(id: id, number: $0.offset) }.filter { wellFormed.contains($0) }
-        }
-    }
-
-    /// Whether the author has given the member fewer seats than there may be.
-    private func mayGive(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
-        let given = seats(of: member, before: operation).filter {
-            story[$0.id]?.author == operation.author
-        }
-        return given.count < Limits.privateSeatsByOneMax
-    }
-
-    /// The same of additions, of which more are allowed with each end.
-    private func mayAdd(_ operation: PrivateOperation, _ member: MemberID) -> Bool {
-        let past = (story.pasts[operation.id] ?? []).compactMap { story[$0] }
-        let given = seats(of: member, before: operation).compactMap { story[$0.id] }.filter {
-            $0.author == operation.author && !$0.isRole
-        }
-        let ends = past.filter { other in
-            Self.isEnd(other, of: member) && wellFormed.contains(Part(id: other.id, number: 0))
-        }
-        let outside = story.ends[member]?.count ?? 0
-        return given.count < Limits.privateAdditionsByOneMax + ends.count + outside
-    }
-
-    /// What the author did before, without fault, that put the member out.
-    private func ends(
-        by operation: PrivateOperation, of member: MemberID
-    ) -> [PrivateOperation] {
-        (story.pasts[operation.id] ?? []).compactMap { story[$0] }.filter { other in
-            guard other.author == operation.author,
-                wellFormed.contains(Part(id: other.id, number: 0))
-            else { return false }
-            switch other.change?.action {
-            case .remove(let removed, _, _): return removed == member
-            case .leave: return other.author == member
-            default: return false
-            }
-        }
-    }
-
-    private func isTransfer(_ operation: PrivateOperation?) -> Bool {
-        if case .role(_, _, true)? = operation?.change?.action { true } else { false }
-    }
-
-    private func isEnd(_ operation: PrivateOperation) -> Bool {
-        switch operation.change?.action {
-        case .remove, .leave: true
-        default: false
-        }
     }
 
     // MARK: Ranks
@@ -368,6 +272,12 @@ public struct PrivateDefinition {
         guard wellFormed.contains(part) else { return false }
         guard let under = seat(under: part) else { return part.id == story.root }
         guard isValid(under) else { return false }
+        // Who has handed the document on writes nothing more as its owner.
+        if let next = handing[under], next != part.id,
+            story.pasts[next]?.contains(part.id) != true
+        {
+            return false
+        }
         if part.number > 0, isTransfer(story[part.id]) {
             return isValid(Part(id: part.id, number: 0))
         }
@@ -430,7 +340,7 @@ public struct PrivateDefinition {
         return latest
     }
 
-    private static func isEnd(_ operation: PrivateOperation, of member: MemberID) -> Bool {
+    static func isEnd(_ operation: PrivateOperation, of member: MemberID) -> Bool {
         switch operation.change?.action {
         case .remove(member, _, _): true
         case .leave: operation.author == member
@@ -487,5 +397,5 @@ public struct PrivateDefinition {
 }
 
 extension PrivateOperation {
-    fileprivate var isRole: Bool { if case .role? = change?.action { true } else { false } }
+    var isRole: Bool { if case .role? = change?.action { true } else { false } }
 }

@@ -63,13 +63,19 @@ public struct PrivateFuzzer {
 
     /// Takes `count` steps of people who share all that they know, and write in any past.
     ///
-    /// - Parameter names: who they are.
+    /// - Parameters:
+    ///   - names: who they are.
+    ///   - transferring: whether those who were owners may hand on once more what they have handed on.
     /// - Returns: what they wrote.
     @discardableResult
-    public mutating func attack(by names: [String], steps count: Int) -> [OperationID] {
+    public mutating func attack(
+        by names: [String], steps count: Int, transferring: Bool = true
+    ) -> [OperationID] {
         (0..<count).map { _ in
             let past = generator.oneIn(3) ? Set(story.operations.map(\.id)) : anyPast()
-            return writeAnything(knowing: past, by: names)
+            var action = anyAction()
+            if !transferring, case .role(_, _, true) = action { action = .delete }
+            return write(action, knowing: past, by: names)
         }
     }
 
@@ -89,10 +95,13 @@ public struct PrivateFuzzer {
         return story.closure(of: tips)
     }
 
-    private mutating func writeAnything(
-        knowing past: Set<OperationID>, by names: [String]? = nil
+    private mutating func writeAnything(knowing past: Set<OperationID>) -> OperationID {
+        write(anyAction(), knowing: past)
+    }
+
+    private mutating func write(
+        _ action: PrivateAction, knowing past: Set<OperationID>, by names: [String]? = nil
     ) -> OperationID {
-        let action = anyAction()
         let name = names?.randomElement(using: &generator) ?? anyAuthor(of: action)
         let heads = story.heads(of: past)
         if generator.oneIn(15) { return story.writeSealed(name, after: heads) }

@@ -56,6 +56,13 @@ int wsx_process_descriptor(int process);
 // When the file was made. errno is ENOTSUP where the file system does not say.
 int wsx_birth_time(const char *path, int64_t *seconds, uint32_t *nanoseconds);
 
+// A file in a folder that has no name, to be written. EOPNOTSUPP, EISDIR or EINVAL where there is no
+// such thing.
+int wsx_unnamed_file(const char *folder);
+
+// Gives it a name, unless something has that: then EEXIST.
+int wsx_name_file(int fd, const char *path);
+
 // Renames a file unless something has the new name: then EEXIST. EINVAL where the file system cannot.
 int wsx_rename_new(const char *path, const char *other);
 

@@ -41,6 +41,8 @@ public struct AuthEvaluator: Sendable {
     var grantsOfDevice: [DeviceID: [Int]] = [:]
     /// In a private document: how often memberships in the workspace have ended.
     var workspaceEnds: [MemberID: Int] = [:]
+    /// In a private document: what counts no more since its owner's seat was handed on, by which transfer.
+    var handedOn: [Int: Int] = [:]
     /// Operations that bind a device to a member, by both.
     var bindings: [DeviceID: [MemberID: [Int]]] = [:]
     /// The root and the admissions, by who came in.
@@ -127,6 +129,7 @@ public struct AuthEvaluator: Sendable {
     mutating func judgeAll() {
         let order = records.indices.filter { records[$0].fault == nil }
             .sorted { records[$0].rank < records[$1].rank }
+        followOwners()
         for index in records.indices { records[index].take(.none) }
         confirmationCounts = [:]
         for index in order {
@@ -207,7 +210,7 @@ public struct AuthEvaluator: Sendable {
     /// What becomes of an operation without fault, given the verdicts on all that are stronger.
     private func judge(_ index: Int) -> AuthRuling {
         let record = records[index]
-        if record.isOpaque { return .none }
+        if record.isOpaque || handedOn[index] != nil { return .none }
         // Whether nothing but its own author's member has ended it, or what its grant leads back to.
         var isGivenUp = false
         for support in record.supports where !records[support].isValid {
@@ -241,6 +244,7 @@ public struct AuthEvaluator: Sendable {
 
     /// The strongest valid revocation that takes the effect from an operation without fault.
     func revocation(voiding index: Int) -> Int? {
+        if let transfer = handedOn[index] { return transfer }
         let isSpared = isConfirmed(index)
         return revocations(taking: index).filter { !isSpared || !givesUp($0, index) }
             .min { isStronger($0, than: $1) }

@@ -32,8 +32,8 @@ extension PrivateAuthority {
     }
 
     /// The key to seal with: of those introduced by somebody who is in, with every valid removal and
-    /// departure in their operation's past, or by it, and answering everything in `revocations`, the
-    /// one with the largest (depth, operation).
+    /// departure in their operation's past, or by it, answering everything in `revocations`, and that
+    /// everybody who is in may be given, the one with the largest (depth, operation).
     ///
     /// - Parameter revocations: the workspace's valid removals and departures of members and
     ///   devices that are in this document.
@@ -48,8 +48,10 @@ extension PrivateAuthority {
             }
         }
         guard answering.count == revocations.count else { return nil }
+        let seated = root?.history == .fromJoin ? members : []
         let sealing = introductions.last { candidate in
             candidate.isValid && isPastOrSelf(ends, of: candidate.operation)
+                && seated.allSatisfy { isTheirs(candidate.operation, $0) }
                 && answering.values.allSatisfy { answers in
                     answers.contains {
                         $0 == candidate.operation || knows(candidate.operation, $0)
@@ -61,6 +63,28 @@ extension PrivateAuthority {
         return sealing.map { introduction($0, present) }
     }
 
+    /// Whether somebody who is in may be given what an operation introduces: it gave them a seat that
+    /// still holds, or has such an operation in its past.
+    private func isTheirs(_ operation: Int, _ member: PrivateMember) -> Bool {
+        func isGiver(_ giver: Int) -> Bool { giver == operation || knows(operation, giver) }
+        // Mostly the seat that counts now is one.
+        if let seat = indices[member.seat], isGiver(seat) { return true }
+        return givers(of: member.member).contains(where: isGiver)
+    }
+
+    /// The operations that gave a member seats which still hold.
+    private func givers(of member: MemberID) -> Set<Int> {
+        let seats = ends(ofSeatsOf: member)
+            .filter { $0.value.isEmpty && !evaluator.lapsed.contains($0.key) }.keys
+        return Set(seats.compactMap { owner(ofRecord: $0) })
+    }
+
+    /// The first valid operation that introduces a key.
+    public func introduction(of key: KeyID) -> OperationID? {
+        (introductionsByKey[key] ?? []).first { introductions[$0].isValid }
+            .map { operations[introductions[$0].operation].id }
+    }
+
     /// The keys that may be given to the member, ascending by (depth, operation); none to whoever
     /// is not in. In a document that shows only what is written from then on these are the keys
     /// whose operation gave the member a seat that still holds, or has one in its past.
@@ -70,10 +94,8 @@ extension PrivateAuthority {
         // A seat of which nothing is left may be one that nothing has ended: a transfer took it, and
         // what was kept of that has lapsed.
         guard standing(of: member) != nil else { return [] }
-        let seats = ends(ofSeatsOf: member)
-            .filter { $0.value.isEmpty && !evaluator.lapsed.contains($0.key) }.keys
-        guard !seats.isEmpty, let root else { return [] }
-        let givers = Set(seats.compactMap { owner(ofRecord: $0) })
+        let givers = givers(of: member)
+        guard !givers.isEmpty, let root else { return [] }
         var keys: [KeyID] = []
         var seen: Set<KeyID> = []
         for known in introductions where known.isValid {

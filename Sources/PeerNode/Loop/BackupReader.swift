@@ -135,10 +135,9 @@ struct BackupReader {
 
     /// Whether a backup could be restored: its hashes, its identity, and its store's own checks.
     ///
-    /// The store is unpacked for as long as it is looked at: of a sealed backup into the home, where
-    /// there is one, else beside the backup.
+    /// The store is unpacked into the home for as long as it is looked at.
     static func verify(
-        _ path: String, passphrase: [UInt8]?, in home: HomeFolder?
+        _ path: String, passphrase: [UInt8]?, in home: HomeFolder
     ) throws(NodeError) -> JSONValue {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
@@ -146,22 +145,13 @@ struct BackupReader {
         guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }
-        let folder = try workFolder(for: reader, at: path, in: home)
+        let folder = try BackupWorkFolder.make(in: home)
         defer { folder.remove() }
         try reader.extract(0, key, to: folder.store)
         let operations = try checkStore(folder.store, of: path)
         var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
         object.append("operations", .integer(operations))
         return .object(object)
-    }
-
-    private static func workFolder(
-        for reader: BackupReader, at path: String, in home: HomeFolder?
-    ) throws(NodeError) -> BackupWorkFolder {
-        guard reader.header.isSealed, let home,
-            (try? FileSystem.status(of: home.data))?.kind == .folder
-        else { return try .make(at: path) }
-        return try .make(in: home)
     }
 
     /// Whether a store that was unpacked is whole, and gives all of its operations.

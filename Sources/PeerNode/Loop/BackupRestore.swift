@@ -100,10 +100,10 @@ public enum BackupRestore {
 public enum BackupCheck {
     /// The object `backup` with the number of operations.
     ///
-    /// - Parameter home: where a sealed one's store is unpacked, if it is there.
+    /// - Parameter home: where its store is unpacked.
     /// - Throws: `store_failed` for a damaged backup, `wrong_secret`.
     public static func verify(
-        _ path: String, passphrase: [UInt8]?, in home: HomeFolder?
+        _ path: String, passphrase: [UInt8]?, in home: HomeFolder
     ) throws(NodeError) -> JSONValue {
         try BackupReader.verify(path, passphrase: passphrase, in: home)
     }

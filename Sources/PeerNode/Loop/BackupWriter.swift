@@ -45,14 +45,12 @@ struct BackupWriter {
         var header = BackupHeader(
             createdAt: request.createdAt, device: home.device, vault: nil)
         let key = try seal(&header)
-        let beside = try BackupWorkFolder.make(at: request.path)
-        defer { beside.remove() }
-        // The copy is plain, which a sealed backup's medium is not trusted with.
-        let inside = key == nil ? nil : try BackupWorkFolder.make(in: request.home)
-        defer { inside?.remove() }
-        let copy = (inside ?? beside).store
-        let draft = beside.draft
-        let file = try begin(draft)
+        let draft = try begin()
+        defer { draft.discard() }
+        let folder = try BackupWorkFolder.make(in: request.home)
+        defer { folder.remove() }
+        let copy = folder.store
+        let file = draft.file
         let leavesPhraseOut = try copyStore(to: copy)
         do throws(SystemError) {
             header.parts[0] = try write(copy, as: 0, to: file, key)
@@ -62,7 +60,7 @@ struct BackupWriter {
             {
                 header.parts[2] = try write(settings, as: 2, to: file, key)
             }
-            try finish(file, draft, header)
+            try finish(draft, header)
         } catch {
             throw error.isExistingFile ? .backupExists(request.path) : .backup("write", error)
         }
@@ -73,12 +71,12 @@ struct BackupWriter {
     }
 
     /// A draft with room for the header, which is known at the end.
-    private func begin(_ draft: String) throws(NodeError) -> FileDescriptor {
+    private func begin() throws(NodeError) -> DraftFile {
         do throws(SystemError) {
-            let file = try FileSystem.openFile(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            let draft = try DraftFile(for: request.path)
             let room = [UInt8](repeating: 0, count: BackupHeader.byteCount)
-            try file.writeAll(room, path: draft)
-            return file
+            try draft.file.writeAll(room, path: request.path)
+            return draft
         } catch { throw .backup("write", error) }
     }
 
@@ -122,7 +120,8 @@ struct BackupWriter {
                     hint: "wsx-node doctor", reason: "backup.copy")
             }
             throw NodeError(
-                .storageFull, "there is no room for the backup", hint: "give another folder",
+                .storageFull, "there is no room in the home for the copy that a backup is made of",
+                hint: "make room on the disk of \(NodeError.quotedPath(request.home.data))",
                 reason: "backup.full")
         }
     }
@@ -148,15 +147,13 @@ struct BackupWriter {
         return written
     }
 
-    private func finish(
-        _ file: FileDescriptor, _ draft: String, _ header: BackupHeader
-    ) throws(SystemError) {
+    private func finish(_ draft: DraftFile, _ header: BackupHeader) throws(SystemError) {
         let bytes = header.bytes
-        let count = uninterrupted { pwrite(file.number, bytes, bytes.count, 0) }
-        guard count == bytes.count, uninterrupted({ fsync(file.number) }) == 0 else {
-            throw SystemError("fsync", path: draft)
+        let count = uninterrupted { pwrite(draft.file.number, bytes, bytes.count, 0) }
+        guard count == bytes.count, uninterrupted({ fsync(draft.file.number) }) == 0 else {
+            throw SystemError("fsync", path: request.path)
         }
-        try FileSystem.moveToFreeName(draft, request.path)
+        try draft.place(at: request.path)
         try FileSystem.synchronizeFolder(FileSystem.parent(of: request.path))
     }
 }

@@ -102,18 +102,21 @@ struct HomeWipe {
     /// Backups, told by how they begin, whatever they are called, and what a crash has left of one
     /// that was being made or looked at.
     private mutating func removeBackups() {
-        for name in names() {
+        for name in names() where BackupWorkFolder.isOne(name) {
             let path = home.data + "/" + name
-            if BackupWorkFolder.target(ofFolder: name) != nil {
-                attempt { () throws(SystemError) in try BackupWorkFolder.remove(path) }
-            }
-            guard (try? FileSystem.status(of: path))?.kind == .file,
-                let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
-                let start = try? file.readSome(
-                    byteCountMax: BackupHeader.byteCount, path: path),
-                BackupHeader(start) != nil
-            else { continue }
-            remove(path)
+            attempt { () throws(SystemError) in try BackupWorkFolder.remove(path) }
         }
+        let besideKeys = (try? FileSystem.names(in: home.identityFolder)) ?? []
+        let paths =
+            names().map { home.data + "/" + $0 } + besideKeys.map { home.identityFolder + "/" + $0 }
+        for path in paths where Self.isBackup(path) { remove(path) }
+    }
+
+    private static func isBackup(_ path: String) -> Bool {
+        guard (try? FileSystem.status(of: path))?.kind == .file,
+            let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
+            let start = try? file.readSome(byteCountMax: BackupHeader.byteCount, path: path)
+        else { return false }
+        return BackupHeader(start) != nil
     }
 }

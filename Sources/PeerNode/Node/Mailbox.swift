@@ -39,13 +39,14 @@ extension NodeCore {
         }
     }
 
-    /// Sends a key to every device of these members but this one.
+    /// Sends a key to every device of these members. This one is among them: its home may be restored
+    /// from before it had the key.
     func mail(
         _ key: SymmetricKey, of document: DocumentID, to members: Set<MemberID>,
         in workspace: Workspace
     ) throws(StorageError) {
         try mail(
-            workspace.boxKeys(of: members).filter { $0.device != home?.device }
+            workspace.boxKeys(of: members)
                 .map { MailboxDelivery(.key(key, of: document), to: $0.agreementKey) },
             in: workspace)
     }
@@ -59,7 +60,9 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         var documents: Set<DocumentID> = []
-        for item in appended where item.operation.header.device != home?.device {
+        // A restored home hears from others what it wrote itself, and has forgotten.
+        guard source != .ourselves else { return }
+        for item in appended {
             let header = item.operation.header
             guard header.kind == OperationKind.mailbox.rawValue,
                 let payload = try? MailboxPayload(decoding: item.operation.payload)
@@ -112,9 +115,9 @@ extension NodeCore {
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Set<DocumentID> {
         var documents: Set<DocumentID> = []
-        guard stored.log.device != home?.device,
-            let payload = try? MailboxPayload(decoding: stored.entry.payload)
-        else { return documents }
+        guard let payload = try? MailboxPayload(decoding: stored.entry.payload) else {
+            return documents
+        }
         let header = try header(of: stored)
         for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
             guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {

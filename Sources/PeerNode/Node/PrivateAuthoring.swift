@@ -125,8 +125,30 @@ extension NodeCore {
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
         guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }
-        return try authorContent(
+        let introduction = introduction(toCite: sealing.id, in: document)
+        let stored = try authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
-            with: home.signing, overwriting: overwritten)
+            with: home.signing, overwriting: overwritten + introduction)
+        if stored != nil { document.writtenUnder = sealing.id }
+        return stored
+    }
+
+    /// What introduced the key, for the first content under it: that the key is right, and known to its
+    /// author, is what the verdict on the content rests on, and what nobody cites may go from where its
+    /// author has forked the log.
+    private func introduction(
+        toCite key: KeyID, in document: PrivateDocument
+    ) -> [OperationReference] {
+        guard document.writtenUnder != key,
+            let id = document.authority.introduction(of: key),
+            let record = document.records[id],
+            record.log.device != home?.device
+                || record.log.incarnation != storeIdentity?.incarnation
+        else { return [] }
+        return [
+            OperationReference(
+                device: record.log.device, incarnation: record.log.incarnation,
+                sequence: record.sequence, id: id)
+        ]
     }
 }

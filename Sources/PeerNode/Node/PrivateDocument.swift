@@ -53,6 +53,8 @@ final class PrivateDocument {
     private(set) var everIn: Set<MemberID> = []
     /// What ended memberships in the workspace of people who were ever in, as it was judged with.
     var ends: [MemberID: Set<OperationID>] = [:]
+    /// The key that this device sealed content with last, since it was opened.
+    var writtenUnder: KeyID?
     /// What people see of it, once it was worked out from the rest.
     var shown: Workspace.Channel??
     /// What events have told of it.

@@ -73,3 +73,51 @@ import WorkspaceTestKit
         #expect(authority.keys(for: olga).contains(PrivateStory.key(4)))
     }
 }
+
+/// Who made a private channel and handed it on, and was put out or left: an operation under the seat of
+/// before is stronger than all that the new owner writes, and dated as its author likes.
+@Suite struct `A former owner of a private channel` {
+    private func story() -> (story: PrivateStory, before: OperationID, transfer: OperationID) {
+        var story = PrivateStory(by: "kim", with: [("mina", .member), ("nora", .member)])
+        let before = story.write("kim", .rekey(PrivateStory.epoch(2)))
+        let transfer = story.write(
+            "kim", .role(PrivateStory.member("mina"), .owner, drops: true))
+        story.remove("kim", by: "mina", key: 3)
+        return (story, before, transfer)
+    }
+
+    @Test(arguments: [
+        PrivateAction.delete,
+        .remove(PrivateStory.member("mina"), cuts: [], epoch: PrivateStory.epoch(8)),
+        .add(PrivateAddition(seats: [PrivateSeat(PrivateStory.member("eve"), .admin)], epoch: nil)),
+        .set(PrivateSettings(name: "mine")), .rekey(PrivateStory.epoch(9)),
+    ])
+    func `changes nothing as if from before`(_ action: PrivateAction) {
+        var (story, _, _) = story()
+        let expected = story.judged()
+        let dated = story.write("kim", after: [story.root], action, under: story.root)
+        let authority = story.judged()
+        #expect(!authority.isValid(dated))
+        #expect(authority.members == expected.members)
+        #expect(authority.fields == expected.fields)
+        #expect(authority.epochs == expected.epochs)
+    }
+
+    @Test func `has what was known when it was handed on`() {
+        let (story, before, transfer) = story()
+        let authority = story.judged()
+        #expect(authority.isValid(before) && authority.isValid(transfer))
+        #expect(authority.members.map(\.role) == [.owner, .member])
+    }
+
+    /// A chain: of two gifts that do not know of each other one counts, and what rests on the other falls.
+    @Test func `gives to one, and each owner hands on`() {
+        var (story, before, transfer) = story()
+        let other = story.write(
+            "kim", after: [before], .role(PrivateStory.member("nora"), .owner, drops: true))
+        let authority = story.judged()
+        #expect(authority.isValid(transfer) != authority.isValid(other))
+        let owners = authority.members.filter { $0.role == .owner }
+        #expect(owners.count == 1)
+    }
+}

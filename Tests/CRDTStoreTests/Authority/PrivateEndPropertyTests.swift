@@ -23,10 +23,7 @@ import WorkspaceTestKit
                 authority.standing(of: PrivateStory.member($0))?.role == .owner
             })
         else { return nil }
-        let some = PrivateFuzzer.names.filter {
-            !authority.hasSeated(PrivateStory.member($0), asAtLeast: .owner)
-                && !fuzzer.generator.oneIn(3)
-        }
+        let some = PrivateFuzzer.names.filter { $0 != owner && !fuzzer.generator.oneIn(3) }
         let removals = some.indices.map { number in
             fuzzer.putOut(some[number], by: owner, key: UInt8(240 + number))
         }
@@ -44,7 +41,8 @@ import WorkspaceTestKit
         for name in scene.out {
             #expect(before.keys(for: PrivateStory.member(name)).isEmpty, "\(name)")
         }
-        scene.fuzzer.attack(by: scene.out, steps: 25)
+        // Of two gifts by one key nothing tells which came first: what an owner may do beside.
+        scene.fuzzer.attack(by: scene.out, steps: 25, transferring: false)
         let after = scene.fuzzer.story.judged(shuffledBy: seed)
         #expect(after.members == before.members)
         #expect(after.fields == before.fields)

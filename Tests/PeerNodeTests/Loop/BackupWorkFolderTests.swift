@@ -4,77 +4,109 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-@Suite struct `A folder for what is made on the way to a backup` {
-    private func names(_ root: String) throws -> [String] {
-        try FileSystem.names(in: root)
+@Suite struct `A folder for the copy that a backup is made of` {
+    private func home(_ root: String) -> HomeFolder {
+        HomeFolder(data: root + "/home", socket: root + "/home/control.sock")
     }
 
-    @Test func `is private, and goes with all that is in it`() throws {
+    @Test func `is in the home, private, and goes with all that is in it`() throws {
         try withTemporaryFolder { root in
-            let folder = try BackupWorkFolder.make(at: root + "/X")
+            let home = home(root)
+            try home.prepare()
+            let before = try FileSystem.names(in: home.data)
+            let folder = try BackupWorkFolder.make(in: home)
             let path = FileSystem.parent(of: folder.store)
             #expect(try !FileSystem.status(of: path).isOpenToOthers)
-            #expect(path.hasPrefix(root + "/X.wsx-work."))
-            let name = String(path.split(separator: "/").last ?? "")
-            #expect(BackupWorkFolder.target(ofFolder: name) == "X")
-            for file in [folder.draft, folder.store, folder.store + "-wal"] {
+            #expect(path.hasPrefix(home.data + "/backup.wsx-work."))
+            for file in [folder.store, folder.store + "-wal"] {
                 try FileSystem.create(file, with: [1])
             }
             folder.remove()
-            #expect(try names(root) == [])
+            #expect(try FileSystem.names(in: home.data) == before)
         }
     }
 
-    @Test func `takes what a crash has left of one of the same name, and no other`() throws {
+    /// As `backup verify` on a machine without a home.
+    @Test func `leaves no home where there was none`() throws {
         try withTemporaryFolder { root in
-            let abandoned = [
-                "X.wsx-work.abcdef", "X.wsx-work.ABCDEF", "Y.wsx-work.abcdef", "X.wsx-work.a",
-                "AX.wsx-work.abcdef",
-            ]
-            for name in abandoned {
-                try FileSystem.makeFolder(root + "/" + name)
-                try FileSystem.create(root + "/" + name + "/node.db", with: [1])
+            let folder = try BackupWorkFolder.make(in: home(root))
+            try FileSystem.create(folder.store, with: [1])
+            folder.remove()
+            #expect(try FileSystem.names(in: root) == [])
+        }
+    }
+
+    @Test func `takes what a crash has left, and nothing of anybody else`() throws {
+        try withTemporaryFolder { root in
+            let home = home(root)
+            for name in ["backup.wsx-work.abcdef", "x.wsx-work.abcdef"] {
+                try FileSystem.makeFolder(home.data + "/" + name)
+                try FileSystem.create(home.data + "/" + name + "/node.db", with: [1])
             }
-            // Nobody's draft, and perhaps about to be locked.
-            try FileSystem.makeFolder(root + "/X.wsx-work.fedcba")
-            let folder = try BackupWorkFolder.make(at: root + "/X")
+            // Perhaps about to be locked; and a name that leads elsewhere.
+            try FileSystem.makeFolder(home.data + "/backup.wsx-work.fedcba")
+            try FileSystem.makeFolder(root + "/victim")
+            try FileSystem.create(root + "/victim/node.db", with: [7])
+            try FileManager.default.createSymbolicLink(
+                atPath: home.data + "/backup.wsx-work.linked",
+                withDestinationPath: root + "/victim")
+            let folder = try BackupWorkFolder.make(in: home)
             folder.remove()
             #expect(
-                try names(root) == [
-                    "AX.wsx-work.abcdef", "X.wsx-work.a", "X.wsx-work.fedcba", "Y.wsx-work.abcdef",
+                try FileSystem.names(in: home.data) == [
+                    "backup.wsx-work.fedcba", "backup.wsx-work.linked", "x.wsx-work.abcdef",
                 ])
+            #expect(try FileSystem.read(root + "/victim/node.db", byteCountMax: 1) == [7])
         }
     }
 
     @Test func `is left alone while it is used`() throws {
         try withTemporaryFolder { root in
-            let folder = try BackupWorkFolder.make(at: root + "/X")
+            let folder = try BackupWorkFolder.make(in: home(root))
             try FileSystem.create(folder.store, with: [1])
-            let other = try BackupWorkFolder.make(at: root + "/X")
+            let other = try BackupWorkFolder.make(in: home(root))
             #expect(try FileSystem.read(folder.store, byteCountMax: 1) == [1])
             #expect(other.store != folder.store)
             other.remove()
             folder.remove()
         }
     }
+}
 
-    @Test func `makes nobody's file go`() throws {
+@Suite struct `A file that gets its name when it is whole` {
+    @Test func `is nowhere before, and private then`() throws {
         try withTemporaryFolder { root in
-            let kept = ["X.new", "X.store", "X.store-journal", "X.verify"]
-            for name in kept { try FileSystem.create(root + "/" + name, with: [7]) }
-            let folder = try BackupWorkFolder.make(at: root + "/X")
-            try FileSystem.create(folder.draft, with: [1, 2])
-            try FileSystem.moveToFreeName(folder.draft, root + "/X")
-            folder.remove()
-            #expect(try names(root) == ["X"] + kept)
+            let draft = try DraftFile(for: root + "/X")
+            #expect(try FileSystem.names(in: root) == [])
+            try draft.file.writeAll([1, 2], path: "X")
+            try draft.place(at: root + "/X")
             #expect(try FileSystem.read(root + "/X", byteCountMax: 2) == [1, 2])
+            #expect(try !FileSystem.status(of: root + "/X").isOpenToOthers)
+            #expect(try FileSystem.names(in: root) == ["X"])
         }
     }
 
-    @Test func `gives no name that is taken`() throws {
+    @Test func `is dropped without a trace, and may have the longest name`() throws {
+        try withTemporaryFolder { root in
+            let long = root + "/" + String(repeating: "n", count: 255)
+            for isPlaced in [false, true] {
+                let draft = try DraftFile(for: long)
+                if isPlaced { try draft.place(at: long) }
+                draft.discard()
+                #expect(try FileSystem.names(in: root).count == (isPlaced ? 1 : 0))
+            }
+        }
+    }
+
+    @Test func `gets no name that is taken`() throws {
         try withTemporaryFolder { root in
             try FileSystem.create(root + "/a", with: [1])
             try FileSystem.create(root + "/b", with: [2])
+            let draft = try DraftFile(for: root + "/b")
+            do throws(SystemError) {
+                try draft.place(at: root + "/b")
+                Issue.record("it took the name")
+            } catch { #expect(error.isExistingFile) }
             do throws(SystemError) {
                 try FileSystem.moveToFreeName(root + "/a", root + "/b")
                 Issue.record("it was moved")

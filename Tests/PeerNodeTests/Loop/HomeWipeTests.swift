@@ -76,10 +76,9 @@ import WorkspaceModel
     @Test func `takes a backup along that a crash cut short`() throws {
         try withTemporaryFolder { root in
             let files = [
-                "X.wsx-work.a1B2c3/node.db", "X.wsx-work.a1B2c3/draft",
-                "backup.wsx-work.abcdef/node.db", "backup.wsx-work.abcdef/node.db-journal",
+                "backup.wsx-work.a1B2c3/node.db", "backup.wsx-work.abcdef/node.db-journal",
                 // Somebody else's.
-                "X.wsx-work.a1/node.db", "Y.wsx-work.abcdef/thesis", "X.store", "X.new",
+                "backup.wsx-work.fedcba/thesis", "X.store", "X.new",
             ]
             for file in files {
                 try FileSystem.makeFolder(FileSystem.parent(of: root + "/home/" + file))
@@ -88,9 +87,20 @@ import WorkspaceModel
             try HomeWipe.begin(home)
             #expect(
                 try left(home) == [
-                    "X.new", "X.store", "X.wsx-work.a1", "X.wsx-work.a1/node.db",
-                    "Y.wsx-work.abcdef", "Y.wsx-work.abcdef/thesis",
+                    "X.new", "X.store", "backup.wsx-work.fedcba", "backup.wsx-work.fedcba/thesis",
                 ])
+        }
+    }
+
+    /// Also one beside the keys, in the program's own folder.
+    @Test func `takes backups along that were written into the home`() throws {
+        try withTemporaryFolder { root in
+            let device = DeviceID([UInt8](repeating: 7, count: 32))
+            let backup = BackupHeader(createdAt: 1, device: device, vault: nil).bytes
+            let home = try home(
+                in: root, ["a.bak": backup, "identity/b.bak": backup, "c.bak": [1, 2, 3]])
+            try HomeWipe.begin(home)
+            #expect(try left(home) == ["c.bak"])
         }
     }
 }

@@ -17,10 +17,11 @@ import WorkspaceModel
             #expect(throws: SystemError.self) { try FileSystem.openPlainFile(root) }
             #expect(throws: SystemError.self) { try FileSystem.openPlainFile("/dev/zero") }
             #expect(throws: NodeError.self) {
-                try BackupCheck.verify(pipe, passphrase: nil, in: nil)
+                try BackupCheck.verify(pipe, passphrase: nil, in: .init(data: root, socket: root))
             }
             #expect(throws: NodeError.self) {
-                try BackupCheck.verify("/dev/zero", passphrase: nil, in: nil)
+                try BackupCheck.verify(
+                    "/dev/zero", passphrase: nil, in: .init(data: root, socket: root))
             }
             try FileSystem.create(root + "/file", with: [1, 2, 3])
             #expect(try FileSystem.readPlain(root + "/file", byteCountMax: 10) == [1, 2, 3])
