@@ -51,7 +51,7 @@ extension Arguments {
         }
         let checked = JSONObject(uniqueMembers: given.members.filter { !$0.value.isNull })
         self.init(
-            checked: checked, named: NamedThing.all(in: checked, of: parameters, for: command))
+            checked: checked, named: NamedThing.all(in: checked, of: parameters))
     }
 
     /// The failure where nothing but the text of a message is wrong, and that is its length.

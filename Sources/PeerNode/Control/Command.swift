@@ -76,7 +76,15 @@ public struct Command: Sendable {
     {
         guard let run else { throw .unknownCommand(name, similar: nil) }
         let arguments = try Arguments(checking: given, against: remoteParameters, of: name)
-        return try run(context, arguments)
+        do throws(NodeError) { return try run(context, arguments) } catch {
+            guard error.kind == .notFound || error.kind == .unknownUser,
+                given[Self.workspace.definition.name] == nil,
+                let other = try context.node.workspaces(having: arguments.named).first
+            else { throw error }
+            var pointing = error
+            pointing.hint = "it is in another workspace: --workspace \(NodeError.quoted(other))"
+            throw pointing
+        }
     }
 }
 

@@ -22,13 +22,16 @@ public struct CallScope: Sendable {
     public let workspace: WorkspaceReference?
     /// Under which a repetition is recognised, or `nil`.
     public let key: RepeatKey?
-    /// The things that the call names; where no workspace was named they say which is meant.
+    /// The things that the call names. Where no workspace was named, and all of them are ids, they say
+    /// which is meant; a name means what is called so in the selected one, or nothing.
     var named: [NamedThing] = []
 }
 
 /// Something in a workspace, as a call names it.
-enum NamedThing: Hashable, Sendable {
+public enum NamedThing: Hashable, Sendable {
+    /// A channel or conversation.
     case channel(ChannelReference)
+    /// A person.
     case member(MemberReference)
     /// The id of a message, an invite or a request, `m_…`, `i_…`, `r_…`.
     case id(String)
@@ -55,14 +58,6 @@ enum NamedThing: Hashable, Sendable {
         }
     }
 
-    /// Commands that nobody wants to act elsewhere by a name that is missing where they were meant:
-    /// for what changes a workspace, its people and its channels only an id says another one.
-    private static let governing = [
-        "workspace.", "member.role", "member.remove", "invite.", "join.", "device.",
-        "channel.edit", "channel.delete", "channel.archive", "channel.unarchive",
-        "channel.transfer", "channel.role", "channel.add", "channel.remove", "channel.leave",
-    ]
-
     /// What stands for whatever `why` explains.
     init?(subject text: String) {
         if isIdentifier(text, prefix: "m_") {
@@ -74,16 +69,8 @@ enum NamedThing: Hashable, Sendable {
         }
     }
 
-    /// All that the arguments of a command name, if that may say where it acts.
+    /// All that the arguments of a command name.
     static func all(
-        in given: JSONObject, of parameters: [ParameterDefinition], for command: String
-    ) -> [NamedThing] {
-        let things = all(in: given, of: parameters)
-        let isGoverning = governing.contains { command.utf8.starts(with: $0.utf8) }
-        return isGoverning && !things.allSatisfy(\.isExact) ? [] : things
-    }
-
-    private static func all(
         in given: JSONObject, of parameters: [ParameterDefinition]
     ) -> [NamedThing] {
         parameters.flatMap { parameter -> [NamedThing] in

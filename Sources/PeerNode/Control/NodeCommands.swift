@@ -7,6 +7,8 @@ public import WorkspaceModel
 public protocol NodeCommands: PersonCommands {
     // MARK: The node
 
+    /// The names of the workspaces, besides the selected one, in which there is all of that.
+    func workspaces(having things: [NamedThing]) throws(NodeError) -> [String]
     /// The state of everything, for one screen.
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject
     /// Numbers about the node, for a monitoring system.

@@ -34,24 +34,35 @@ extension Workspace {
     func isMeant(_ member: MemberID, by reference: MemberReference) -> Bool {
         switch reference {
         case .id(let id): PublicID.member(member) == id
-        case .name(let name): NameFolding.matches(displayName(of: member), name)
+        case .name(let name): !named(name, among: [member]).isEmpty
         }
     }
 
     /// Those of `people` whom a name means. One that nobody has is looked for with the sign in
-    /// front that was taken off, and `me` is oneself.
+    /// front that was taken off.
+    ///
+    /// What the program's own words mean others' names do not change: whoever is called `me` or
+    /// `here`, as no honest program lets them, is shown so, and reached by id alone.
     func named(_ name: String, among people: [MemberID]) -> [MemberID] {
+        if NameFolding.matches(name, Self.oneself) { return people.filter { $0 == member } }
+        guard !MentionFinder.everybody.contains(where: { NameFolding.matches($0, name) }) else {
+            return []
+        }
         for wanted in [name, "@" + name] {
             let found = people.filter { NameFolding.matches(displayName(of: $0), wanted) }
             if !found.isEmpty { return found }
         }
-        return NameFolding.matches(name, "me") ? people.filter { $0 == member } : []
+        return []
     }
+
+    /// What everybody may say for their own person.
+    static let oneself = "me"
 
     /// The names of the others; `me` for who talks to nobody else.
     func name(ofDirect channel: Channel) -> String {
         let others = channel.people.filter { $0 != member }
-        return others.isEmpty ? "me" : others.map(displayName).sorted().joined(separator: ", ")
+        guard !others.isEmpty else { return Self.oneself }
+        return others.map(displayName).sorted().joined(separator: ", ")
     }
 
     /// What a channel or conversation is called for people: nothing is read for it.
@@ -68,31 +79,49 @@ extension NodeCore {
     func direct(
         with reference: MemberReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {
-        let unknown: NodeError
+        // A conversation that is shown so, and a list, are meant before somebody whose name looks like one.
+        var unknown: NodeError?
+        var several: Workspace.Channel?
+        if case .name(let name) = reference, name.utf8.contains(UInt8(ascii: ",")) {
+            do throws(NodeError) {
+                several = try group(named: name, in: workspace, field: field)
+            } catch {
+                guard error.kind == .notFound else { throw error }
+                unknown = error
+            }
+        }
         do throws(NodeError) {
             let other = try someone(reference, field: field, in: workspace, for: .talk)
-            return workspace.direct(of: Set([workspace.member, other]).sorted())
+            let alone = workspace.direct(of: Set([workspace.member, other]).sorted())
+            guard let several, several.publicID != alone.publicID else { return alone }
+            throw ambiguous([several, alone], in: workspace, field: field)
         } catch {
             guard error.kind == .notFound else { throw error }
-            unknown = error
+            unknown = unknown ?? error
         }
-        if case .name(let name) = reference, name.utf8.contains(UInt8(ascii: ",")),
-            let group = try group(named: name, in: workspace, field: field)
-        {
-            return group
-        }
+        if let several { return several }
         let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
             let others = channel.people.filter { $0 != workspace.member }
             guard others.count == 1, let other = others.first else { return nil }
             return workspace.isMeant(other, by: reference) ? other : nil
         }
-        guard let other = former.first else { throw unknown }
+        let missing = unknown ?? .notFound("member", "", field: field, hint: "wsx-node member list")
+        guard let other = former.first else { throw missing }
         guard former.count == 1 else {
-            guard case .name(let name) = reference else { throw unknown }
+            guard case .name(let name) = reference else { throw missing }
             throw .ambiguous(
                 name, candidates: former.map { person($0, in: workspace).json }, field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())
+    }
+
+    private func ambiguous(
+        _ channels: [Workspace.Channel], in workspace: Workspace, field: String
+    ) -> NodeError {
+        let named = channels.map { ($0.publicID, workspace.name(ofDirect: $0)) }
+        return .ambiguous(
+            named.first?.1 ?? "",
+            candidates: named.map { ["id": .string($0.0), "name": .string($0.1)] }, field: field)
     }
 
     /// The conversation of several people: as lists show it, `Joon, Sora`, or with a sign before
@@ -104,10 +133,7 @@ extension NodeCore {
             channel.isDirect && NameFolding.matches(workspace.name(ofDirect: channel), name)
         }
         guard shown.count < 2 else {
-            let candidates = shown.map { channel -> JSONValue in
-                ["id": .string(channel.publicID), "name": .string(name)]
-            }
-            throw .ambiguous(name, candidates: candidates, field: field)
+            throw ambiguous(shown, in: workspace, field: field)
         }
         if let only = shown.first { return only }
         let parts = name.split(separator: ",")

@@ -13,8 +13,8 @@ extension NodeCore {
     /// A person's name. An `@` in front is the sign that people write before it.
     func checkedPerson(_ typed: String, field: String) throws(NodeError) -> String {
         let name = try checked("@", typed, field: field)
-        guard !(MentionFinder.everybody + ["me"]).contains(where: { NameFolding.matches($0, name) })
-        else {
+        let own = MentionFinder.everybody + [Workspace.oneself]
+        guard !own.contains(where: { NameFolding.matches($0, name) }) else {
             throw .badName("\(NodeError.quoted(name)) means somebody else in '@\(name)'", field)
         }
         return name

@@ -29,12 +29,26 @@ extension NodeCore {
             reason: "workspace.pending")
     }
 
-    /// The one workspace in which there is all that a call names; `nil` where the selected one
+    /// The names of the other workspaces in which there is all that a call names.
+    func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] {
+        guard !things.isEmpty else { return [] }
+        let selected = try stored { () throws(StorageError) in try selectedWorkspace() }
+        var names: [String] = []
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace !== selected && workspace.standing == .member {
+            if try has(things, workspace) { names.append(workspace.displayName) }
+        }
+        return names
+    }
+
+    /// The one workspace in which there is all that a call names by ids; `nil` where the selected one
     /// will do, and where it is not the only one.
     private func workspace(
         naming things: [NamedThing], besides selected: Workspace?
     ) throws(NodeError) -> Workspace? {
-        guard !things.isEmpty, workspaces.count > 1 else { return nil }
+        guard !things.isEmpty, things.allSatisfy(\.isExact), workspaces.count > 1 else {
+            return nil
+        }
         if let selected, try has(things, selected) { return nil }
         var found: Workspace?
         for workspace in workspaces.values

@@ -3,6 +3,8 @@ import WorkspaceModel
 
 /// A node that remembers what it was asked and answers with small fixed things.
 final class TableNode: NodeCommands {
+    func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] { [] }
+
     var asked: [String] = []
     var keys: [RepeatKey] = []
     var failure: NodeError?

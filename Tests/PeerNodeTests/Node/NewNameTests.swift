@@ -109,7 +109,7 @@ import WorkspaceTestKit
         }
         try table.bob.write(.profile(name: "me"), to: try table.bob.workspace().profileDocument)
         table.bench.advance(1_000)
-        #expect(try table.ada.ok("channel.get", ["channel": "@me"])["kind"] == "dm")
+        #expect(try table.ada.ok("channel.get", ["channel": "@me"])["kind"] == "self")
         #expect(try table.cleo.ok("channel.get", ["channel": "@Cleo"])["kind"] == "self")
     }
 }

@@ -17,26 +17,26 @@ import WorkspaceTestKit
         return (bench, mina, message)
     }
 
-    @Test func `acts there, whether it is named by id or by a name that is only there`() throws {
+    @Test func `acts there, if it is named by id`() throws {
         let (bench, mina, message) = try world()
         let (id, channel) = (message["id"] ?? .null, message["channel"] ?? .null)
         let acme = message["workspace"]
         let joon =
             try mina.ok("member.list", ["workspace": "acme"]).items
             .first { $0["name"] == "Joon" }?["id"] ?? .null
-        for place in [channel, "plans", "#plans", "@Joon", joon] {
+        for place in [channel, joon] {
             #expect(
                 try mina.ok("message.send", ["channel": place, "text": "x"])["workspace"] == acme,
                 "\(place.text)")
         }
-        #expect(try mina.ok("message.history", ["channel": channel]).items.count == 4)
+        #expect(try mina.ok("message.history", ["channel": channel]).items.count == 2)
         #expect(try mina.ok("message.get", ["ids": [id]]).items.first?["id"] == id)
-        #expect(try mina.ok("read.mark", ["channel": "plans", "message": id])["id"] == channel)
+        #expect(try mina.ok("read.mark", ["channel": channel, "message": id])["id"] == channel)
         #expect(try mina.ok("member.get", ["member": joon])["name"] == "Joon")
         #expect(try mina.ok("why", ["subject": joon])["name"] == "Joon")
         #expect(try mina.ok("why", ["subject": id])["answer"] == true)
         #expect(
-            try mina.ok("channel.notify", ["channel": "plans", "level": "none"])["id"] == channel)
+            try mina.ok("channel.notify", ["channel": channel, "level": "none"])["id"] == channel)
         #expect(
             try mina.ok("search", ["query": "hello", "channels": [channel]]).items.count == 1)
         let invite = try mina.ok("invite.create", ["workspace": "acme"])
@@ -58,15 +58,42 @@ import WorkspaceTestKit
             ("channel.edit", ["channel": "plans", "topic": "x"]),
             ("channel.add", ["channel": "plans", "members": ["@Joon"]]),
             ("invite.create", ["channels": ["plans"]]),
+            ("message.send", ["channel": "plans", "text": "x"]),
+            ("message.send", ["channel": "@Joon", "text": "x"]),
+            ("message.history", ["channel": "plans"]), ("why", ["subject": "@Joon"]),
         ]
         for (method, given) in calls {
-            let kind = try mina.refused(method, given).kind
-            #expect(kind == .notFound || kind == .unknownUser, "\(method)")
+            let failure = try mina.refused(method, given)
+            #expect(failure.kind == .notFound || failure.kind == .unknownUser, "\(method)")
+            #expect(failure.hint?.contains("--workspace") == true, "\(method): \(failure)")
         }
         #expect(try mina.ok("member.list", ["workspace": "acme"]).items.count == 2)
         let channel = message["channel"] ?? .null
         #expect(try mina.ok("channel.edit", ["channel": channel, "topic": "x"])["topic"] == "x")
         withExtendedLifetime(bench) {}
+    }
+
+    /// A stranger elsewhere who has the name of somebody here, whom two are called, or nobody any more.
+    @Test(arguments: [false, true])
+    func `sends nothing to a namesake elsewhere`(isGone: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let nora = try bench.guest("Nora", of: mina)
+        try mina.ok("workspace.create", ["name": "fun"])
+        let stranger = try bench.bareNode("Nora")
+        try stranger.join(try mina.link(["workspace": "fun"]))
+        bench.advance(5_000)
+        try mina.ok("workspace.select", ["workspace": "acme"])
+        if isGone {
+            try nora.ok("profile.set", ["name": "Nora S."])
+        } else {
+            _ = try bench.guest("Nora", of: mina)
+        }
+        bench.advance(5_000)
+        let failure = try mina.refused("message.send", ["channel": "@Nora", "text": "secret"])
+        #expect(failure.kind == (isGone ? .notFound : .ambiguous), "\(failure)")
+        bench.advance(5_000)
+        #expect(try (stranger.ok("dm.list")["items"]?.arrayValue ?? []).isEmpty)
     }
 
     @Test func `stays where it is while that will do, or more than one will`() throws {

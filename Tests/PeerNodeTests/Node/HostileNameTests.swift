@@ -1,0 +1,65 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Names that no honest program writes, and the wire takes: they are shown, and change nothing of what is
+/// meant by the words of the program, by a list, or by a conversation.
+@Suite struct `Somebody who is called like something else` {
+    private func world() throws -> (bench: CoreBench, mina: BenchNode, eve: BenchNode) {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        for name in ["Nora", "Joon"] { _ = try bench.guest(name, of: mina) }
+        let eve = try bench.guest("Eve", of: mina)
+        bench.advance(5_000)
+        return (bench, mina, eve)
+    }
+
+    private func callEve(_ name: String, _ eve: BenchNode, in bench: CoreBench) throws {
+        try eve.inTurn { core, workspace in
+            _ = try #require(
+                try core.authorContent(
+                    .profile(name: name), to: workspace.profileDocument, in: workspace))
+        }
+        bench.advance(5_000)
+    }
+
+    private func hears(_ eve: BenchNode) throws -> Bool {
+        try !(eve.ok("dm.list")["items"]?.arrayValue ?? []).isEmpty
+    }
+
+    @Test(arguments: ["me", "ME", "@me"])
+    func `hears nothing that is for oneself`(name: String) throws {
+        let (bench, mina, eve) = try world()
+        try callEve(name, eve, in: bench)
+        let sent = try mina.ok("message.send", ["channel": "@me", "text": "for myself"])
+        bench.advance(5_000)
+        #expect(try !hears(eve), "\(sent)")
+        #expect(try mina.ok("message.history", ["channel": "@me"]).items.count == 1)
+    }
+
+    @Test(arguments: ["Joon, Nora", "Nora, Joon"])
+    func `hears nothing that is for several`(name: String) throws {
+        let (bench, mina, eve) = try world()
+        try mina.ok("message.send", ["channel": "@Nora, Joon", "text": "first"])
+        try callEve(name, eve, in: bench)
+        let failure = try mina.refused(
+            "message.send", ["channel": .string("@" + name), "text": "for both"])
+        #expect(failure.kind == .ambiguous)
+        #expect(failure.details["candidates"]?.arrayValue?.count == 2)
+        bench.advance(5_000)
+        #expect(try !hears(eve))
+    }
+
+    @Test func `is not everybody`() throws {
+        let (bench, mina, eve) = try world()
+        try callEve("here", eve, in: bench)
+        #expect(
+            try mina.refused("message.send", ["channel": "@here", "text": "x"]).kind == .notFound)
+        let id = try eve.ok("identity.show")["members"]?[0]?["member"] ?? .null
+        try mina.ok("message.send", ["channel": id, "text": "by id"])
+        bench.advance(5_000)
+        #expect(try hears(eve))
+    }
+}
