@@ -43,6 +43,24 @@ extension Session {
                 + "\(how), then invite revoke\n")
     }
 
+    /// Names the devices of somebody who has come back by the phrase: one that was lost is revoked by
+    /// nobody else.
+    func tellOwnDevices(_ workspace: JSONValue, _ client: inout ControlClient) {
+        guard !globals.json, !globals.plain, !globals.quiet, let id = workspace["id"] else {
+            return
+        }
+        let devices = (try? client.call("device.list", ["workspace": id, "limit": 1_000]))?["items"]
+        let others = (devices?.arrayValue ?? []).filter { device in
+            device["self"] != true && device["revoked"] != true && device["recovery"] != true
+        }
+        guard !others.isEmpty else { return }
+        let names = others.compactMap { $0["name"]?.stringValue }.map(sanitised)
+        let how = rendering.hints.text("wsx-node device revoke NAME --phrase -")
+        io.printError(
+            "your other devices there: \(names.joined(separator: ", "))\n"
+                + "revoke each that you have lost: \(how)\n")
+    }
+
     /// Says how one's other devices come into a workspace that is new.
     func tellOtherDevices(_ workspace: JSONValue, _ client: inout ControlClient) {
         guard hasReader, let page = try? client.call("workspace.list", ["limit": 1_000]) else {

@@ -66,6 +66,7 @@ extension Session {
         var client = try client()
         let result = try client.call(command.name, given)
         io.print(rendering.text(result, of: command.name))
+        if command.name == "identity.recover" { tellOwnDevices(result, &client) }
         return 0
     }
 }

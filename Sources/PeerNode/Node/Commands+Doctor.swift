@@ -32,6 +32,7 @@ extension NodeCore {
         findings.append(diskFinding)
         findings.append(try stored { () throws(StorageError) in try backupFinding() })
         findings += keyFindings()
+        findings += withheldFindings()
         findings += endFindings()
         findings += laterVersionFindings()
         findings += try forkFindings()

@@ -100,6 +100,7 @@ extension NodeCore: NodeCommands {
         }
         warnings += delayWarnings
         warnings += keyWarnings()
+        warnings += withheldWarnings()
         warnings += endWarnings()
         warnings += twinWarnings
         warnings += pendingJoinWarnings

@@ -39,15 +39,18 @@ extension NodeCore {
         }
     }
 
-    /// Sends a key to every device of these members. This one is among them: its home may be restored
-    /// from before it had the key.
+    /// Sends a key to every device of these members but those of the own person that have to wait. This
+    /// one is among them: its home may be restored from before it had the key.
     func mail(
         _ key: SymmetricKey, of document: DocumentID, to members: Set<MemberID>,
         in workspace: Workspace
     ) throws(StorageError) {
+        let known = workspace.privateDocuments[document]
+        let receivers = workspace.boxKeys(of: members).filter { receiver in
+            known.map { keepsWaiting(receiver.device, forKeysOf: $0, in: workspace) } != true
+        }
         try mail(
-            workspace.boxKeys(of: members)
-                .map { MailboxDelivery(.key(key, of: document), to: $0.agreementKey) },
+            receivers.map { MailboxDelivery(.key(key, of: document), to: $0.agreementKey) },
             in: workspace)
     }
 

@@ -133,6 +133,8 @@ final class PeerLink {
     var askedBefore: OperationID?
     /// The keys of private documents that were asked for on this link.
     var wanted: [DocumentID: [KeyID]] = [:]
+    /// What the other end has asked for in vain so far: the last of each private document.
+    var withheld: [DocumentID: KeyWant] = [:]
     /// The group keys that were asked for on this link, by the workspace's short number.
     var askedGroupKeys: [Int64: Set<KeyID>] = [:]
     /// How many keys of either kind were asked for.

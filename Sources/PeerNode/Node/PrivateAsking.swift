@@ -88,13 +88,17 @@ extension NodeCore {
             let device = link.peer?.device,
             let document = workspace.privateDocuments[want.document],
             let other = reader(workspace.evaluator.members(of: device), of: document),
+            document.authority.standing(of: other) != nil,
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
+        guard !withholds(keysOf: document, from: other, on: device, in: workspace) else {
+            link.withheld[document.id] = want
+            return
+        }
         let allowed = document.authority.keys(for: other)
         // Where everything is shown to whoever is in, so is what is under a key of which no
         // operation speaks that counts.
-        let isOpen =
-            document.root?.history == .all && document.authority.standing(of: other) != nil
+        let isOpen = document.root?.history == .all
         var given = want.keys.filter { allowed.contains($0) || isOpen && document.keys.holds($0) }
         if given.isEmpty {
             let leading = document.authority.keysToHandOn(holding: document.keys.names)

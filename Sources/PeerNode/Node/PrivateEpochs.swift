@@ -6,12 +6,15 @@ import WorkspaceModel
 extension NodeCore {
     /// The key that seals now: introduced with every end of a membership known, of the document
     /// and of the workspace. `nil` when a new one is due, or is not held.
+    ///
+    /// One that this side has made is due, too, where nobody knows who was given those of others.
     func sealingKey(
         of document: PrivateDocument, in workspace: Workspace
     ) -> (id: KeyID, key: SymmetricKey)? {
         workspace.sealingKey(of: document.id) {
             let ends = endsToAnswer(in: document, of: workspace)
-            guard let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
+            guard !owesKey(of: document, in: workspace),
+                let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
                 let key = document.keys[epoch.keyID]
             else { return nil }
             return (epoch.keyID, key)

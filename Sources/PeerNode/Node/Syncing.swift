@@ -183,10 +183,13 @@ extension NodeCore {
         case .remember(let agreement):
             network.synced.insert(workspace.number)
             try remember(agreement, workspace, with: link)
+            try giveWithheld(in: workspace)
             askForKeys(of: workspace, on: link, sync)
             try askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
             network.synced.insert(workspace.number)
+            noteAgreedInScope(workspace, with: link)
+            try giveWithheld(in: workspace)
             askForKeys(of: workspace, on: link, sync)
             try askForPayloads(of: workspace, on: link, sync)
         case .peerHolds(let tips):

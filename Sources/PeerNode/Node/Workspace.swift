@@ -100,6 +100,8 @@ final class Workspace {
     var staleDocuments: Set<DocumentID> = []
     /// Keys whose content waits to be shown.
     var unfoldedKeys: [KeyID] = []
+    /// When others had the same of what a guest may know, by arrival number.
+    var agreedInScope: [DeviceID: Int64] = [:]
     /// Where the roots of private documents are.
     var rootBranches = RootBranches()
     /// Keys under which members wrote and that are not held.
@@ -138,6 +140,8 @@ final class Workspace {
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
+        /// What keys of private documents answer that is not here.
+        var unheard: [DocumentID: UnheardEnds?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
         var told: ToldNames?
@@ -244,7 +248,10 @@ final class Workspace {
     }
 
     /// Called when something in a private document may change which key seals.
-    func forgetSealing(of document: DocumentID) { derived.privateKeys[document] = nil }
+    func forgetSealing(of document: DocumentID) {
+        derived.privateKeys[document] = nil
+        derived.unheard[document] = nil
+    }
 
     /// Called when something about a private document changed; without one, about all of them.
     func forgetChannelIndex(of document: PrivateDocument? = nil) {

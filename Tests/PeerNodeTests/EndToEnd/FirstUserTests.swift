@@ -170,6 +170,8 @@ extension TerminalEndToEnd {
                 ] + TemporaryNode.loopback,
                 input: try String(contentsOfFile: words, encoding: .utf8))
             try #require(back.status == 0, "\(back.errors)")
+            #expect(back.errors.contains("your other devices there: "), "\(back.errors)")
+            #expect(back.errors.contains("Pocket"), "\(back.errors)")
             #expect(
                 fresh.run("session", "status", "--json").object["passphrase"] == true)
         }

@@ -1,0 +1,199 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Keys of a private document that answer ends of which nothing is here.
+struct UnheardEnds {
+    /// When the newest of these keys came, by arrival number.
+    let arrival: Int64
+    /// To whom every one of them was given when it was made, and who was never out.
+    let holders: Set<MemberID>
+}
+
+/// Keys of private documents that this home keeps from others, most of all from other devices of its own
+/// person, for as long as it may be that one of these was lost and nobody has told this home
+/// (PROTOCOL.md, 4.4).
+extension NodeCore {
+    /// Whether another device of the own person gets no key of a private document from here for now.
+    func keepsWaiting(
+        _ device: DeviceID, forKeysOf document: PrivateDocument, in workspace: Workspace
+    ) -> Bool {
+        guard let binding = bindingBesideThis(of: device, in: workspace) else { return false }
+        // One that this home has linked itself, its person has held since.
+        let isLinkedHere = binding.log.device == home?.device
+        if awaitsConfirmation(workspace), !isLinkedHere { return true }
+        guard let unheard = workspace.unheardEnds(in: document), isBehind(unheard, in: workspace)
+        else { return false }
+        return !isLinkedHere || binding.arrival < unheard.arrival
+    }
+
+    /// Whether somebody who asks is given no key of a private document for now.
+    func withholds(
+        keysOf document: PrivateDocument, from member: MemberID, on device: DeviceID,
+        in workspace: Workspace
+    ) -> Bool {
+        if keepsWaiting(device, forKeysOf: document, in: workspace) { return true }
+        guard member != workspace.member, let unheard = workspace.unheardEnds(in: document) else {
+            return false
+        }
+        // Who came in by what this home knows alone may be let in by a device that was lost.
+        return !unheard.holders.contains(member) && isBehind(unheard, in: workspace)
+    }
+
+    /// What made a device another one of the own person; `nil` for others, and for the phrase, which is
+    /// on no machine.
+    private func bindingBesideThis(
+        of device: DeviceID, in workspace: Workspace
+    ) -> Workspace.AuthorityRecord? {
+        guard device != home?.device, !workspace.recoveryDevices.contains(device) else {
+            return nil
+        }
+        return workspace.evaluator.binding(of: device, to: workspace.member)
+            .flatMap { workspace.authority[$0] }
+    }
+
+    /// The other devices of the own person that may act and were not linked here.
+    private func devicesBesideThis(in workspace: Workspace) -> [DeviceID] {
+        let own = workspace.members.first { $0.member == workspace.member }?.devices ?? []
+        return own.filter { device in
+            guard let binding = bindingBesideThis(of: device, in: workspace) else { return false }
+            return binding.log.device != home?.device
+        }
+    }
+
+    /// Whether this home has come back by the phrase, and knows the workspace from own devices alone.
+    /// What one that was stolen leaves out of it, it would not miss.
+    private func awaitsConfirmation(_ workspace: Workspace) -> Bool {
+        guard let home,
+            let binding = workspace.evaluator.binding(of: home.device, to: workspace.member),
+            let signer = workspace.authority[binding]?.log.device,
+            workspace.recoveryDevices.contains(signer)
+        else { return false }
+        // Guests decide about nobody's devices.
+        let others = workspace.members.filter {
+            $0.member != workspace.member && $0.role != .guest
+        }
+        // Where nobody else is, nobody could ever confirm it.
+        return !others.isEmpty && lastAgreement(with: others, in: workspace) == nil
+    }
+
+    /// Whether others knew more of the workspace than this home does when they made keys of a document:
+    /// these answer ends that are not here. Who was given all of these keys has no reason to hide an end,
+    /// for they could give the keys themselves: so one of them who says that nothing is missing is
+    /// believed.
+    private func isBehind(_ unheard: UnheardEnds, in workspace: Workspace) -> Bool {
+        let others = workspace.members.filter {
+            $0.member != workspace.member && unheard.holders.contains($0.member)
+        }
+        return (lastAgreement(with: others, in: workspace) ?? -1) < unheard.arrival
+    }
+
+    /// Up to which arrival number a device of somebody among `people` was known to hold the same.
+    /// A device that is an own one, too, speaks for nobody else.
+    private func lastAgreement(
+        with people: [MemberStanding], in workspace: Workspace
+    ) -> Int64? {
+        let (peers, number) = (store.peers, workspace.number)
+        return people.flatMap(\.devices)
+            .filter { !workspace.evaluator.isBound($0, to: workspace.member) }
+            .compactMap { device in
+                let agreed = (try? peers.agreed(with: device, workspace: number))?.arrival
+                return [agreed, workspace.agreedInScope[device]].compactMap { $0 }.max()
+            }.max()
+    }
+
+    /// Takes note that a guest, or a member where this home is a guest's, has the same of all that both
+    /// may know. The authority document is part of that; it is worth as much until the node ends.
+    func noteAgreedInScope(_ workspace: Workspace, with link: PeerLink) {
+        guard let device = link.peer?.device else { return }
+        workspace.agreedInScope[device] = Int64(
+            clamping: CoreReplica(core: self, workspace: workspace, peer: device).arrival)
+    }
+
+    // MARK: Keys of the own making
+
+    /// Whether what is said next in a document needs a key that this side has made and mailed.
+    ///
+    /// While other own devices are kept waiting, none of the keys that they have is good enough.
+    func owesKey(of document: PrivateDocument, in workspace: Workspace) -> Bool {
+        let makers = document.authority.epochs.lazy.compactMap { document.records[$0.operation] }
+        if awaitsConfirmation(workspace), !devicesBesideThis(in: workspace).isEmpty {
+            return !makers.contains { $0.log.device == self.home?.device }
+        }
+        return false
+    }
+
+    // MARK: Giving later
+
+    /// Answers what own devices have asked for and was not given, as far as nothing stands against it now.
+    func giveWithheld(in workspace: Workspace) throws(StorageError) {
+        for link in network.ordered where !link.withheld.isEmpty {
+            for (document, want) in link.withheld.sorted(by: { $0.key < $1.key })
+            where workspace.privateDocuments[document] != nil {
+                link.withheld[document] = nil
+                try keysWanted(want, in: workspace, on: link)
+            }
+        }
+    }
+
+    // MARK: Telling
+
+    /// One sentence for each workspace in which own devices wait.
+    private var waits: [String] {
+        workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
+            let devices = devicesBesideThis(in: workspace)
+            guard workspace.standing == .member, !devices.isEmpty, awaitsConfirmation(workspace)
+            else { return nil }
+            let names = devices.prefix(Self.namedMax).map { device in
+                NodeError.quoted(
+                    workspace.deviceName(device) ?? String(PublicID.device(device).prefix(10)))
+            }
+            let more = devices.count > names.count ? " and others" : ""
+            return "in \(NodeError.quoted(workspace.displayName)) your other devices "
+                + "(\(names.joined(separator: ", "))\(more)) cannot read what you write privately "
+                + "here until this one has reached another member"
+        }
+    }
+
+    private static let namedMax = 5
+    private static let waitHint = "revoke those you have lost: wsx-node device list"
+
+    /// A warning for each workspace.
+    func withheldWarnings() -> [StatusObject.Warning] {
+        waits.map { .init(kind: "keys.withheld", message: $0, hint: Self.waitHint) }
+    }
+
+    /// A finding for each workspace.
+    func withheldFindings() -> [FindingObject] {
+        waits.map { .init(id: "keys", state: "warn", message: $0, hint: Self.waitHint) }
+    }
+}
+
+extension Workspace {
+    /// What the keys of a document answer that is not here.
+    func unheardEnds(in document: PrivateDocument) -> UnheardEnds? {
+        if let known = derived.unheard[document.id] { return known }
+        let found = findUnheard(in: document)
+        derived.unheard[document.id] = .some(found)
+        return found
+    }
+
+    private func findUnheard(in document: PrivateDocument) -> UnheardEnds? {
+        let authority = document.authority
+        let keys = authority.epochs
+            .filter { $0.epoch.answers.contains { self.authority[$0] == nil } }
+            .compactMap { known in
+                document.records[known.operation].map { (known.operation, $0.arrival) }
+            }.sorted { $0.1 < $1.1 }
+        guard let newest = keys.last?.1 else { return nil }
+        let seats = document.records.mapValues { $0.change?.action.seats.map(\.member) ?? [] }
+            .filter { !$0.value.isEmpty }
+        var holders = document.people.filter { authority.ends(of: $0).isEmpty }
+        // The first are enough: nobody who came in later was given those.
+        for (key, _) in keys.prefix(Limits.unprovenKeysMax) {
+            let given = seats.filter { $0.key == key || authority.isAncestor($0.key, of: key) }
+            holders.formIntersection(given.values.joined())
+        }
+        return UnheardEnds(arrival: newest, holders: holders)
+    }
+}
