@@ -80,6 +80,14 @@ extension OperationStore {
         (branchesByLog[LogPlace(log, in: document)] ?? []).compactMap { branches[$0] }
     }
 
+    /// Whether one of these devices has written anything into a document.
+    public func hasLog(
+        of devices: Set<DeviceID>, in document: DocumentID, of workspace: Int64
+    ) -> Bool {
+        guard let number = self.document(document, in: workspace)?.number else { return false }
+        return logsByDocument[number]?.contains { devices.contains($0.device) } == true
+    }
+
     /// All branches of all logs of a document, in the order of log names.
     public func branches(in document: DocumentID, of workspace: Int64) -> [LogBranch] {
         guard let number = self.document(document, in: workspace)?.number else { return [] }

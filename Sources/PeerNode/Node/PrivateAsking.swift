@@ -32,17 +32,22 @@ extension NodeCore {
 
     /// What does not open and one of `others` may have, who share a device. A device that is new
     /// here asks for documents too of which it knows nothing, for it may be meant by them; any other
-    /// one asks those who are in.
+    /// one asks those who have written there, or who are in. What is known to be there comes first.
     private func missingKeys(
         of workspace: Workspace, from others: [MemberID]
     ) -> [(DocumentID, [KeyID])] {
         var missing: [(DocumentID, [KeyID])] = []
+        var unknown: [(DocumentID, [KeyID])] = []
+        let devices = Set(
+            workspace.members.filter { others.contains($0.member) }.flatMap(\.devices))
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
             guard let document = workspace.privateDocuments[id] else {
                 if (try? isErased(private: id)) != false { continue }
-                if isNewHere(workspace) || others.contains(workspace.member) {
-                    missing.append((id, []))
+                if isNewHere(workspace) || others.contains(workspace.member)
+                    || store.operations.hasLog(of: devices, in: id, of: workspace.number)
+                {
+                    unknown.append((id, []))
                 }
                 continue
             }
@@ -60,7 +65,7 @@ extension NodeCore {
             guard !wanted.isEmpty else { continue }
             missing.append((id, Array(wanted.sorted().prefix(SyncMessage.wantedKeysMax))))
         }
-        return missing
+        return missing + unknown
     }
 
     /// Whether this device came in less than 30 days ago.
@@ -224,18 +229,37 @@ extension NodeCore {
         }
     }
 
+    /// Of each workspace in which a key of a private document was sent to this device that does not open
+    /// what others wrote there: what a person is told. Of what nobody sent a key it is not known
+    /// that it is meant for one.
+    private var unopened: [String] {
+        workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
+            let count = workspace.privateDocuments.values.count { document in
+                document.authority.root == nil
+                    && store.operations.holdsOperations(ofDocument: document.number)
+            }
+            guard count > 0, workspace.standing == .member else { return nil }
+            let what =
+                count == 1 ? "1 private conversation does" : "\(count) private conversations do"
+            return "\(NodeError.quoted(workspace.displayName)): \(what) not open here, though you "
+                + "were sent a key; those who write there are asked for the right one"
+        }
+    }
+
     private static let lackHint =
         "stay connected to a member; what nobody gives may mean that you were taken out"
 
     /// One warning for all of them.
     func keyWarnings() -> [StatusObject.Warning] {
-        lacks.prefix(1).map {
+        (lacks + unopened).prefix(1).map {
             .init(kind: "keys.missing", message: $0, hint: "wsx-node doctor")
         }
     }
 
     /// One finding for each.
     func keyFindings() -> [FindingObject] {
-        lacks.map { .init(id: "keys", state: "warn", message: $0, hint: Self.lackHint) }
+        (lacks + unopened).map {
+            .init(id: "keys", state: "warn", message: $0, hint: Self.lackHint)
+        }
     }
 }

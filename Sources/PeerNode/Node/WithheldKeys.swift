@@ -114,13 +114,16 @@ extension NodeCore {
 
     /// Whether what is said next in a document needs a key that this side has made and mailed.
     ///
-    /// While other own devices are kept waiting, none of the keys that they have is good enough.
+    /// In a conversation of several people that somebody else made, who made it may have given the key
+    /// to some of them. And while other own devices are kept waiting, none of the keys that they
+    /// have is good enough.
     func owesKey(of document: PrivateDocument, in workspace: Workspace) -> Bool {
         let makers = document.authority.epochs.lazy.compactMap { document.records[$0.operation] }
         if awaitsConfirmation(workspace), !devicesBesideThis(in: workspace).isEmpty {
             return !makers.contains { $0.log.device == self.home?.device }
         }
-        return false
+        return document.root?.subtype == .directMessage && document.people.count > 2
+            && !makers.contains { $0.author == workspace.member }
     }
 
     // MARK: Giving later
