@@ -136,8 +136,9 @@ struct Rendering {
     private func invite(_ invite: JSONValue) -> String {
         let uses = invite["uses"]?.integerValue ?? 1
         let people = uses == 1 ? "one person" : "\(uses) people"
-        let left = max(0, (invite["expires_at"]?.integerValue ?? now) - now)
-        let minutes = (left + 30_000) / 60_000 * 60_000
+        // Whatever a daemon says: the difference of two times of day, and no other.
+        let left = max(now, invite["expires_at"]?.integerValue ?? now) - now
+        let minutes = (left / 1_000 + 30) / 60 * 60_000
         let channels = (invite["channels"]?.arrayValue ?? []).map { ", " + shortID($0) }.joined()
         let approval = invite["approve"] == true ? ", an admin approves" : ""
         return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)"

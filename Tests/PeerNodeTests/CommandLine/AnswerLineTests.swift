@@ -7,6 +7,13 @@ import WorkspaceModel
 @Suite struct `An answer for people` {
     private let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
 
+    /// A socket may be somebody else's.
+    @Test(arguments: [Int64.min, -1, 0, .max])
+    func `survives times that no daemon says`(time: Int64) {
+        let invite: JSONValue = ["expires_at": .integer(time), "link": "wsx:x", "uses": 1]
+        #expect(rendering.text(invite, of: "invite.create").contains("wsx:x"))
+    }
+
     static let workspace: JSONValue = [
         "id": "w_1", "name": "acme", "role": .null, "owner": ["id": "u_1", "name": "Mina"],
         "members": 2, "channels": 1, "selected": true, "created_at": 1_795_190_000_000,

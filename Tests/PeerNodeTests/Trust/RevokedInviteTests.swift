@@ -30,7 +30,7 @@ import WorkspaceTestKit
             _ = try #require(
                 try core.author(
                     .add(PrivateAddition(seats: seats)), in: document, of: workspace))
-            return try #require(core.sealingKey(of: document, in: workspace)).id
+            return try #require(try core.sealingKey(ofChanged: document, in: workspace)).id
         }
         bob.kill()
         try ada.boot()
