@@ -17,9 +17,12 @@ extension Session {
         for parameter in command.parameters
         where parameter.isSecret || ["passphrase", "phrase"].contains(parameter.name) {
             guard let word = scan.values[parameter.name]?.stringValue, word != "-" else { continue }
+            let hasFile = command.parameters.contains { $0.name == parameter.name + "_file" }
             throw .usage(
                 "'--\(parameter.flag)' takes only '-': whatever stands here others can read",
-                hint: "give --\(parameter.flag)-file FILE, or '-' for standard input")
+                hint: hasFile
+                    ? "give --\(parameter.flag)-file FILE, or '-' for standard input"
+                    : "give '-', and the words on standard input")
         }
     }
 
