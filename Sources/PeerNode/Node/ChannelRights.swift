@@ -95,6 +95,13 @@ extension NodeCore {
         guard !channel.allows(right, to: workspace.member, of: role) else { return }
         let name = NodeError.quoted(shownName(channel, workspace))
         guard let owner = channel.owner else {
+            // Its owner was out of the workspace: whoever adds them again makes no owner.
+            guard channel.isDirect else {
+                throw .forbidden(
+                    "the channel \(name) has no owner any more, and nobody else may do that",
+                    reason: "channel.ownerless",
+                    hint: "make another one: wsx-node channel create NAME --private")
+            }
             throw .forbidden(
                 "a direct conversation is nobody's, and its people stay the same",
                 reason: "channel.direct", hint: "make a channel: wsx-node channel create NAME")

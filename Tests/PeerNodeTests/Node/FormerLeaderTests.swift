@@ -64,4 +64,25 @@ import WorkspaceTestKit
             "channel.remove", ["channel": "vault", "members": ["@Bob"]])
         #expect(failure.reason == "channel.not_in")
     }
+
+    /// Who owned it was out of the workspace, and is in the channel again as a member.
+    @Test func `whose owner is out leads nothing more, and is told why`() throws {
+        let table = try table(role: "admin")
+        let dora = try table.bench.guest("Dora", of: table.ada)
+        try table.bob.ok("channel.create", ["name": "nest", "private": true])
+        try table.bob.ok("channel.add", ["channel": "nest", "members": ["@Cleo"]])
+        try table.bob.ok(
+            "channel.role", ["channel": "nest", "member": "@Cleo", "role": "admin"])
+        table.bench.advance(5_000)
+        try table.ada.ok("member.remove", ["member": "@Bob", "force": true])
+        table.bench.advance(20_000)
+        try table.bob.comeBack(to: table.ada, in: table.bench)
+        table.bench.advance(20_000)
+        try table.cleo.ok("channel.add", ["channel": "nest", "members": ["@Bob"]])
+        table.bench.advance(5_000)
+        let failure = try table.cleo.refused("channel.delete", ["channel": "nest"])
+        #expect(failure.kind == .forbidden && failure.reason == "channel.ownerless", "\(failure)")
+        try table.cleo.ok("channel.add", ["channel": "nest", "members": ["@Dora"]])
+        withExtendedLifetime(dora) {}
+    }
 }
