@@ -177,6 +177,29 @@ class PrivateAuthority(Authority):
                 known |= self.workspace.past_of_grant(named)
         return not self.workspace.ends(o.device) & self.workspace.grant_past(o.whole) <= known
 
+    # 4.3 Owners
+
+    def judged(self):
+        self.handing = self.owners()
+        return super().judged()
+
+    def owners(self):
+        """By owner's seat, and whose it is, the next transfer: a chain from the root on."""
+        handing, seat, owner = {}, self.root.id, self.root.device
+        while True:
+            transfers = [o for o in self.counted() if o.type == GRANT and self.drops(o)
+                         and (o.grant, o.device) == (seat, owner)]
+            if not transfers:
+                return handing
+            following = handing[seat, owner] = min(transfers, key=self.rank)
+            seat, owner = following.id, following.map[1]
+
+    def stands(self, o, valid, revocations):
+        following = self.handing.get((o.grant, o.device))
+        if following and o.id != following.id and o.id not in self.past[following.id]:
+            return False
+        return super().stands(o, valid, revocations)
+
     def is_valid(self, o):
         return any(p in self.valid for p in self.parts.get(o.id, []))
 
@@ -192,14 +215,22 @@ class PrivateAuthority(Authority):
 
     # Content
 
-    def ends(self, member, seat):
+    def ends(self, member, seat, seen=()):
         """The valid removals and departures that hit a seat, or one that has replaced it."""
         found = set()
+        if seat in seen:
+            return found
         for r in self.in_force:
             if r.type not in (REMOVE, LEAVE) and not (r.type == GRANT and r.map[4]):
                 continue
             if hits_later(self, self.in_force, r, Later(member, seat)):
-                found |= {r.id} if r.type in (REMOVE, LEAVE) else self.ends(member, r.id)
+                found |= {r.id} if r.type in (REMOVE, LEAVE) else self.ends(member, r.id, seen)
+        # What its member kept of the latest transfer that the seat does not know of.
+        kept = [r for r in self.in_force if r.type == GRANT and self.drops(r) and r.device == member
+                and r.id != seat and r.id not in self.past[seat]]
+        if kept:
+            latest = max(kept, key=lambda r: (self.lam[r.id], r.id))
+            found |= self.ends(member, latest.id, (*seen, seat))
         return found
 
     def allows(self, o, covers):

@@ -49,9 +49,10 @@ extension PrivateAuthority {
         }
         guard answering.count == revocations.count else { return nil }
         let seated = root?.history == .fromJoin ? members : []
+        var givers: [MemberID: Set<Int>] = [:]
         let sealing = introductions.last { candidate in
             candidate.isValid && isPastOrSelf(ends, of: candidate.operation)
-                && seated.allSatisfy { isTheirs(candidate.operation, $0) }
+                && seated.allSatisfy { isTheirs(candidate.operation, $0, &givers) }
                 && answering.values.allSatisfy { answers in
                     answers.contains {
                         $0 == candidate.operation || knows(candidate.operation, $0)
@@ -65,11 +66,17 @@ extension PrivateAuthority {
 
     /// Whether somebody who is in may be given what an operation introduces: it gave them a seat that
     /// still holds, or has such an operation in its past.
-    private func isTheirs(_ operation: Int, _ member: PrivateMember) -> Bool {
+    ///
+    /// - Parameter found: what was worked out for other operations.
+    private func isTheirs(
+        _ operation: Int, _ member: PrivateMember, _ found: inout [MemberID: Set<Int>]
+    ) -> Bool {
         func isGiver(_ giver: Int) -> Bool { giver == operation || knows(operation, giver) }
         // Mostly the seat that counts now is one.
         if let seat = indices[member.seat], isGiver(seat) { return true }
-        return givers(of: member.member).contains(where: isGiver)
+        let givers = found[member.member] ?? givers(of: member.member)
+        found[member.member] = givers
+        return givers.contains(where: isGiver)
     }
 
     /// The operations that gave a member seats which still hold.
