@@ -201,12 +201,26 @@ extension NodeCore {
         let chosen: Workspace = try workspace(scope)
         do throws(NodeError) { return (chosen, try device(reference, in: chosen)) } catch {
             guard scope.workspace == nil, error.kind == .notFound else { throw error }
-            for other in workspaces.values.sorted(by: { $0.number < $1.number }) {
-                if let device = try? device(reference, in: other), isOwn(device, in: other) {
-                    return (other, device)
+            var found: [(workspace: Workspace, device: DeviceID)] = []
+            for other in workspaces.values.sorted(by: { $0.number < $1.number })
+            where other !== chosen {
+                do throws(NodeError) {
+                    let device = try device(reference, in: other)
+                    if isOwn(device, in: other) { found.append((other, device)) }
+                } catch {
+                    guard error.kind == .notFound else { throw error }
                 }
             }
-            throw error
+            guard let first = found.first else { throw error }
+            let others = found.filter { $0.device != first.device }
+            guard others.isEmpty else {
+                throw .ambiguous(
+                    reference,
+                    candidates: ([first] + others).compactMap {
+                        object(ofDevice: $0.device, in: $0.workspace)?.json
+                    }, field: "device")
+            }
+            return first
         }
     }
 

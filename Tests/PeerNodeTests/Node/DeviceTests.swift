@@ -341,6 +341,35 @@ extension BenchNode {
         #expect(linked["certified"] == false && linked["still_in"] == [])
     }
 
+    /// Each workspace has names of its own for one's devices, and none of them is taken by chance.
+    @Test func `is none of two in other workspaces that have one name`() throws {
+        let bench = CoreBench()
+        let laptop = try bench.node("Mina", workspace: "acme")
+        let tablet = try bench.bareNode("Tablet")
+        try laptop.link(tablet)
+        try laptop.ok("workspace.create", ["name": "duo"])
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        for (node, workspace) in [(tablet, "acme"), (phone, "duo")] {
+            try laptop.ok(
+                "device.rename",
+                [
+                    "device": .string(try node.deviceID()), "name": "pad",
+                    "workspace": .string(workspace),
+                ])
+        }
+        try laptop.ok("workspace.create", ["name": "third"])
+        for method in ["device.revoke", "device.rename"] {
+            var given: JSONObject = ["device": "pad"]
+            if method == "device.rename" { given["name"] = "slate" }
+            let error = try laptop.refused(method, .object(given))
+            #expect(error.kind == .ambiguous, "\(method)")
+            #expect(error.details["candidates"]?.arrayValue?.count == 2)
+        }
+        let id = JSONValue.string(try phone.deviceID())
+        #expect(try laptop.ok("device.revoke", ["device": id])["id"] == id)
+    }
+
     @Test func `is one's own, or anybody's for an admin`() throws {
         let (bench, laptop, phone, joon) = try world()
         let own = JSONValue.string(try phone.deviceID())
