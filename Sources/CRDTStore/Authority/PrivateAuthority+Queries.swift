@@ -140,7 +140,9 @@ extension PrivateAuthority {
     public func leadsInThePast(_ member: MemberID) -> Bool {
         guard standing(of: member) == nil else { return false }
         return ends(ofSeatsOf: member).contains { seat, ends in
-            guard let role = evaluator.records[seat].role, role <= .admin else { return false }
+            guard let role = evaluator.records[seat].role, role <= .admin, !ends.isEmpty else {
+                return false
+            }
             return ends.allSatisfy { evaluator.records[$0].operation.action.isDeparture }
         }
     }

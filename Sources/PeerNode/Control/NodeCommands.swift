@@ -7,7 +7,7 @@ public import WorkspaceModel
 public protocol NodeCommands: PersonCommands {
     // MARK: The node
 
-    /// The names of the workspaces, besides the selected one, in which there is all of that.
+    /// The names of the other workspaces in which there is all of that, if the selected one lacks some.
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String]
     /// The state of everything, for one screen.
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject

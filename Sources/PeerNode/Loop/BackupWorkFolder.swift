@@ -4,9 +4,9 @@ import WorkspaceModel
 /// A folder in a home for the copy of a store that a backup is made of, or that is taken out of one to
 /// be looked at.
 ///
-/// The copy is as plain as the store, so it stays where nobody else may write, and leaves the home in
-/// no backup's company. While the folder is used it is locked; what a crash leaves is known by its
-/// name, goes with the next one, and with a wipe of the home.
+/// The copy is as plain as the store, so it stays in the home, where nobody else may write. While the
+/// folder is used it is locked; what a crash leaves is known by its name, and goes with the next one
+/// and with a wipe of the home.
 struct BackupWorkFolder {
     private static let prefix = "backup.wsx-work."
     private static let names = ["node.db", "node.db-journal", "node.db-wal", "node.db-shm"]

@@ -109,7 +109,7 @@ struct BackupWriter {
         do throws(SystemError) {
             // With its mode from the first moment; SQLite would use the umask.
             _ = try FileSystem.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-        } catch { throw .backup("write", error) }
+        } catch { throw .backup("copy", error) }
         do throws(StorageError) {
             try Connection(path: request.home.store, mode: .readOnly).copy(into: path)
             return try Connection.removeValue(NodeCore.unshownPhrase, fromCopyAt: path)
@@ -119,10 +119,7 @@ struct BackupWriter {
                     .storeFailed, "cannot copy the store: \(error.message)",
                     hint: "wsx-node doctor", reason: "backup.copy")
             }
-            throw NodeError(
-                .storageFull, "there is no room in the home for the copy that a backup is made of",
-                hint: "make room on the disk of \(NodeError.quotedPath(request.home.data))",
-                reason: "backup.full")
+            throw .noRoomForCopy
         }
     }
 
@@ -179,11 +176,19 @@ extension NodeError {
             fields: [.init(name: "path", reason: "duplicate")])
     }
 
+    /// Of the store, which a backup is made of, or which is taken out of one.
+    static var noRoomForCopy: NodeError {
+        NodeError(
+            .storageFull, "there is no room in the home for a copy of the store",
+            hint: "make room on its disk", reason: "backup.full")
+    }
+
     static func backup(_ what: String, _ error: SystemError) -> NodeError {
         error.isOutOfSpace
-            ? NodeError(
-                .storageFull, "there is no room for the backup", hint: "give another folder",
-                reason: "backup.full")
+            ? what == "write"
+                ? NodeError(
+                    .storageFull, "there is no room for the backup", hint: "give another folder",
+                    reason: "backup.full") : .noRoomForCopy
             : error.number == ENOENT && what == "read"
                 ? NodeError(
                     .notFound, "there is no such backup", hint: "check the path",

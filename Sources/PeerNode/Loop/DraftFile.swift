@@ -10,17 +10,21 @@ struct DraftFile {
     /// `nil` while it has none.
     private let name: String?
 
-    /// - Parameter target: the name that it will get, on the same file system.
-    init(for target: String) throws(SystemError) {
+    /// - Parameters:
+    ///   - target: the name that it will get, on the same file system.
+    ///   - isNameless: `false` for what a file system does that cannot have it so.
+    init(for target: String, isNameless: Bool = true) throws(SystemError) {
         let folder = FileSystem.parent(of: target)
         try FileSystem.checkPath(folder)
-        let unnamed = wsx_unnamed_file(folder)
-        if unnamed >= 0 {
-            (file, name) = (FileDescriptor(owning: unnamed), nil)
-            return
-        }
-        guard [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) else {
-            throw SystemError("open", path: folder)
+        if isNameless {
+            let unnamed = wsx_unnamed_file(folder)
+            if unnamed >= 0 {
+                (file, name) = (FileDescriptor(owning: unnamed), nil)
+                return
+            }
+            guard [EOPNOTSUPP, EISDIR, EINVAL].contains(errno) else {
+                throw SystemError("open", path: folder)
+            }
         }
         var template = Array((folder + "/.wsx-backup.XXXXXX").utf8CString)
         let named = mkstemp(&template)
@@ -41,7 +45,7 @@ struct DraftFile {
             }
         }
         // Whoever may write into the folder may have put something else under the name.
-        guard try isNamed(target) else { throw SystemError("link", path: target, number: EAGAIN) }
+        guard try isNamed(target) else { throw SystemError("link", path: target, number: EEXIST) }
     }
 
     /// Forgets a file that got no name.

@@ -80,16 +80,17 @@ extension NodeCore {
         with reference: MemberReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {
         // A conversation that is shown so, and a list, are meant before somebody whose name looks like one.
-        var unknown: NodeError?
+        var unlisted: NodeError?
         var several: Workspace.Channel?
         if case .name(let name) = reference, name.utf8.contains(UInt8(ascii: ",")) {
             do throws(NodeError) {
                 several = try group(named: name, in: workspace, field: field)
             } catch {
                 guard error.kind == .notFound else { throw error }
-                unknown = error
+                unlisted = error
             }
         }
+        let unknown: NodeError
         do throws(NodeError) {
             let other = try someone(reference, field: field, in: workspace, for: .talk)
             let alone = workspace.direct(of: Set([workspace.member, other]).sorted())
@@ -97,7 +98,7 @@ extension NodeCore {
             throw ambiguous([several, alone], in: workspace, field: field)
         } catch {
             guard error.kind == .notFound else { throw error }
-            unknown = unknown ?? error
+            unknown = unlisted ?? error
         }
         if let several { return several }
         let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
@@ -105,23 +106,26 @@ extension NodeCore {
             guard others.count == 1, let other = others.first else { return nil }
             return workspace.isMeant(other, by: reference) ? other : nil
         }
-        let missing = unknown ?? .notFound("member", "", field: field, hint: "wsx-node member list")
-        guard let other = former.first else { throw missing }
+        guard let other = former.first else { throw unknown }
         guard former.count == 1 else {
-            guard case .name(let name) = reference else { throw missing }
+            guard case .name(let name) = reference else { throw unknown }
             throw .ambiguous(
                 name, candidates: former.map { person($0, in: workspace).json }, field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())
     }
 
+    /// The ids of candidates are such as find them, also where nobody has opened a conversation.
     private func ambiguous(
         _ channels: [Workspace.Channel], in workspace: Workspace, field: String
     ) -> NodeError {
-        let named = channels.map { ($0.publicID, workspace.name(ofDirect: $0)) }
-        return .ambiguous(
-            named.first?.1 ?? "",
-            candidates: named.map { ["id": .string($0.0), "name": .string($0.1)] }, field: field)
+        let candidates = channels.map { channel -> JSONValue in
+            let people = channel.people.filter { $0 != workspace.member }.map(PublicID.member)
+            let id = channel.number == 0 ? "@" + people.joined(separator: ",") : channel.publicID
+            return ["id": .string(id), "name": .string(workspace.name(ofDirect: channel))]
+        }
+        let name = channels.first.map { workspace.name(ofDirect: $0) } ?? ""
+        return .ambiguous(name, candidates: candidates, field: field)
     }
 
     /// The conversation of several people: as lists show it, `Joon, Sora`, or with a sign before

@@ -62,9 +62,9 @@ extension NodeCore {
         _ appended: [OperationStore.Appended], in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        var documents: Set<DocumentID> = []
-        // A restored home hears from others what it wrote itself, and has forgotten.
+        // What others bring of the own logs is read: a restored home has forgotten it.
         guard source != .ourselves else { return }
+        var documents: Set<DocumentID> = []
         for item in appended {
             let header = item.operation.header
             guard header.kind == OperationKind.mailbox.rawValue,

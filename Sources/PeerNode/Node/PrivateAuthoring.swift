@@ -76,13 +76,7 @@ extension NodeCore {
             kind: .privateAuthority, document: document.id, incarnation: log.incarnation,
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
             timestamp: timestamp, grant: grant,
-            dependencies: heads.compactMap { id in
-                document.records[id].map { record in
-                    OperationReference(
-                        device: record.log.device, incarnation: record.log.incarnation,
-                        sequence: record.sequence, id: id)
-                }
-            })
+            dependencies: heads.compactMap(document.reference))
         let change = PrivateChange(action, seat: seat)
         let signed = draft.sealedAndSigned(
             change, clear: nil, under: sealing, with: home.signing, using: environment.random)
@@ -140,15 +134,10 @@ extension NodeCore {
         toCite key: KeyID, in document: PrivateDocument
     ) -> [OperationReference] {
         guard document.writtenUnder != key,
-            let id = document.authority.introduction(of: key),
-            let record = document.records[id],
-            record.log.device != home?.device
-                || record.log.incarnation != storeIdentity?.incarnation
+            let reference = document.authority.introduction(of: key).flatMap(document.reference),
+            reference.device != home?.device
+                || reference.incarnation != storeIdentity?.incarnation
         else { return [] }
-        return [
-            OperationReference(
-                device: record.log.device, incarnation: record.log.incarnation,
-                sequence: record.sequence, id: id)
-        ]
+        return [reference]
     }
 }

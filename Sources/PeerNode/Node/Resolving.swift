@@ -29,10 +29,12 @@ extension NodeCore {
             reason: "workspace.pending")
     }
 
-    /// The names of the other workspaces in which there is all that a call names.
+    /// The names of the other workspaces in which there is all that a call names; none where it is in the
+    /// selected one, so that something else was missing.
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] {
         guard !things.isEmpty else { return [] }
         let selected = try stored { () throws(StorageError) in try selectedWorkspace() }
+        if let selected, try has(things, selected) { return [] }
         var names: [String] = []
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace !== selected && workspace.standing == .member {

@@ -74,23 +74,32 @@ import WorkspaceModel
 }
 
 @Suite struct `A file that gets its name when it is whole` {
-    @Test func `is nowhere before, and private then`() throws {
+    /// Also on a file system where a file must have a name, which is not the one it will have.
+    @Test(arguments: [true, false])
+    func `is not there before, and private then`(isNameless: Bool) throws {
         try withTemporaryFolder { root in
-            let draft = try DraftFile(for: root + "/X")
-            #expect(try FileSystem.names(in: root) == [])
+            let draft = try DraftFile(for: root + "/X", isNameless: isNameless)
+            let before = try FileSystem.names(in: root)
+            #expect(before.count == (isNameless ? 0 : 1))
+            for name in before {
+                #expect(name.hasPrefix(".wsx-backup."))
+                #expect(try !FileSystem.status(of: root + "/" + name).isOpenToOthers)
+            }
             try draft.file.writeAll([1, 2], path: "X")
             try draft.place(at: root + "/X")
+            draft.discard()
             #expect(try FileSystem.read(root + "/X", byteCountMax: 2) == [1, 2])
             #expect(try !FileSystem.status(of: root + "/X").isOpenToOthers)
             #expect(try FileSystem.names(in: root) == ["X"])
         }
     }
 
-    @Test func `is dropped without a trace, and may have the longest name`() throws {
+    @Test(arguments: [true, false])
+    func `is dropped without a trace, and may have the longest name`(isNameless: Bool) throws {
         try withTemporaryFolder { root in
             let long = root + "/" + String(repeating: "n", count: 255)
             for isPlaced in [false, true] {
-                let draft = try DraftFile(for: long)
+                let draft = try DraftFile(for: long, isNameless: isNameless)
                 if isPlaced { try draft.place(at: long) }
                 draft.discard()
                 #expect(try FileSystem.names(in: root).count == (isPlaced ? 1 : 0))
@@ -98,10 +107,27 @@ import WorkspaceModel
         }
     }
 
+    /// Whoever may write into the folder may put a file of their own in the place of the draft.
+    @Test func `is not taken for another one that stands under its name`() throws {
+        try withTemporaryFolder { root in
+            let draft = try DraftFile(for: root + "/X", isNameless: false)
+            let name = try #require(try FileSystem.names(in: root).first)
+            try FileSystem.replace(root + "/" + name, with: [6, 6, 6])
+            #expect(throws: SystemError.self) { try draft.place(at: root + "/X") }
+            draft.discard()
+            #expect(try FileSystem.read(root + "/X", byteCountMax: 3) == [6, 6, 6])
+        }
+    }
+
     @Test func `gets no name that is taken`() throws {
         try withTemporaryFolder { root in
             try FileSystem.create(root + "/a", with: [1])
             try FileSystem.create(root + "/b", with: [2])
+            for isNameless in [true, false] {
+                let draft = try DraftFile(for: root + "/b", isNameless: isNameless)
+                #expect(throws: SystemError.self) { try draft.place(at: root + "/b") }
+                draft.discard()
+            }
             let draft = try DraftFile(for: root + "/b")
             do throws(SystemError) {
                 try draft.place(at: root + "/b")

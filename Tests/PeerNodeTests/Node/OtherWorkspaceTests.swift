@@ -96,6 +96,17 @@ import WorkspaceTestKit
         #expect(try (stranger.ok("dm.list")["items"]?.arrayValue ?? []).isEmpty)
     }
 
+    /// What was missing is not what others have as well.
+    @Test func `says of another one only what is not here`() throws {
+        let (bench, mina, _) = try world()
+        let failure = try mina.refused(
+            "message.send",
+            ["channel": "general", "thread": "m_00000000000000000000000000", "text": "x"])
+        #expect(failure.kind == .notFound, "\(failure)")
+        #expect(failure.hint?.contains("--workspace") != true, "\(failure)")
+        withExtendedLifetime(bench) {}
+    }
+
     @Test func `stays where it is while that will do, or more than one will`() throws {
         let (bench, mina, message) = try world()
         let other = try mina.ok("workspace.get")["id"]
