@@ -133,6 +133,22 @@ extension OperationStore {
             }
     }
 
+    /// When an operation was written, as far as that can be: one that is dated more than
+    /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from where it is displayed.
+    /// `nil` where none has this arrival number.
+    public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
+        try connection.statement("SELECT hlc, sort, seen FROM operation WHERE arr = ?")
+            .firstRow(.integer(arrival)) { row in
+                let timestamp = HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
+                let seen = UInt64(max(row.integer(2), 0))
+                let lead = timestamp.milliseconds.subtractingReportingOverflow(seen)
+                guard !lead.overflow, lead.partialValue > Limits.credibleLeadMillisecondsMax else {
+                    return timestamp
+                }
+                return HybridTimestamp(rawValue: UInt64(max(row.integer(1), 0)))
+            }
+    }
+
     /// The stored operation that `reference` means, in `document` of a workspace.
     public func find(
         _ reference: OperationReference, in document: DocumentID, of workspace: Int64

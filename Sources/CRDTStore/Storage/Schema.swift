@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 12
+    public static let version: Int32 = 13
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -16,11 +16,35 @@ public enum Schema {
             key_hlc INTEGER, key_id INTEGER, PRIMARY KEY(workspace, kind, subject)) WITHOUT ROWID
         """
 
+    /// The view: every word of the own documents but read markers, of which `self_register` has the one
+    /// that counts. document: its id. hlc, hidden, covered: as in `annotation`.
+    private static let settings = [
+        """
+        CREATE TABLE setting(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
+            subject BLOB NOT NULL, document BLOB NOT NULL, id BLOB NOT NULL, hlc INTEGER NOT NULL,
+            arr INTEGER NOT NULL, hidden INTEGER NOT NULL, covered INTEGER NOT NULL,
+            PRIMARY KEY(workspace, kind, subject, document, id)) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX setting_head ON setting(workspace, kind, subject, hlc, id, document, arr)
+            WHERE hidden = 0 AND covered = 0
+        """,
+        """
+        CREATE TABLE setting_past(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
+            subject BLOB NOT NULL, document BLOB NOT NULL, id BLOB NOT NULL, cited BLOB NOT NULL,
+            PRIMARY KEY(workspace, kind, subject, document, id, cited)) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX setting_citing
+            ON setting_past(workspace, kind, subject, document, cited)
+        """,
+    ]
+
     /// The view: what is said about messages. key_*: the name of the message. kind:
     /// ViewStore.Annotation.Kind. member: whose word it is, empty of a pin. tag: of a reaction 16
     /// bytes of a keyed hash of its sign. These name a register. hlc: with its highest bit turned,
     /// so that it orders. flags: 1 on, 2 the own member is mentioned. hidden: 1 where it is not
-    /// valid. covered: 1 where a valid one of the register has it in its past.
+    /// valid. covered: how many of the register cite it that are valid, or covered themselves.
     private static let annotation = """
         CREATE TABLE annotation(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, kind INTEGER NOT NULL, member BLOB NOT NULL,
@@ -87,9 +111,34 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + following + unheard, 9: following + unheard, 10: unheard,
-        11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard,
+        8: citations + lateBasis + unheard + citingWords, 9: lateBasis + unheard + citingWords,
+        10: unheard + citingWords,
+        11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard
+            + citingWords,
+        12: citingWords,
     ]
+
+    /// From schema 13 on words about following and settings cite what they overwrite, and what is
+    /// overwritten counts by how many words; so far it was noted whether it is by any.
+    private static let citingWords =
+        ["DROP TABLE IF EXISTS following", "DROP TABLE subscription"] + following + settings + [
+            // Of what was set so far the word that counts is known; no other cites it.
+            """
+            INSERT INTO setting SELECT r.workspace, r.kind, r.subject, d.id, r.id,
+                (r.hlc | \(Int64.min)) - (r.hlc & \(Int64.min)), r.arr, 0, 0
+                FROM self_register r JOIN operation o ON o.arr = r.arr JOIN log l USING(lid)
+                JOIN document d USING(did) WHERE r.kind <> 1
+            """,
+            """
+            UPDATE annotation AS t SET covered = (
+                SELECT count(*) FROM annotation_past p INDEXED BY annotation_citing
+                    CROSS JOIN annotation a ON a.did = p.did AND a.key_hlc = p.key_hlc
+                    AND a.key_id = p.key_id AND a.kind = t.kind AND a.member = t.member
+                    AND a.tag = t.tag AND a.id = p.id
+                    WHERE p.did = t.did AND p.key_hlc = t.key_hlc AND p.key_id = t.key_id
+                    AND p.cited = t.id AND (a.hidden = 0 OR a.covered > 0))
+            """,
+        ]
 
     /// What follows from `operation.deps`: which own operation of a branch an operation of another
     /// one cites. Not of authority documents.
@@ -101,23 +150,40 @@ public enum Schema {
         "CREATE INDEX citation_by ON citation(by_lid, by_seq)",
     ]
 
+    /// The view: every word about whether a member follows a channel. hlc: with its highest bit
+    /// turned, so that it orders. own: 1 where it is the member's own. hidden, covered: as in
+    /// `annotation`. And of each member the word that counts, if any does.
     private static let following = [
-        // The view: every word about following a channel that counts, of which `subscription` has
-        // the latest of each member. hlc: with its highest bit turned, so that it orders.
         """
-        CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL, hlc INTEGER NOT NULL,
-            id BLOB NOT NULL, arr INTEGER NOT NULL, joined INTEGER NOT NULL,
-            PRIMARY KEY(did, member, hlc, id)) WITHOUT ROWID
+        CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL, id BLOB NOT NULL,
+            hlc INTEGER NOT NULL, arr INTEGER NOT NULL, joined INTEGER NOT NULL,
+            own INTEGER NOT NULL, hidden INTEGER NOT NULL, covered INTEGER NOT NULL,
+            PRIMARY KEY(did, member, id)) WITHOUT ROWID
         """,
         "CREATE INDEX following_arrival ON following(arr)",
+        """
+        CREATE INDEX following_head ON following(did, member, own, hlc, id, arr, joined)
+            WHERE hidden = 0 AND covered = 0
+        """,
+        """
+        CREATE TABLE following_past(did INTEGER NOT NULL, member BLOB NOT NULL, id BLOB NOT NULL,
+            cited BLOB NOT NULL, PRIMARY KEY(did, member, id, cited)) WITHOUT ROWID
+        """,
+        "CREATE INDEX following_citing ON following_past(did, member, cited)",
+        """
+        CREATE TABLE subscription(did INTEGER NOT NULL, member BLOB NOT NULL,
+            joined INTEGER NOT NULL, arr INTEGER NOT NULL, PRIMARY KEY(did, member)) WITHOUT ROWID
+        """,
+    ]
 
+    private static let lateBasis = [
         // What the rows of `late` of a document rest on: when the own member came in (hlc as a bit
         // pattern), and the conversation whose markers count. Without a row they are looked for
         // anew before anybody is told of them.
         """
         CREATE TABLE late_basis(did INTEGER PRIMARY KEY, hlc INTEGER NOT NULL,
             subject BLOB NOT NULL)
-        """,
+        """
     ]
 
     /// The words about following that are read again. due: 0 where nothing admits some of those whom
@@ -153,7 +219,7 @@ public enum Schema {
     /// Everything, in the order of creation.
     static let statements =
         tables + absent + redactions + late + citations + following
-        + unheard
+        + lateBasis + unheard + settings
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.
@@ -249,13 +315,6 @@ public enum Schema {
         """
         CREATE INDEX message_thread ON message(thread_hlc, thread_id, did, sort, arr)
             WHERE thread_hlc IS NOT NULL
-        """,
-
-        // The view: who follows a channel, by the latest word of (hlc, id).
-        """
-        CREATE TABLE subscription(did INTEGER NOT NULL, member BLOB NOT NULL,
-            joined INTEGER NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL,
-            PRIMARY KEY(did, member)) WITHOUT ROWID
         """,
 
         registers, annotation, annotationArrival, annotationHead, annotationPin, annotationPast,

@@ -148,6 +148,15 @@ extension Statement {
     public func firstRow<Value>(
         _ values: SQLValue..., read: (borrowing Row) throws(StorageError) -> Value
     ) throws(StorageError) -> Value? {
+        try firstRow(values, read: read)
+    }
+
+    /// What `read` makes of the first row, or `nil` when there is none.
+    ///
+    /// - Precondition: there are as many values as the statement has parameters.
+    public func firstRow<Value>(
+        _ values: [SQLValue], read: (borrowing Row) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value? {
         var value: Value?
         try scan(values) { (row) throws(StorageError) in
             value = try read(row)
@@ -161,6 +170,15 @@ extension Statement {
     /// - Precondition: there are as many values as the statement has parameters.
     public func rows<Value>(
         _ values: SQLValue..., read: (borrowing Row) throws(StorageError) -> Value
+    ) throws(StorageError) -> [Value] {
+        try rows(values, read: read)
+    }
+
+    /// What `read` makes of every row, in the statement's order.
+    ///
+    /// - Precondition: there are as many values as the statement has parameters.
+    public func rows<Value>(
+        _ values: [SQLValue], read: (borrowing Row) throws(StorageError) -> Value
     ) throws(StorageError) -> [Value] {
         var all: [Value] = []
         try scan(values) { (row) throws(StorageError) in

@@ -43,11 +43,19 @@ public enum StoreComparison {
                 "key_hlc", "key_id", "gid", "thread_hlc", "thread_id",
                 "CASE hidden WHEN 3 THEN 1 ELSE hidden END", "mention",
             ], where: "arr NOT IN (SELECT arr FROM absent)"),
-        StoredTable("following", ["did", "member", "hlc", "id"], ["arr", "joined"]),
-        StoredTable("subscription", ["did", "member"], ["joined", "hlc", "id"]),
+        StoredTable(
+            "following", ["did", "member", "id"],
+            ["hlc", "arr", "joined", "own", "hidden", "covered"]),
+        StoredTable("following_past", ["did", "member", "id", "cited"], []),
+        StoredTable("subscription", ["did", "member"], ["joined", "arr"]),
         StoredTable(
             "self_register", ["workspace", "kind", "subject"],
             ["hlc", "id", "arr", "key_hlc", "key_id"]),
+        StoredTable(
+            "setting", ["workspace", "kind", "subject", "document", "id"],
+            ["hlc", "arr", "hidden", "covered"]),
+        StoredTable(
+            "setting_past", ["workspace", "kind", "subject", "document", "id", "cited"], []),
         StoredTable("read_frontier", ["workspace", "subject", "log"], ["count"]),
         StoredTable("late", ["did", "sort", "arr"], ["log", "seq"]),
         StoredTable(

@@ -140,20 +140,26 @@ struct PatrolledTable: Sendable {
             condition: "l.did = t.did AND o.id = t.id AND \(turned) = t.hlc"),
         PatrolledTable(
             name: "following",
-            key: [("did", number), ("member", bytes), ("hlc", number), ("id", bytes)],
-            arrival: "arr",
+            key: [("did", number), ("member", bytes), ("id", bytes)], arrival: "arr",
             condition: "l.did = t.did AND o.id = t.id AND \(turned) = t.hlc"),
         PatrolledTable(
             name: "subscription", key: [("did", number), ("member", bytes)], arrival: nil,
             condition: """
-                (SELECT f.id = t.id AND f.joined = t.joined FROM following f
-                    WHERE f.did = t.did AND f.member = t.member
-                    ORDER BY f.hlc DESC, f.id DESC LIMIT 1)
+                (SELECT f.arr = t.arr AND f.joined = t.joined FROM following f
+                    WHERE f.did = t.did AND f.member = t.member AND f.hidden = 0 AND f.covered = 0
+                    ORDER BY f.own DESC, f.hlc DESC, f.id DESC LIMIT 1)
                 """),
         PatrolledTable(
             name: "self_register",
             key: [("workspace", number), ("kind", number), ("subject", bytes)], arrival: "arr",
             condition: "o.id = t.id AND o.hlc = t.hlc"),
+        PatrolledTable(
+            name: "setting",
+            key: [
+                ("workspace", number), ("kind", number), ("subject", bytes), ("document", bytes),
+                ("id", bytes),
+            ], arrival: "arr",
+            condition: "o.id = t.id AND \(turned) = t.hlc"),
         PatrolledTable(
             name: "redaction", key: [("did", number), ("target", bytes), ("by", number)],
             arrival: "by",

@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// What is said about messages: edits, reactions, pins.
 ///
 /// Every operation of a register is a row, valid or not. A row is covered where a valid one of the
-/// register has it in its past; those that are valid and not covered are the heads, and of several
+/// register has it in its past (``CoveringStatements``); those that are valid and not covered are the heads, and of several
 /// the one with the largest (hlc, id) counts. So what counts is a function of the set of opened
 /// operations and of their verdicts, and of no order in which they came.
 extension ViewStore {
@@ -94,17 +94,11 @@ extension ViewStore {
     public func fold(
         _ row: Annotation, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) {
-        if let known = try state(of: row.id, in: row.register) {
-            if try setValid(isValid, row.id, in: row.register, known: known) {
-                try cover(after: [row.id], areValid: isValid, in: row.register)
-            }
+        guard try state(of: row.id, in: row.register) == nil else {
+            _ = try setValid(isValid, row.id, in: row.register)
             return
         }
-        for dependency in cited {
-            try connection.statement("INSERT OR IGNORE INTO annotation_past VALUES(?, ?, ?, ?, ?)")
-                .run(row.register.place + [.blob(row.id.bytes), .blob(dependency.bytes)])
-        }
-        let isCovered = try isCovered(row.id, in: row.register)
+        let coverCount = try noteCited(cited, by: row.id, in: row.register)
         annotatedDocuments?.insert(row.register.document)
         try connection.statement(
             "INSERT INTO annotation VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -112,70 +106,27 @@ extension ViewStore {
             row.register.values + [
                 .blob(row.id.bytes), .integer(Self.ordered(row.timestamp)),
                 .integer(row.arrival), .integer(row.flags), .integer(isValid ? 0 : 1),
-                .integer(isCovered ? 1 : 0),
+                .integer(coverCount),
             ])
-        if isValid || isCovered { try cover(pastOf: row.id, in: row.register) }
+        if isValid || coverCount > 0 { try coverPast(of: row.id, in: row.register) }
     }
 
     /// Changes whether the annotations with these arrival numbers are valid; others are passed
-    /// over. A register is covered anew once, however many of its rows change.
+    /// over.
     public func setValid(
         _ isValid: Bool, annotationsAt arrivals: [Int64]
     ) throws(StorageError) {
-        var registers: [Annotation.Register] = []
-        var changed: [Annotation.Register: [OperationID]] = [:]
         for arrival in arrivals {
-            guard let row = try annotation(arrival: arrival),
-                let known = try state(of: row.id, in: row.register),
-                try setValid(isValid, row.id, in: row.register, known: known)
-            else { continue }
-            if changed[row.register, default: []].isEmpty { registers.append(row.register) }
-            changed[row.register, default: []].append(row.id)
-        }
-        for register in registers {
-            try cover(after: changed[register] ?? [], areValid: isValid, in: register)
+            guard let row = try annotation(arrival: arrival) else { continue }
+            _ = try setValid(isValid, row.id, in: row.register)
         }
     }
 
-    /// - Returns: whether what it overwrites has to be looked at.
-    private func setValid(
-        _ isValid: Bool, _ id: OperationID, in register: Annotation.Register, known: RowState
-    ) throws(StorageError) -> Bool {
-        guard known.isHidden == isValid else { return false }
-        try connection.statement(
-            "UPDATE annotation SET hidden = ? \(Annotation.Register.match) AND id = ?"
-        )
-        .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
-        // Where it is covered, its past is covered by something else.
-        return !known.isCovered
-    }
-
-    /// Removes the annotations whose operations are not stored any more. Of a chain that is
-    /// removed from its beginning on, nothing is left to be covered otherwise.
+    /// Removes the annotations whose operations are not stored any more.
     func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
-        var past: [(register: Annotation.Register, cited: [OperationID])] = []
         for arrival in arrivals {
-            guard let row = try annotation(arrival: arrival),
-                let known = try state(of: row.id, in: row.register)
-            else { continue }
-            if !known.isHidden || known.isCovered {
-                past.append((row.register, try cited(by: row.id, in: row.register)))
-            }
-            try connection.statement(
-                "DELETE FROM annotation \(Annotation.Register.match) AND id = ?"
-            )
-            .run(row.register.values + [.blob(row.id.bytes)])
-            try connection.statement(
-                "DELETE FROM annotation_past WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?"
-            ).run(row.register.place + [.blob(row.id.bytes)])
-        }
-        var renewed: Set<Annotation.Register> = []
-        for (register, cited) in past where !renewed.contains(register) {
-            for id in cited where try state(of: id, in: register) != nil {
-                renewed.insert(register)
-                try coverAnew(register)
-                break
-            }
+            guard let row = try annotation(arrival: arrival) else { continue }
+            try removeWord(row.id, from: row.register)
         }
     }
 
@@ -352,7 +303,7 @@ extension ViewStore {
             found.append(
                 StoredAnnotation(
                     row: try Self.annotation(register, row, from: 6),
-                    isValid: row.integer(10) == 0, isCovered: row.integer(11) == 1))
+                    isValid: row.integer(10) == 0, isCovered: row.integer(11) > 0))
             return .next
         }
         return found
@@ -377,11 +328,13 @@ extension ViewStore {
     }
 }
 
-extension ViewStore.Annotation.Register {
+extension ViewStore.Annotation.Register: CitingRegister {
+    static let statements = CoveringStatements(
+        "annotation", citing: "annotation_past", by: "annotation_citing",
+        place: ["did", "key_hlc", "key_id"], others: ["kind", "member", "tag"])
+
     /// What names one register, for `values`.
-    static let match = """
-        WHERE did = ? AND key_hlc = ? AND key_id = ? AND kind = ? AND member = ? AND tag = ?
-        """
+    static var match: String { statements.match }
 
     var place: [SQLValue] {
         [

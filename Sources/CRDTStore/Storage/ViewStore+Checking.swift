@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// Comparing the view with what the operations give, and putting it right.
 extension ViewStore {
@@ -35,32 +35,5 @@ extension ViewStore {
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
         try removeLate(position, in: document)
         forgetUnread(in: document)
-    }
-
-    /// What somebody said last about following a channel, by (hlc, id).
-    public struct Subscription: Sendable, Equatable {
-        /// Whether the member follows it.
-        public let isJoined: Bool
-        /// The operation that says so.
-        public let id: OperationID
-
-        /// The given word.
-        public init(isJoined: Bool, id: OperationID) {
-            self.isJoined = isJoined
-            self.id = id
-        }
-    }
-
-    /// All that is stored about who follows a channel.
-    public func subscriptions(
-        of document: Int64
-    ) throws(StorageError) -> [MemberID: Subscription] {
-        var found: [MemberID: Subscription] = [:]
-        try connection.statement("SELECT member, joined, id FROM subscription WHERE did = ?")
-            .forEachRow(.integer(document)) { (row) throws(StorageError) in
-                found[try row.identifier16(0)] = Subscription(
-                    isJoined: row.integer(1) == 1, id: try row.identifier32(2))
-            }
-        return found
     }
 }

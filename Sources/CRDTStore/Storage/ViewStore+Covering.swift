@@ -1,171 +1,179 @@
 import WorkspaceModel
 
-/// Which annotations are overwritten: those that a valid one of their register has in its past.
-extension ViewStore {
-    struct RowState {
-        let isHidden: Bool
-        let isCovered: Bool
-    }
+/// What only one word is true about, of several that may cite each other (PROTOCOL.md, 3.2): the
+/// name of some rows of a table of the view.
+protocol CitingRegister {
+    /// The table, and how it is asked.
+    static var statements: CoveringStatements { get }
+    /// What names what the words of the register cite.
+    var place: [SQLValue] { get }
+    /// What names the register; begins with `place`.
+    var values: [SQLValue] { get }
+}
 
-    func state(
-        of id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> RowState? {
-        var found: RowState?
-        try connection.statement(
-            "SELECT hidden, covered FROM annotation \(Annotation.Register.match) AND id = ?"
-        ).scan(register.values + [.blob(id.bytes)]) { row in
-            found = RowState(isHidden: row.integer(0) == 1, isCovered: row.integer(1) == 1)
-            return .stop
+/// How a table of words is asked which of them are overwritten. A row has the columns of its
+/// register, `id`, `hidden` (1 where it is not valid) and `covered`; what it cites are rows of
+/// another table, with the columns of the place, `id` and `cited`.
+struct CoveringStatements {
+    /// What holds of the rows of one register, for its values.
+    let match: String
+    /// hidden and covered of a word.
+    let state: String
+    /// Of how many words that lead on a word is cited.
+    let count: String
+    /// Notes that a word cites another.
+    let cite: String
+    /// What a word cites.
+    let cited: String
+    /// Changes whether a word is valid.
+    let hide: String
+    /// Changes of how many words that lead on a word is cited.
+    let cover: String
+    /// Forgets a word, and what it cites.
+    let remove: [String]
+
+    /// - Parameters:
+    ///   - rows: the table of words.
+    ///   - past: the table of what they cite; its index `…_citing` finds what cites something.
+    ///   - place: the columns that name a place.
+    ///   - others: those that name a register of the place.
+    init(
+        _ rows: String, citing past: String, by index: String, place: [String],
+        others: [String] = []
+    ) {
+        let columns = place + others
+        func all(_ conditions: [String]) -> String { conditions.joined(separator: " AND ") }
+        func equal(_ columns: [String]) -> String { all(columns.map { "\($0) = ?" }) }
+        func marks(_ count: Int) -> String {
+            [String](repeating: "?", count: count).joined(separator: ", ")
         }
-        return found
-    }
-
-    /// Whether something that cites this counts, or is covered: it may have been opened before.
-    func isCovered(
-        _ id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> Bool {
-        var isCovered = false
-        try connection.statement(
+        match = "WHERE \(equal(columns))"
+        state = "SELECT hidden, covered FROM \(rows) \(match) AND id = ?"
+        // The place is given twice: of what is cited, and of what cites it.
+        count = """
+            SELECT count(*) FROM \(past) p INDEXED BY \(index) CROSS JOIN \(rows) a
+                ON \(all(columns.map { "a.\($0) = ?" })) AND a.id = p.id
+                WHERE \(all(place.map { "p.\($0) = ?" })) AND p.cited = ?
+                AND (a.hidden = 0 OR a.covered > 0)
             """
-            SELECT 1 FROM annotation_past p INDEXED BY annotation_citing
-                CROSS JOIN annotation a ON a.did = p.did
-                AND a.key_hlc = p.key_hlc AND a.key_id = p.key_id AND a.kind = ?4
-                AND a.member = ?5 AND a.tag = ?6 AND a.id = p.id
-                WHERE p.did = ?1 AND p.key_hlc = ?2 AND p.key_id = ?3 AND p.cited = ?7
-                AND (a.hidden = 0 OR a.covered = 1) LIMIT 1
+        cite = "INSERT OR IGNORE INTO \(past) VALUES(\(marks(place.count + 2)))"
+        cited = "SELECT cited FROM \(past) WHERE \(equal(place)) AND id = ?"
+        hide = "UPDATE \(rows) SET hidden = ? \(match) AND id = ?"
+        cover = """
+            UPDATE \(rows) SET covered = covered + ? \(match) AND id = ?
+                RETURNING hidden, covered
             """
-        ).scan(register.values + [.blob(id.bytes)]) { _ in
-            isCovered = true
-            return .stop
-        }
-        return isCovered
-    }
-
-    func cited(
-        by id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) -> [OperationID] {
-        var cited: [OperationID] = []
-        try connection.statement(
-            """
-            SELECT cited FROM annotation_past
-                WHERE did = ? AND key_hlc = ? AND key_id = ? AND id = ?
-            """
-        ).scan(register.place + [.blob(id.bytes)]) { (row) throws(StorageError) in
-            cited.append(try row.identifier32(0))
-            return .next
-        }
-        return cited
-    }
-
-    /// Covers what an operation has in its past. What is covered has a covered past, so over the
-    /// years each row is looked at once.
-    func cover(
-        pastOf id: OperationID, in register: Annotation.Register
-    ) throws(StorageError) {
-        var open = try cited(by: id, in: register)
-        while let next = open.popLast() {
-            guard let known = try state(of: next, in: register), !known.isCovered else { continue }
-            try connection.statement(
-                "UPDATE annotation SET covered = 1 \(Annotation.Register.match) AND id = ?"
-            ).run(register.values + [.blob(next.bytes)])
-            open += try cited(by: next, in: register)
-        }
-    }
-
-    /// Covers what has to be, and nothing else, after rows of a register that were not covered became
-    /// valid, or lost that.
-    func cover(
-        after changed: [OperationID], areValid: Bool, in register: Annotation.Register
-    ) throws(StorageError) {
-        guard areValid, changed.count <= Self.walkedSinglyMax else {
-            return try coverAnew(register)
-        }
-        for id in changed { try cover(pastOf: id, in: register) }
-    }
-
-    /// So many rows are followed one by one; of more the whole register is read at once.
-    private static let walkedSinglyMax = 16
-
-    /// Covers a register from nothing, in as many statements as rows change: what cites very much, and
-    /// is taken back and given again, is read in one go.
-    func coverAnew(_ register: Annotation.Register) throws(StorageError) {
-        let graph = try CitingGraph(of: register, on: connection)
-        let covered = graph.covered()
-        for (index, row) in graph.rows.enumerated() where row.isCovered != covered[index] {
-            try connection.statement(
-                "UPDATE annotation SET covered = ? \(Annotation.Register.match) AND id = ?"
-            ).run(
-                [.integer(covered[index] ? 1 : 0)] + register.values + [.blob(row.id.bytes)])
-        }
+        remove = [
+            "DELETE FROM \(rows) \(match) AND id = ?",
+            "DELETE FROM \(past) WHERE \(equal(place)) AND id = ?",
+        ]
     }
 }
 
-/// The rows of one register, and which of them cites which, 8 bytes each.
-private struct CitingGraph {
-    struct Row {
-        let id: OperationID
-        let isValid: Bool
-        let isCovered: Bool
+/// Which words are overwritten: those that a valid one of their register has in its past.
+///
+/// A word **leads on** where it is valid, or covered itself: what it cites is covered. Each row
+/// counts the words that lead on and cite it, so that one that comes, goes or changes its verdict
+/// moves what it cites and no more, except through words that are not valid. A hash cannot cite
+/// itself, so that no word covers itself.
+extension ViewStore {
+    struct RowState {
+        let isHidden: Bool
+        /// How many words that lead on cite it.
+        let coverCount: Int64
+
+        var leadsOn: Bool { !isHidden || coverCount > 0 }
     }
 
-    /// Ascending by id.
-    private(set) var rows: [Row] = []
-    /// Places in `cited` where that of each row begins, and where the last one ends.
-    private var starts: [Int32] = [0]
-    /// Places in `rows`.
-    private var cited: [Int32] = []
+    func state(
+        of id: OperationID, in register: some CitingRegister
+    ) throws(StorageError) -> RowState? {
+        try connection.statement(statements(of: register).state)
+            .firstRow(register.values + [.blob(id.bytes)]) { row in
+                RowState(isHidden: row.integer(0) == 1, coverCount: row.integer(1))
+            }
+    }
 
-    init(
-        of register: ViewStore.Annotation.Register, on connection: Connection
+    /// Notes what a word cites, whatever that is; before its own row is there.
+    ///
+    /// - Returns: how many words that lead on cite it: they may have been opened before.
+    func noteCited(
+        _ cited: [OperationID], by id: OperationID, in register: some CitingRegister
+    ) throws(StorageError) -> Int64 {
+        for other in cited {
+            try connection.statement(statements(of: register).cite)
+                .run(register.place + [.blob(id.bytes), .blob(other.bytes)])
+        }
+        return try connection.statement(statements(of: register).count)
+            .firstRow(register.values + register.place + [.blob(id.bytes)]) { $0.integer(0) } ?? 0
+    }
+
+    /// Covers what a word that leads on has in its past; when its own row is there.
+    func coverPast(
+        of id: OperationID, in register: some CitingRegister
     ) throws(StorageError) {
-        var places: [OperationID: Int32] = [:]
-        try connection.statement(
-            """
-            SELECT id, hidden, covered FROM annotation \(ViewStore.Annotation.Register.match)
-                ORDER BY id
-            """
-        ).scan(register.values) { (row) throws(StorageError) in
-            let id: OperationID = try row.identifier32(0)
-            places[id] = Int32(truncatingIfNeeded: rows.count)
-            rows.append(
-                Row(id: id, isValid: row.integer(1) == 0, isCovered: row.integer(2) == 1))
-            return .next
+        try cover(try cited(by: id, in: register), by: 1, in: register)
+    }
+
+    /// Changes whether a word is valid, and what it covers.
+    ///
+    /// - Returns: whether anything changed.
+    func setValid(
+        _ isValid: Bool, _ id: OperationID, in register: some CitingRegister
+    ) throws(StorageError) -> Bool {
+        guard let known = try state(of: id, in: register), known.isHidden == isValid else {
+            return false
         }
-        var pairs: [(from: Int32, to: Int32)] = []
-        try connection.statement(
-            """
-            SELECT p.id, p.cited FROM annotation a CROSS JOIN annotation_past p
-                ON p.did = a.did AND p.key_hlc = a.key_hlc AND p.key_id = a.key_id AND p.id = a.id
-                WHERE a.did = ? AND a.key_hlc = ? AND a.key_id = ? AND a.kind = ?
-                AND a.member = ? AND a.tag = ? ORDER BY a.id
-            """
-        ).scan(register.values) { (row) throws(StorageError) in
-            let (from, to): (OperationID, OperationID) = (
-                try row.identifier32(0), try row.identifier32(1)
-            )
-            if let from = places[from], let to = places[to] { pairs.append((from, to)) }
-            return .next
+        try connection.statement(statements(of: register).hide)
+            .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
+        if known.coverCount == 0 {
+            try cover(try cited(by: id, in: register), by: isValid ? 1 : -1, in: register)
         }
-        var next = pairs.startIndex
-        for index in rows.indices {
-            while next < pairs.endIndex, pairs[next].from == index {
-                cited.append(pairs[next].to)
-                next += 1
-            }
-            starts.append(Int32(truncatingIfNeeded: cited.count))
+        return true
+    }
+
+    /// Removes a word as if it had never come.
+    func removeWord(
+        _ id: OperationID, from register: some CitingRegister
+    ) throws(StorageError) {
+        guard let known = try state(of: id, in: register) else { return }
+        if known.leadsOn {
+            try cover(try cited(by: id, in: register), by: -1, in: register)
+        }
+        let statements = statements(of: register).remove
+        for (sql, names) in zip(statements, [register.values, register.place]) {
+            try connection.statement(sql).run(names + [.blob(id.bytes)])
         }
     }
 
-    /// Which rows a valid one has in its past.
-    func covered() -> [Bool] {
-        var covered = [Bool](repeating: false, count: rows.count)
-        var open = rows.indices.filter { rows[$0].isValid }
-        while let row = open.popLast() {
-            for place in cited[Int(starts[row])..<Int(starts[row + 1])] where !covered[Int(place)] {
-                covered[Int(place)] = true
-                open.append(Int(place))
+    private func cited(
+        by id: OperationID, in register: some CitingRegister
+    ) throws(StorageError) -> [OperationID] {
+        try connection.statement(statements(of: register).cited)
+            .rows(register.place + [.blob(id.bytes)]) { (row) throws(StorageError) in
+                try row.identifier32(0)
             }
+    }
+
+    /// Counts one word that leads on more, or less, for each of these, and for what follows from
+    /// that. What is of no row of the register is passed over.
+    private func cover(
+        _ ids: [OperationID], by step: Int64, in register: some CitingRegister
+    ) throws(StorageError) {
+        var open = ids
+        while let id = open.popLast() {
+            let now = try connection.statement(statements(of: register).cover)
+                .rows([.integer(step)] + register.values + [.blob(id.bytes)]) { row in
+                    RowState(isHidden: row.integer(0) == 1, coverCount: row.integer(1))
+                }.first
+            guard let now, now.isHidden, now.leadsOn != (now.coverCount - step > 0) else {
+                continue
+            }
+            open += try cited(by: id, in: register)
         }
-        return covered
+    }
+
+    private func statements<Register: CitingRegister>(of register: Register) -> CoveringStatements {
+        Register.statements
     }
 }

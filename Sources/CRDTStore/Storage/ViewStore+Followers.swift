@@ -1,96 +1,166 @@
 public import WorkspaceModel
 
-/// Who follows a channel: of each member the latest word that counts.
+/// Who follows a channel: of each member the word that counts.
 ///
-/// Every word that counts is a row of `following`, so that one that ceases to, because its verdict
-/// turned or because it is deleted, gives way to the one before it without anything being opened,
-/// also while the keys are dropped. The latest of each member is a row of `subscription`.
+/// What is said about one member in one channel is a register (PROTOCOL.md, 4.3). Every word of it is
+/// a row of `following`, valid or not, so that one whose verdict turns or that is deleted gives way to
+/// others without anything being opened, also while the keys are dropped. Of those that nothing
+/// overwrites the member's own come first, then the largest (hlc, id). The word that counts is a row
+/// of `subscription`.
 extension ViewStore {
+    /// What is said about one member in one channel.
+    public struct FollowingRegister: Hashable, Sendable {
+        /// The short number of the channel.
+        public let document: Int64
+        /// Whom it is about.
+        public let member: MemberID
+
+        /// What is said about `member` in the channel with this number.
+        public init(document: Int64, member: MemberID) {
+            self.document = document
+            self.member = member
+        }
+    }
+
+    /// What one operation says about one member.
+    public struct FollowingWord: Hashable, Sendable {
+        /// About whom, and where.
+        public let register: FollowingRegister
+        /// The operation.
+        public let id: OperationID
+        /// When it was written.
+        public let timestamp: HybridTimestamp
+        /// The number under which it is stored.
+        public let arrival: Int64
+        /// Whether the member follows the channel.
+        public let isJoined: Bool
+        /// Whether it is the member's own word.
+        public let isOwn: Bool
+
+        /// A word with the given fields.
+        public init(
+            _ register: FollowingRegister, id: OperationID, at timestamp: HybridTimestamp,
+            arrival: Int64, isJoined: Bool, isOwn: Bool
+        ) {
+            self.register = register
+            self.id = id
+            self.timestamp = timestamp
+            self.arrival = arrival
+            self.isJoined = isJoined
+            self.isOwn = isOwn
+        }
+    }
+
     // MARK: Words
 
-    /// Takes over what somebody said about following a channel, where that counts: the largest
-    /// (hlc, id) of a member wins, so every order gives the same rows.
+    /// Takes over what an operation says about one member, or whether it is valid now. Every order
+    /// gives the same rows.
     ///
-    /// - Parameter arrival: the arrival number of the operation.
+    /// - Parameter cited: what it overwrites where that is of its register; nothing for a word that
+    ///   names several.
     /// - Returns: whether the member follows the channel now and did not before, or the reverse.
     @discardableResult
     public func fold(
-        _ member: MemberID, joined: Bool, in document: Int64, at timestamp: HybridTimestamp,
-        by id: OperationID, arrival: Int64
+        _ word: FollowingWord, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) -> Bool {
-        let before = try isFollowing(member, document)
-        try connection.statement("INSERT OR IGNORE INTO following VALUES(?, ?, ?, ?, ?, ?)").run {
-            row in
-            row.bind(1, document)
-            row.bind(2, member)
-            row.bind(3, Self.ordered(timestamp))
-            row.bind(4, id)
-            row.bind(5, arrival)
-            row.bind(6, joined ? 1 : 0)
+        let register = word.register
+        let before = try isFollowing(register.member, register.document)
+        if try state(of: word.id, in: register) != nil {
+            guard try setValid(isValid, word.id, in: register) else { return false }
+        } else {
+            let coverCount = try noteCited(cited, by: word.id, in: register)
+            try connection.statement(
+                "INSERT INTO following VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            ).run(
+                register.values + [
+                    .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
+                    .integer(word.arrival), .integer(word.isJoined ? 1 : 0),
+                    .integer(word.isOwn ? 1 : 0), .integer(isValid ? 0 : 1), .integer(coverCount),
+                ])
+            if isValid || coverCount > 0 { try coverPast(of: word.id, in: register) }
         }
-        let sql = """
-            INSERT INTO subscription VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(did, member)
-                DO UPDATE SET joined = ?3, hlc = ?4, id = ?5
-                WHERE (hlc < 0, hlc, id) < (?4 < 0, ?4, ?5)
-            """
-        try connection.statement(sql).run { row in
-            row.bind(1, document)
-            row.bind(2, member)
-            row.bind(3, joined ? 1 : 0)
-            row.bind(4, Int64(bitPattern: timestamp.rawValue))
-            row.bind(5, id)
-        }
-        return connection.changedRowCount > 0 && before != joined
+        try renewSubscription(register)
+        return try isFollowing(register.member, register.document) != before
     }
 
-    /// Forgets what an operation says about following a channel: it does not count any more.
+    /// Changes whether the words with these arrival numbers are valid; others are passed over.
     ///
-    /// - Returns: about whom it was the latest word.
+    /// - Returns: whether there were any.
+    public func setValid(
+        _ isValid: Bool, wordsAt arrivals: [Int64]
+    ) throws(StorageError) -> Bool {
+        var hasChanged = false
+        for arrival in arrivals {
+            for (register, id) in try words(at: arrival)
+            where try setValid(isValid, id, in: register) {
+                try renewSubscription(register)
+                hasChanged = true
+            }
+        }
+        return hasChanged
+    }
+
+    /// Forgets what an operation says about following a channel, as if it had never come: it is
+    /// deleted, or not stored any more.
+    ///
+    /// - Returns: whether it said anything.
     @discardableResult
-    public func forgetWord(_ arrival: Int64) throws(StorageError) -> [MemberID] {
-        let rows = try connection.statement(
+    public func forgetWord(_ arrival: Int64) throws(StorageError) -> Bool {
+        let words = try words(at: arrival)
+        for (register, id) in words {
+            try removeWord(id, from: register)
+            try renewSubscription(register)
+        }
+        return !words.isEmpty
+    }
+
+    /// The rows of one operation: one for each whom it names.
+    private func words(
+        at arrival: Int64
+    ) throws(StorageError) -> [(FollowingRegister, OperationID)] {
+        try connection.statement(
             "SELECT did, member, id FROM following WHERE arr = ? ORDER BY did, member"
         ).rows(.integer(arrival)) { (row) throws(StorageError) in
             (
-                document: row.integer(0), member: try row.identifier16(1) as MemberID,
-                id: try row.identifier32(2) as OperationID
+                .init(document: row.integer(0), member: try row.identifier16(1)),
+                try row.identifier32(2)
             )
         }
-        guard !rows.isEmpty else { return [] }
-        try connection.statement("DELETE FROM following WHERE arr = ?").run(.integer(arrival))
-        var changed: [MemberID] = []
-        for row in rows {
-            try connection.statement(
-                "DELETE FROM subscription WHERE did = ? AND member = ? AND id = ?"
-            ).run(.integer(row.document), .blob(row.member.bytes), .blob(row.id.bytes))
-            guard connection.changedRowCount > 0 else { continue }
-            changed.append(row.member)
-            try foldLatest(of: row.member, in: row.document)
-        }
-        return changed
     }
 
-    /// Has the latest word of a member that counts stand for him, where none does.
-    private func foldLatest(of member: MemberID, in document: Int64) throws(StorageError) {
-        let latest = try connection.statement(
-            """
-            SELECT hlc, id, arr, joined FROM following WHERE did = ? AND member = ?
-                ORDER BY hlc DESC, id DESC LIMIT 1
-            """
-        ).firstRow(.integer(document), .blob(member.bytes)) { (row) throws(StorageError) in
-            (
-                timestamp: Self.timestamp(row.integer(0)),
-                id: try row.identifier32(1) as OperationID, arrival: row.integer(2),
-                isJoined: row.integer(3) == 1
-            )
+    /// Has the word that counts stand for a member.
+    private func renewSubscription(_ register: FollowingRegister) throws(StorageError) {
+        let head = try connection.statement(
+            "SELECT joined, arr \(Self.followingHeads) LIMIT 1"
+        ).firstRow(register.values) { ($0.integer(0), $0.integer(1)) }
+        guard let (joined, arrival) = head else {
+            return try connection.statement("DELETE FROM subscription WHERE did = ? AND member = ?")
+                .run(register.values)
         }
-        guard let latest else { return }
-        try fold(
-            member, joined: latest.isJoined, in: document, at: latest.timestamp, by: latest.id,
-            arrival: latest.arrival)
+        try connection.statement(
+            """
+            INSERT INTO subscription VALUES(?1, ?2, ?3, ?4) ON CONFLICT(did, member)
+                DO UPDATE SET joined = ?3, arr = ?4 WHERE (joined, arr) <> (?3, ?4)
+            """
+        ).run(register.values + [.integer(joined), .integer(arrival)])
     }
+
+    /// The words of a register that nothing overwrites, the one that counts first.
+    private static let followingHeads = """
+        FROM following \(FollowingRegister.statements.match) AND hidden = 0 AND covered = 0
+            ORDER BY own DESC, hlc DESC, id DESC
+        """
 
     // MARK: Followers
+
+    /// The operations that nothing overwrites, by arrival number, the one that counts first: what a
+    /// new word about the member has to cite.
+    public func heads(
+        _ register: FollowingRegister, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        try connection.statement("SELECT arr \(Self.followingHeads) LIMIT ?")
+            .rows(register.values + [.integer(Int64(limit))]) { $0.integer(0) }
+    }
 
     /// Who follows a channel, by member id.
     public func followers(of document: Int64) throws(StorageError) -> [MemberID] {
@@ -108,28 +178,18 @@ extension ViewStore {
         ).integer(.integer(document), .blob(member.bytes)) == 1
     }
 
-    /// When `member` began to follow the channel, by the latest word; `nil` for who does not.
-    public func joined(
-        _ member: MemberID, _ document: Int64
-    ) throws(StorageError) -> HybridTimestamp? {
+    /// The arrival number of the word by which `member` follows the channel, `nil` for who does not.
+    public func joiningWord(
+        of member: MemberID, _ document: Int64
+    ) throws(StorageError) -> Int64? {
         try connection.statement(
-            "SELECT hlc FROM subscription WHERE did = ? AND member = ? AND joined = 1"
+            "SELECT arr FROM subscription WHERE did = ? AND member = ? AND joined = 1"
         ).integer(.integer(document), .blob(member.bytes))
-            .map { HybridTimestamp(rawValue: UInt64(bitPattern: $0)) }
     }
 
     // MARK: What is no message
 
-    /// Whether an operation is a message, or is said about one.
-    public func isAboutMessages(
-        _ position: Position, in document: Int64
-    ) throws(StorageError) -> Bool {
-        try connection.statement("SELECT 1 WHERE \(Self.aboutMessages("?1", "?2", "?3"))")
-            .integer(
-                .integer(document), .integer(position.sort), .integer(position.arrival)) != nil
-    }
-
-    /// The operation is named in full: a bare `sort` or `arr` would be the inner table's own.
+    /// That an operation is a message, or is said about one. It is named in full: a bare `sort` or `arr` would be the inner table's own.
     static func aboutMessages(
         _ document: String, _ sort: String, _ arrival: String
     ) -> String {
@@ -139,4 +199,12 @@ extension ViewStore {
             OR EXISTS(SELECT 1 FROM annotation AS a WHERE a.arr = \(arrival)))
         """
     }
+}
+
+extension ViewStore.FollowingRegister: CitingRegister {
+    static let statements = CoveringStatements(
+        "following", citing: "following_past", by: "following_citing", place: ["did", "member"])
+
+    var place: [SQLValue] { [.integer(document), .blob(member.bytes)] }
+    var values: [SQLValue] { place }
 }

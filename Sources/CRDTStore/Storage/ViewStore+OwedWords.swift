@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
-/// Words about following that are read again: because they count once more, or name somebody whom
-/// nothing admitted when they came.
+/// Words about following that are read again: because they are no longer deleted, or name somebody
+/// whom nothing admitted when they came.
 ///
 /// Each is one row, so that thousands of made-up names in one cost what their bytes cost, and what
 /// is owed outlasts a stop and a lock.
@@ -84,7 +84,7 @@ extension ViewStore {
     /// Has all that may be such a word read, and forgets what is known of who follows: what the
     /// channels hold that is neither a message nor said about one. Opens nothing.
     static func oweAllWords(in connection: Connection) throws(StorageError) {
-        for table in ["following", "subscription", "unheard"] {
+        for table in ["following", "following_past", "subscription", "unheard"] {
             try connection.execute("DELETE FROM \(table)")
         }
         try connection.statement(

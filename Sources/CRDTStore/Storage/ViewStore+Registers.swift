@@ -2,7 +2,8 @@ public import WorkspaceModel
 
 /// What the own documents say, and what was not read.
 extension ViewStore {
-    /// The word that counts about one subject. What it says is opened from its operation; up to
+    /// The word that counts about one subject; of several the one of ``counts(before:)`` where it is a
+    /// read marker, and else by `ViewStore+Settings.swift`. What it says is opened from its operation; up to
     /// where was read is no text, and stands in the row.
     public struct Register: Hashable, Sendable {
         /// What a register is about.
@@ -61,8 +62,8 @@ extension ViewStore {
             self.key = key
         }
 
-        /// Whether this one counts where both stand: the largest key of what was read, else the
-        /// larger (hlc, id).
+        /// Whether this read marker counts where both stand: the largest key, of equal ones the larger
+        /// (hlc, id).
         public func counts(before other: Register) -> Bool {
             let none = MessageKey(timestamp: .zero, idPrefix: 0)
             let (own, others) = (key ?? none, other.key ?? none)
@@ -73,7 +74,7 @@ extension ViewStore {
 
     // MARK: Registers
 
-    /// Takes a register over where it counts; any order gives the same rows.
+    /// Takes a read marker over where it counts; any order gives the same rows.
     ///
     /// - Returns: whether it counts.
     @discardableResult
@@ -145,7 +146,7 @@ extension ViewStore {
 
     /// Forgets every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
-        for table in ["self_register", "read_frontier"] {
+        for table in ["self_register", "setting", "setting_past", "read_frontier"] {
             try connection.statement("DELETE FROM \(table) WHERE workspace = ?")
                 .run(.integer(workspace))
         }

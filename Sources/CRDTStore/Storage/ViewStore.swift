@@ -359,16 +359,22 @@ extension ViewStore {
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
         unreadCounts = [:]
-        for table in Self.tablesOfDocument + ["self_register", "read_frontier", "unheard"] {
+        for table in Self.tablesOfDocument + Self.tablesOfPerson {
             try connection.execute("DELETE FROM \(table)")
         }
         lateDocuments = nil
         lateBases = [:]
     }
 
+    /// What the own documents say, and what is still to be read.
+    private static let tablesOfPerson = [
+        "self_register", "setting", "setting_past", "read_frontier", "unheard",
+    ]
+
     /// What is shown of one document.
     private static let tablesOfDocument = [
-        "message", "following", "subscription", "annotation", "annotation_past", "late",
+        "message", "following", "following_past", "subscription", "annotation", "annotation_past",
+        "late",
         "late_basis",
     ]
 }

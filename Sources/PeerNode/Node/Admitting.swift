@@ -163,8 +163,7 @@ extension NodeCore {
             guard let channel = workspace.channels[document], !channel.isDefault,
                 !channel.isArchived
             else { continue }
-            _ = try authorContent(
-                .membership(.add, members: [member]), to: document, in: workspace)
+            _ = try say(.add, of: [member], in: document, of: workspace)
         }
     }
 

@@ -4,41 +4,10 @@ import WorkspaceModel
 
 /// Taking over what is said about messages: edits, reactions, pins. A pure fold, as all content.
 extension NodeCore {
-    /// The operation behind an annotation, as far as its row needs it.
-    struct AnnotationSource {
-        let document: Int64
-        let id: OperationID
-        let timestamp: HybridTimestamp
-        let arrival: Int64
-        let grant: OperationID
-        let cited: [OperationID]
-
-        init(_ stored: StoredOperation) {
-            document = stored.document
-            id = stored.place.link.id
-            timestamp = stored.entry.timestamp
-            arrival = stored.place.arrival
-            grant = stored.entry.grant
-            cited = stored.entry.dependencies.map(\.id)
-        }
-
-        init(
-            document: Int64, id: OperationID, timestamp: HybridTimestamp, arrival: Int64,
-            grant: OperationID, cited: [OperationID]
-        ) {
-            self.document = document
-            self.id = id
-            self.timestamp = timestamp
-            self.arrival = arrival
-            self.grant = grant
-            self.cited = cited
-        }
-    }
-
     /// The row that an annotation gives; `nil` where nobody wrote it, and while the home's key is
     /// not at hand.
     func row(
-        of annotation: MessageAnnotation, _ source: AnnotationSource, in workspace: Workspace
+        of annotation: MessageAnnotation, _ source: WordSource, in workspace: Workspace
     ) -> ViewStore.Annotation? {
         guard let author = workspace.evaluator.subject(ofGrant: source.grant),
             let register = register(
@@ -75,7 +44,7 @@ extension NodeCore {
     /// Takes over what an operation says about a message, or whether it counts now, and tells
     /// what follows.
     func fold(
-        _ annotation: MessageAnnotation, _ operation: AnnotationSource, isValid: Bool,
+        _ annotation: MessageAnnotation, _ operation: WordSource, isValid: Bool,
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let isDeleted = try isDeleted(operation.arrival)

@@ -235,15 +235,7 @@ extension NodeCore {
         let present = try stored { () throws(StorageError) in
             try followers(of: channel, in: workspace)
         }
-        let concerned = people.filter { isConcerned($0, present) }
-        if !concerned.isEmpty {
-            let members = action == .leave ? [] : concerned
-            let made = try stored { () throws(StorageError) in
-                try authorContent(
-                    .membership(action, members: members), to: channel.id, in: workspace)
-            }
-            guard made != nil else { throw notAllowed(in: workspace) }
-        }
+        try say(action, of: people.filter { isConcerned($0, present) }, channel, in: workspace)
         return try answer(channel, in: workspace)
     }
 }

@@ -131,11 +131,10 @@ extension NodeCore {
                     "that is a device of somebody else", reason: "device.foreign",
                     hint: "wsx-node device list")
             }
-            let made = try stored { () throws(StorageError) in
-                try authorContent(
-                    .device(device, name: name), to: workspace.profileDocument, in: workspace)
+            let isWritten = try stored { () throws(StorageError) in
+                try authorProfile(.device(device, name: name), in: workspace)
             }
-            guard made != nil else { throw notAllowed(in: workspace) }
+            guard isWritten else { throw notAllowed(in: workspace) }
         }
     }
 
@@ -143,8 +142,7 @@ extension NodeCore {
     /// somebody has said so, or the machine has a name.
     func nameDevice(_ chosen: String? = nil, in workspace: Workspace) throws(StorageError) {
         guard let home, let name = chosen ?? environment.deviceName else { return }
-        _ = try authorContent(
-            .device(home.device, name: name), to: workspace.profileDocument, in: workspace)
+        _ = try authorProfile(.device(home.device, name: name), in: workspace)
     }
 
     /// Does something about a device in the workspace that the call names; without one in every

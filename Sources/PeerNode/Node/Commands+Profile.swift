@@ -65,7 +65,7 @@ extension NodeCore {
         let (name, values) = try checked(edit)
         try requireMember(of: workspace)
         if let name, name != workspace.displayName(of: workspace.member) {
-            try say(.profile(name: name), at: nil, in: workspace)
+            try say(.profile(name: name), in: workspace)
         }
         for field in ProfileChange.Field.allCases {
             let before = try state(of: field, in: workspace)
@@ -163,35 +163,26 @@ extension NodeCore {
             try keep(.preference(field.setting, value: setting), in: workspace)
         }
         if after.published != before.published {
-            try say(
-                .profileField(ProfileChange(field, after.published)), at: field, in: workspace)
+            try say(.profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }
     }
 
     /// Writes a word that takes the place of what counts now.
     private func say(
-        _ content: ContentPayload, at field: ProfileChange.Field?, in workspace: Workspace
+        _ content: ContentPayload, in workspace: Workspace
     ) throws(NodeError) {
-        let made = try stored { () throws(StorageError) in
-            let place = ProfileRegisters.Place(member: workspace.member, field: field)
-            var overwritten: [OperationReference] = []
-            for word in workspace.profileRegisters.heads(place).prefix(Limits.dependenciesMax) {
-                try store.operations.operation(word.arrival).map {
-                    overwritten.append($0.reference)
-                }
-            }
-            return try authorContent(
-                content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)
+        let isWritten = try stored { () throws(StorageError) in
+            try authorProfile(content, in: workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw notAllowed(in: workspace) }
     }
 
     /// Has the bytes of all that was ever said in a field erased, everywhere.
     private func erase(
         _ field: ProfileChange.Field, in workspace: Workspace
     ) throws(NodeError) {
-        let place = ProfileRegisters.Place(member: workspace.member, field: field)
+        let place = ProfileRegisters.Place(member: workspace.member, subject: .field(field))
         let words = workspace.profileRegisters.values(place)
         guard !words.isEmpty else { return }
         let isWritten = try stored { () throws(StorageError) in

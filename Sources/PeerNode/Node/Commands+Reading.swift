@@ -167,10 +167,19 @@ extension NodeCore {
 
     /// Writes a register, unless it says that already.
     func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
+        let place = place(of: wanted, in: workspace)
+        let count = try stored { () throws(StorageError) -> Int in
+            try place.map { (place) throws(StorageError) in
+                try store.view.settingHeadCount(place, limit: Limits.settingHeadsMax + 1)
+            } ?? 0
+        }
+        guard count <= Limits.settingHeadsMax else {
+            throw NodeError(
+                .conflict, "another of your devices has set this too often to be changed",
+                hint: "wsx-node device list", reason: "setting.overruled")
+        }
         let isWritten = try stored { () throws(StorageError) -> Bool in
-            if try register(place(of: wanted, in: workspace), in: workspace) == wanted {
-                return true
-            }
+            if try register(place, in: workspace) == wanted { return true }
             return try authorOwn(wanted, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }

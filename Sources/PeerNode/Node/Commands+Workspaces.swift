@@ -331,11 +331,7 @@ extension NodeCore {
             return try store.view.isFollowing(workspace.member, channel.number)
         }
         if !isIn {
-            let made = try stored { () throws(StorageError) in
-                try authorContent(
-                    .membership(.join, members: []), to: channel.id, in: workspace)
-            }
-            guard made != nil else { throw notAllowed(in: workspace) }
+            try say(.join, of: [workspace.member], channel, in: workspace)
         }
         return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
     }

@@ -83,6 +83,12 @@ extension NodeCore {
         let cited: [OperationID]
         let isValid: Bool
         let source: OperationSource
+
+        var word: WordSource {
+            WordSource(
+                document: document.number, id: id, timestamp: timestamp, arrival: arrival,
+                grant: grant, cited: cited)
+        }
     }
 
     private func fold(
@@ -98,36 +104,17 @@ extension NodeCore {
         case .annotation(let annotation):
             guard place.document.kind == .channel else { return }
             try fold(
-                annotation,
-                AnnotationSource(
-                    document: place.document.number, id: place.id, timestamp: place.timestamp,
-                    arrival: place.arrival, grant: place.grant, cited: place.cited),
-                isValid: place.isValid, in: workspace, from: place.source)
+                annotation, place.word, isValid: place.isValid, in: workspace, from: place.source)
         case .membership(let action, let members):
-            guard place.document.kind == .channel, place.isValid,
+            guard place.document.kind == .channel,
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
             let word = FollowingWord(
-                isJoined: action.isJoined, document: place.document.number,
-                timestamp: place.timestamp, id: place.id, arrival: place.arrival)
-            try hear(
-                word, of: members.isEmpty ? [author] : Set(members), in: workspace,
-                from: place.source)
-        case .profile(let name):
-            guard (try? CheckedName.checkWire(name)) != nil else { return }
-            try foldProfile(name, field: nil, place)
-        case .profileField(let change):
-            try foldProfile(change.value, field: change.field, place)
+                action, members, by: author, in: place.word, isValid: place.isValid)
+            try hear(word, in: workspace, from: place.source)
+        case .profile, .profileField, .device: try foldProfile(content, place)
         case .own: break
-        case .device(let device, let name):
-            guard place.document.kind == .profile, place.isValid,
-                let author = workspace.evaluator.subject(ofGrant: place.grant),
-                try !isDeleted(place.arrival)
-            else { return }
-            workspace.deviceNames.take(
-                .init(timestamp: place.timestamp, id: place.id, arrival: place.arrival), name,
-                at: .init(device: device, member: author))
         }
     }
 
@@ -164,14 +151,14 @@ extension NodeCore {
     }
 
     private func foldProfile(
-        _ value: String?, field: ProfileChange.Field?, _ place: Folding
+        _ content: ContentPayload, _ place: Folding
     ) throws(StorageError) {
         let workspace = place.workspace
-        guard place.document.kind == .profile,
+        guard place.document.kind == .profile, let (subject, value) = content.aboutOneself,
             let author = workspace.evaluator.subject(ofGrant: place.grant)
         else { return }
         try fold(
-            value, at: .init(member: author, field: field),
+            value, at: .init(member: author, subject: subject),
             .init(
                 id: place.id, timestamp: place.timestamp, arrival: place.arrival,
                 cited: place.cited, hasValue: value != nil, isValid: place.isValid),

@@ -100,10 +100,9 @@ extension NodeCore {
             } else {
                 try hide(positions, of: branch, under: span.grant, in: workspace, source)
             }
-            try judgeAnnotations(
-                positions.map(\.arrival), isValid: isShown == true, in: workspace, source)
-            try judgeFollowing(
-                positions, in: branch.document, isValid: isShown == true, workspace)
+            let arrivals = positions.map(\.arrival)
+            try judgeAnnotations(arrivals, isValid: isShown == true, in: workspace, source)
+            try judgeFollowing(arrivals, isValid: isShown == true, workspace)
         }
         return hasChanged
     }

@@ -4,10 +4,32 @@ import WorkspaceModel
 /// What an operation says about following a channel.
 struct FollowingWord {
     let isJoined: Bool
+    let author: MemberID
+    /// Whom it names; the author where it names nobody.
+    let members: Set<MemberID>
     let document: Int64
     let timestamp: HybridTimestamp
     let id: OperationID
     let arrival: Int64
+    /// What it overwrites, where it names one.
+    let cited: [OperationID]
+    let isValid: Bool
+
+    init(
+        _ action: ContentPayload.MembershipAction, _ members: [MemberID], by author: MemberID,
+        in operation: WordSource, isValid: Bool
+    ) {
+        isJoined = action.isJoined
+        self.author = author
+        self.members = members.isEmpty ? [author] : Set(members)
+        document = operation.document
+        timestamp = operation.timestamp
+        id = operation.id
+        arrival = operation.arrival
+        // One that names several is written for those of whom nothing was said.
+        cited = self.members.count == 1 ? operation.cited : []
+        self.isValid = isValid
+    }
 }
 
 /// Words about following that are read later than they came, or again.
@@ -19,8 +41,8 @@ struct OwedWords {
     var room = Limits.followersHeardPerTurnMax
 }
 
-/// Who follows a channel: of each member the latest word that counts. A word counts while it is valid
-/// and no redaction that counts names it; so a newcomer, who never gets what a deleted one said, and
+/// Who follows a channel: of each member the word that counts (PROTOCOL.md, 4.3). What a redaction that
+/// counts names is as if it had never come; so a newcomer, who never gets what a deleted one said, and
 /// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
 ///
 /// One word may name thousands of people, and there may be thousands of words. So each is read for as
@@ -29,34 +51,26 @@ struct OwedWords {
 extension NodeCore {
     /// Takes over a word that came, and tells of it; later, where there are very many.
     func hear(
-        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace,
-        from source: OperationSource
+        _ word: FollowingWord, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let telling: ViewStore.OwedWord.Telling = source.isBackfill ? .backfill : .news
         guard owedWords.room > 0 else { return try owe(word.arrival, telling) }
-        try fold(word, of: members, in: workspace, telling)
+        try fold(word, in: workspace, telling)
     }
 
-    /// To be called when the operations at these places got their effect or lost it.
+    /// To be called when these operations got their effect or lost it. Opens nothing, so it is done
+    /// while the keys are dropped too.
     func judgeFollowing(
-        _ positions: [ViewStore.Position], in document: Int64, isValid: Bool,
-        _ workspace: Workspace
+        _ arrivals: [Int64], isValid: Bool, _ workspace: Workspace
     ) throws(StorageError) {
-        for position in positions {
-            guard isValid else {
-                try silence(position.arrival, workspace)
-                continue
-            }
-            guard try !store.view.isAboutMessages(position, in: document) else { continue }
-            try owe(position.arrival, .nothing)
-        }
+        guard try store.view.setValid(isValid, wordsAt: arrivals) else { return }
+        workspace.readMarks.lateLimits = [:]
     }
 
-    /// Forgets what an operation says about following, and lets what was said before it count. Opens
-    /// nothing, so it is done while the keys are dropped too.
+    /// Forgets what an operation says about following. Opens nothing either.
     func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
         try store.view.forgetUnheard(arrival)
-        guard try !store.view.forgetWord(arrival).isEmpty else { return }
+        guard try store.view.forgetWord(arrival) else { return }
         workspace.readMarks.lateLimits = [:]
     }
 
@@ -101,14 +115,13 @@ extension NodeCore {
         hasMoreToDo = true
     }
 
-    /// Takes over what a valid operation says about following, unless it is deleted. What cannot be
-    /// opened yet comes again with its key.
+    /// Takes over what an operation says about following, unless it is deleted. What cannot be opened
+    /// yet comes again with its key.
     private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
         guard let stored = try store.operations.operation(owed.arrival),
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel, let workspace = workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
-            store.operations.isValid(stored.place.sequence, in: stored.place.branch),
             try !isDeleted(owed.arrival),
             case .membership(let action, let members)? = try content(of: stored, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
@@ -117,32 +130,29 @@ extension NodeCore {
             return try store.view.forgetUnheard(owed.arrival)
         }
         let word = FollowingWord(
-            isJoined: action.isJoined, document: stored.document,
-            timestamp: stored.entry.timestamp, id: stored.place.link.id, arrival: owed.arrival)
-        try fold(
-            word, of: members.isEmpty ? [author] : Set(members), in: workspace, owed.telling)
+            action, members, by: author, in: WordSource(stored),
+            isValid: store.operations.isValid(stored.place.sequence, in: stored.place.branch))
+        try fold(word, in: workspace, owed.telling)
     }
 
-    /// Takes over a word that counts, of each whom it names once, and tells of what it changes.
+    /// Takes over a word, of each whom it names once, and tells of what it changes.
     private func fold(
-        _ word: FollowingWord, of members: Set<MemberID>, in workspace: Workspace,
-        _ telling: ViewStore.OwedWord.Telling
+        _ word: FollowingWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {
         workspace.readMarks.lateLimits = [:]
         var unknown: [MemberID] = []
-        for member in members.sorted() {
+        for member in word.members.sorted() {
             guard workspace.evaluator.isAdmitted(member) else {
                 unknown.append(member)
                 continue
             }
             let isChanged = try store.view.fold(
-                member, joined: word.isJoined, in: word.document, at: word.timestamp, by: word.id,
-                arrival: word.arrival)
+                word.about(member), citing: word.cited, isValid: word.isValid)
             if isChanged, telling != .nothing {
                 try tell(word, of: member, isBackfill: telling == .backfill, workspace)
             }
         }
-        owedWords.room -= 1 + members.count - unknown.count + unknown.count / 64
+        owedWords.room -= 1 + word.members.count - unknown.count + unknown.count / 64
         try store.view.noteUnheard(unknown, in: word.arrival)
     }
 
@@ -151,13 +161,23 @@ extension NodeCore {
         _ word: FollowingWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
     ) throws(StorageError) {
         let id = store.operations.document(numbered: word.document)?.id
+        let isJoined = try store.view.isFollowing(member, word.document)
         // Everybody is in the default channel, whatever is said.
-        if !word.isJoined, id.flatMap({ workspace.channels[$0] })?.isDefault == true { return }
+        if !isJoined, id.flatMap({ workspace.channels[$0] })?.isDefault == true { return }
         guard let id, workspace.deletedChannels[id] == nil else { return }
         try record(
-            word.isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
+            isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
             document: word.document, arrival: word.arrival, extra: member.bytes,
             isBackfill: isBackfill)
+    }
+}
+
+extension FollowingWord {
+    /// What it says about one of those whom it names.
+    fileprivate func about(_ member: MemberID) -> ViewStore.FollowingWord {
+        ViewStore.FollowingWord(
+            .init(document: document, member: member), id: id, at: timestamp, arrival: arrival,
+            isJoined: isJoined, isOwn: member == author)
     }
 }
 

@@ -115,7 +115,7 @@ extension NodeCore {
             settings.description = description.map { draft.sealed($0, field: 7) }
             return .setDocument(settings)
         }
-        _ = try authorContent(.membership(.join, members: []), to: document, in: workspace)
+        _ = try say(.join, of: [workspace.member], in: document, of: workspace)
         return document
     }
 

@@ -309,7 +309,6 @@ extension Workspace {
         foldedNames = FoldedNames()
         ownName = nil
         forgetProfiles()
-        deviceNames = DeviceNames()
         presence = PresenceChoice()
         shownPresence = PresenceChoice()
         forgetChannelNames()

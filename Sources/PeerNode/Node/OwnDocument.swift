@@ -24,7 +24,10 @@ extension Workspace {
 extension NodeCore {
     // MARK: Writing
 
-    /// Writes a register, into a new document where there is none yet.
+    /// Writes a register so that it counts, into a new document where there is none yet.
+    ///
+    /// A setting takes the place of all that was said about it, which is much only where a device in
+    /// foreign hands has said it: as many operations are written as that needs.
     ///
     /// - Returns: whether this device may write.
     func authorOwn(
@@ -35,8 +38,34 @@ extension NodeCore {
                 subtype: .own, seats: [PrivateSeat(workspace.member, .owner)])
             guard try makePrivate(root, in: workspace) != nil else { return false }
         }
-        guard let document = workspace.ownDocuments.first else { return false }
-        return try authorContent(.own(register), to: document.id, in: workspace) != nil
+        guard let first = workspace.ownDocuments.first?.id else { return false }
+        guard let place = place(of: register, in: workspace), place.kind != .read else {
+            return try authorContent(.own(register), to: first, in: workspace) != nil
+        }
+        let most = Limits.settingHeadsMax / Limits.dependenciesMax + workspace.ownDocuments.count
+        for _ in 0..<most {
+            // A word overwrites those of its own document.
+            let document = try documentOfSetting(place, in: workspace) ?? first
+            let heads = try store.view.settingHeads(
+                place, in: document, limit: Limits.dependenciesMax)
+            let made = try authorContent(
+                .own(register), to: document, in: workspace, overwriting: references(to: heads))
+            guard let made else { return false }
+            if try store.view.register(place)?.id == made.id { return true }
+        }
+        return false
+    }
+
+    /// The own document whose word about a subject counts, `nil` where none does.
+    private func documentOfSetting(
+        _ place: ViewStore.Register.Place, in workspace: Workspace
+    ) throws(StorageError) -> DocumentID? {
+        guard let row = try store.view.register(place),
+            let stored = try store.operations.operation(row.arrival, hasPayload: false),
+            let document = workspace.privateDocuments[stored.log.document],
+            workspace.isOwn(document)
+        else { return nil }
+        return document.id
     }
 
     // MARK: Folding
@@ -70,17 +99,16 @@ extension NodeCore {
             subject: Array(hash.prefix(ConversationName.byteCount)))
     }
 
-    /// The row of a stored operation of an own document, `nil` where it has no effect.
-    func row(
+    /// The row of a stored operation of an own document, `nil` where it says nothing.
+    private func row(
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
         guard let document = workspace.privateDocuments[stored.log.document],
             workspace.isOwn(document), try !isDeleted(stored.place.arrival),
-            try visibility(of: stored, in: workspace) == .shown,
             let place = place(of: register, in: workspace)
         else { return nil }
         var key: MessageKey?
-        if case .read(_, let upTo, _) = register { key = upTo }
+        if case .read(_, let upTo, _) = register { key = stored.credible(upTo) }
         return ViewStore.Register(
             place, at: stored.entry.timestamp, by: stored.place.link.id,
             arrival: stored.place.arrival, key: key)
@@ -92,11 +120,13 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         guard let row = try row(of: register, stored, in: workspace) else { return }
-        if case .read(let name, let upTo, let frontier) = register {
-            return try foldMarker(row, name, upTo, frontier, in: workspace, from: source)
+        let isValid = try visibility(of: stored, in: workspace) == .shown
+        if case .read(let name, _, let frontier) = register {
+            guard isValid, let key = row.key else { return }
+            return try foldMarker(row, name, key, frontier, in: workspace, from: source)
         }
         try write()
-        guard try store.view.fold(row) else { return }
+        guard try store.view.fold(row, of: stored, isValid: isValid) else { return }
         if case .preference(PresenceChoice.setting, _) = register {
             try reviewPresence(of: workspace)
         }
@@ -134,7 +164,7 @@ extension NodeCore {
         }
         let before = try read()
         let frontiers = try store.view.frontiers(of: workspace.number)
-        var rows: [(ViewStore.Register, OwnRegister)] = []
+        var rows: [(ViewStore.Register, OwnRegister, StoredOperation, isValid: Bool)] = []
         for document in workspace.ownDocuments {
             var found: [(StoredOperation, OwnRegister)] = []
             try store.operations.forEachOperation(in: document.id, of: workspace.number) {
@@ -145,16 +175,21 @@ extension NodeCore {
                 found.append((stored, register))
             }
             for (stored, register) in found {
-                try row(of: register, stored, in: workspace).map { rows.append(($0, register)) }
+                guard let row = try row(of: register, stored, in: workspace) else { continue }
+                let isValid = try visibility(of: stored, in: workspace) == .shown
+                rows.append((row, register, stored, isValid))
             }
         }
         try write()
         try store.view.clearRegisters(of: workspace.number)
-        for (row, register) in rows {
-            try store.view.fold(row)
-            if case .read(_, _, let frontier) = register {
-                try store.view.fold(frontier, at: row.place)
+        for (row, register, stored, isValid) in rows {
+            guard case .read(_, _, let frontier) = register else {
+                try store.view.fold(row, of: stored, isValid: isValid)
+                continue
             }
+            guard isValid else { continue }
+            try store.view.fold(row)
+            try store.view.fold(frontier, at: row.place)
         }
         try reviewPresence(of: workspace)
         let now = (keys: try read(), frontiers: try store.view.frontiers(of: workspace.number))
@@ -183,5 +218,31 @@ extension NodeCore {
             case .own(let register)? = try content(of: stored, in: workspace)
         else { return nil }
         return register
+    }
+}
+
+extension StoredOperation {
+    /// Up to where a marker counts that names this message: nobody has read what is written more than
+    /// `Limits.credibleLeadMillisecondsMax` after the marker came, so that one ends where it is
+    /// displayed itself.
+    fileprivate func credible(_ key: MessageKey) -> MessageKey {
+        let lead = key.timestamp.milliseconds.subtractingReportingOverflow(UInt64(max(seen, 0)))
+        guard !lead.overflow, lead.partialValue > Limits.credibleLeadMillisecondsMax else {
+            return key
+        }
+        let shown = HybridTimestamp(rawValue: UInt64(max(place.sort, 0)))
+        return MessageKey(timestamp: min(key.timestamp, shown), idPrefix: .max)
+    }
+}
+
+extension ViewStore {
+    /// Takes over what a stored operation sets.
+    @discardableResult
+    fileprivate func fold(
+        _ row: Register, of stored: StoredOperation, isValid: Bool
+    ) throws(StorageError) -> Bool {
+        try fold(
+            row, in: stored.log.document, citing: stored.entry.dependencies.map(\.id),
+            isValid: isValid)
     }
 }

@@ -112,7 +112,7 @@ extension NodeCore {
         _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         let counts = try doesCount(annotation: stored, in: workspace)
-        let expected = row(of: annotation, AnnotationSource(stored), in: workspace)
+        let expected = row(of: annotation, WordSource(stored), in: workspace)
         guard let known = try store.view.annotation(arrival: stored.place.arrival) else {
             return expected == nil || !counts
         }

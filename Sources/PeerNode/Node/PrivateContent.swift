@@ -135,7 +135,7 @@ extension NodeCore {
                 !workspace.isOwn(document)
             else { return }
             try fold(
-                annotation, AnnotationSource(stored),
+                annotation, WordSource(stored),
                 isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,
                 from: source)
         case .membership, .profile, .profileField, .device: break

@@ -10,7 +10,7 @@ extension NodeCore {
         let member: MemberID
     }
 
-    /// Takes over what somebody says of himself.
+    /// Takes over what somebody says of himself, or calls a device.
     ///
     /// - Parameter value: the name or the field; `nil` takes the field back.
     func fold(
@@ -41,36 +41,24 @@ extension NodeCore {
     struct ForgottenWords {
         fileprivate var places: [ProfileRegisters.Place] = []
         fileprivate var arrivals: [ProfileRegisters.Place: Int64] = [:]
-        /// The same of names of devices.
-        fileprivate var devices: [DeviceNames.Place] = []
     }
 
     /// Forgets an operation that was redacted. What counts then is read once for all of them.
     func forgetProfile(
         _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
     ) {
-        if let place = workspace.deviceNames.remove(stored.place.arrival),
-            !forgotten.devices.contains(place)
-        {
-            forgotten.devices.append(place)
-        }
-        guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant) else { return }
-        let fields = [ProfileChange.Field?.none] + ProfileChange.Field.allCases.map { .some($0) }
-        for field in fields {
-            let place = ProfileRegisters.Place(member: author, field: field)
-            guard workspace.profileRegisters.remove(stored.place.link.id, at: place),
-                forgotten.arrivals[place] == nil
-            else { continue }
-            forgotten.places.append(place)
-            forgotten.arrivals[place] = stored.place.arrival
-        }
+        let arrival = stored.place.arrival
+        guard let place = workspace.profileRegisters.remove(storedAt: arrival),
+            forgotten.arrivals[place] == nil
+        else { return }
+        forgotten.places.append(place)
+        forgotten.arrivals[place] = arrival
     }
 
     /// Reads what counts in registers of which something was redacted.
     func follow(
         _ forgotten: ForgottenWords, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
-        for place in forgotten.devices { try follow(place, in: workspace) }
         for place in forgotten.places {
             guard let arrival = forgotten.arrivals[place] else { continue }
             try follow(
@@ -96,29 +84,15 @@ extension NodeCore {
             return nil
         }
         tally.noteProfileRead()
-        switch try content(of: stored, in: workspace) {
-        case .profile(let name)? where place.field == nil: return name
-        case .profileField(let change)? where change.field == place.field: return change.value
-        default: return nil
-        }
+        let said = try content(of: stored, in: workspace)?.aboutOneself
+        return said?.subject == place.subject ? said?.value : nil
     }
 
     private func take(
         _ value: String?, at place: ProfileRegisters.Place, in workspace: Workspace,
         arrival: Int64, _ source: OperationSource
     ) {
-        let isChanged: Bool
-        if let field = place.field {
-            isChanged = workspace.profileFields[place.member]?[field] != value
-            guard isChanged else { return }
-            workspace.profileFields[place.member, default: [:]][field] = value
-        } else {
-            guard workspace.profileNames[place.member] != value else { return }
-            let before = workspace.displayName(of: place.member)
-            workspace.profileNames[place.member] = value
-            isChanged = workspace.displayName(of: place.member) != before
-        }
-        guard isChanged else { return }
+        guard workspace.show(value, at: place) else { return }
         let edit = ProfileEdit(workspace: workspace.number, member: place.member)
         let known = profileEdits[edit]
         profileEdits[edit] = (
@@ -145,16 +119,8 @@ extension NodeCore {
     ) throws(StorageError) {
         for place in workspace.profileRegisters.remove(storedAt: gone) {
             let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
-            if let field = place.field {
-                workspace.profileFields[place.member, default: [:]][field] = value
-            } else if workspace.profileNames[place.member] != value {
-                workspace.profileNames[place.member] = value
-            }
+            _ = workspace.show(value, at: place)
             if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
-        }
-        for arrival in gone.sorted() {
-            guard let place = workspace.deviceNames.remove(arrival) else { continue }
-            try follow(place, in: workspace)
         }
     }
 
@@ -168,7 +134,8 @@ extension NodeCore {
         for number in hiddenProfiles.sorted() {
             guard let workspace = workspaces[number] else { continue }
             for field in ProfileChange.Field.allCases {
-                let place = ProfileRegisters.Place(member: workspace.member, field: field)
+                let place = ProfileRegisters.Place(
+                    member: workspace.member, subject: .field(field))
                 guard workspace.profileRegisters.current(place)?.hasValue == false else { continue }
                 for word in workspace.profileRegisters.values(place) {
                     lateWords.append(
@@ -177,6 +144,23 @@ extension NodeCore {
             }
         }
         hiddenProfiles = []
+    }
+
+    // MARK: Writing
+
+    /// Writes a word of the own member that takes the place of what counts now.
+    ///
+    /// - Returns: whether this device may write.
+    func authorProfile(
+        _ content: ContentPayload, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let (subject, _) = content.aboutOneself else { return false }
+        let heads = workspace.profileRegisters.heads(
+            .init(member: workspace.member, subject: subject))
+        let overwritten = try references(
+            to: heads.prefix(Limits.dependenciesMax).map(\.arrival))
+        return try authorContent(
+            content, to: workspace.profileDocument, in: workspace, overwriting: overwritten) != nil
     }
 
     // MARK: From nothing
@@ -189,22 +173,15 @@ extension NodeCore {
 
     /// Takes over what is stored, and tells nobody.
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
-        var devices: [(StoredOperation, DeviceID, String)] = []
-        var found: [(StoredOperation, ProfileChange.Field?, Bool)] = []
+        var found: [(StoredOperation, ProfileRegisters.Subject, Bool)] = []
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            switch try content(of: stored, in: workspace) {
-            case .profile(let name)? where (try? CheckedName.checkWire(name)) != nil:
-                found.append((stored, nil, true))
-            case .profileField(let change)?:
-                found.append((stored, change.field, change.value != nil))
-            case .device(let device, let name)?: devices.append((stored, device, name))
-            default: break
+            if let (subject, value) = try content(of: stored, in: workspace)?.aboutOneself {
+                found.append((stored, subject, value != nil))
             }
         }
-        try loadDeviceNames(devices, of: workspace)
-        for (stored, field, hasValue) in found {
+        for (stored, subject, hasValue) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.deletion(of: stored.place.arrival) == nil
             else { continue }
@@ -215,7 +192,7 @@ extension NodeCore {
                     hasValue: hasValue,
                     isValid: store.operations.isValid(
                         stored.place.sequence, in: stored.place.branch)),
-                at: .init(member: author, field: field))
+                at: .init(member: author, subject: subject))
         }
         hiddenProfiles.insert(workspace.number)
         try showProfiles(of: workspace)
@@ -225,19 +202,37 @@ extension NodeCore {
     private func showProfiles(of workspace: Workspace) throws(StorageError) {
         var names: [MemberID: String] = [:]
         var fields: [MemberID: [ProfileChange.Field: String]] = [:]
+        workspace.deviceNames = [:]
         for place in workspace.profileRegisters.places {
             guard
                 let value = try value(
                     workspace.profileRegisters.current(place), at: place, workspace)
             else { continue }
-            if let field = place.field {
-                fields[place.member, default: [:]][field] = value
-            } else {
-                names[place.member] = value
+            switch place.subject {
+            case .name: names[place.member] = value
+            case .field(let field): fields[place.member, default: [:]][field] = value
+            case .device: workspace.deviceNames[place] = value
             }
         }
         workspace.profileNames = names
         workspace.profileFields = fields
+    }
+}
+
+extension ContentPayload {
+    /// What its author says of himself, or calls a device; `nil` of everything else, and of a name
+    /// that cannot be one.
+    var aboutOneself: (subject: ProfileRegisters.Subject, value: String?)? {
+        switch self {
+        case .profile(let name) where Self.isName(name): (.name, name)
+        case .profileField(let change): (.field(change.field), change.value)
+        case .device(let device, let name) where Self.isName(name): (.device(device), name)
+        default: nil
+        }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (try? CheckedName.checkWire(text)) != nil
     }
 }
 
@@ -246,5 +241,31 @@ extension Workspace {
         profileRegisters.clear()
         profileNames = [:]
         profileFields = [:]
+        deviceNames = [:]
+    }
+
+    /// What the member whose a device is calls it.
+    func deviceName(_ device: DeviceID) -> String? {
+        owner(of: device).flatMap { deviceNames[.init(member: $0, subject: .device(device))] }
+    }
+
+    /// Has what counts in a register shown.
+    ///
+    /// - Returns: whether something else is shown of the member.
+    fileprivate func show(_ value: String?, at place: ProfileRegisters.Place) -> Bool {
+        switch place.subject {
+        case .name:
+            guard profileNames[place.member] != value else { return false }
+            let before = displayName(of: place.member)
+            profileNames[place.member] = value
+            return displayName(of: place.member) != before
+        case .field(let field):
+            guard profileFields[place.member]?[field] != value else { return false }
+            profileFields[place.member, default: [:]][field] = value
+            return true
+        case .device:
+            deviceNames[place] = value
+            return false
+        }
     }
 }

@@ -1,17 +1,24 @@
 import WorkspaceModel
 
-/// What members said of themselves: for each member and field the operations, and which of them
-/// counts (PROTOCOL.md, 3.2).
+/// What members said of themselves and call their devices: for each member and subject the operations,
+/// and which of them counts (PROTOCOL.md, 3.2).
 ///
 /// What counts is the valid one that no other valid one has in its past, and of several the one
 /// with the largest (hlc, id). So it is a function of the set of operations and of their verdicts.
 /// No text is here: a value is opened from the operation that counts.
 struct ProfileRegisters {
+    /// What a member says something about.
+    enum Subject: Hashable {
+        case name
+        case field(ProfileChange.Field)
+        /// What it is called. Whose it is shows only when that is looked up.
+        case device(DeviceID)
+    }
+
     /// One register.
     struct Place: Hashable {
         let member: MemberID
-        /// `nil` is the name.
-        let field: ProfileChange.Field?
+        let subject: Subject
     }
 
     /// One operation.
@@ -44,11 +51,10 @@ struct ProfileRegisters {
             if word.isValid || isCovered { cite(word.cited) }
         }
 
-        mutating func remove(_ id: OperationID) -> Bool {
-            guard let word = words.removeValue(forKey: id) else { return false }
-            heads.remove(id)
-            if word.isValid || citations[id] != nil { uncite(word.cited) }
-            return true
+        mutating func remove(_ word: Word) {
+            words[word.id] = nil
+            heads.remove(word.id)
+            if word.isValid || citations[word.id] != nil { uncite(word.cited) }
         }
 
         private mutating func cite(_ ids: [OperationID]) {
@@ -79,6 +85,8 @@ struct ProfileRegisters {
     }
 
     private var registers: [Place: Register] = [:]
+    /// Where the operation with an arrival number is.
+    private var stored: [Int64: (place: Place, id: OperationID)] = [:]
 
     /// Takes an operation over; one that is known with another verdict is judged anew.
     ///
@@ -88,6 +96,7 @@ struct ProfileRegisters {
         guard known != word else { return }
         if known != nil { remove(word.id, at: place) }
         registers[place, default: Register()].take(word)
+        stored[word.arrival] = (place, word.id)
     }
 
     /// Forgets an operation: it was redacted.
@@ -96,25 +105,31 @@ struct ProfileRegisters {
     /// - Returns: whether it was there.
     @discardableResult
     mutating func remove(_ id: OperationID, at place: Place) -> Bool {
-        guard registers[place]?.remove(id) == true else { return false }
+        guard let word = registers[place]?.words[id] else { return false }
+        registers[place]?.remove(word)
+        stored[word.arrival] = nil
         if registers[place]?.words.isEmpty == true { registers[place] = nil }
         return true
     }
 
+    /// Forgets what an operation said.
+    ///
+    /// - Returns: the register in which it was.
+    mutating func remove(storedAt arrival: Int64) -> Place? {
+        guard let (place, id) = stored[arrival] else { return nil }
+        remove(id, at: place)
+        return place
+    }
+
     /// Forgets operations that are not stored any more.
     ///
-    /// - Cost: all that is known is looked at, and none of it opened.
     /// - Returns: the registers in which they were, in order.
     mutating func remove(storedAt arrivals: Set<Int64>) -> [Place] {
-        var gone: [Place: [OperationID]] = [:]
-        for (place, register) in registers {
-            let ids = register.words.values.filter { arrivals.contains($0.arrival) }.map(\.id)
-            if !ids.isEmpty { gone[place] = ids.sorted() }
+        var places: Set<Place> = []
+        for arrival in arrivals.sorted() {
+            if let place = remove(storedAt: arrival) { places.insert(place) }
         }
-        for (place, ids) in gone {
-            for id in ids { remove(id, at: place) }
-        }
-        return gone.keys.sorted(by: Self.isBefore)
+        return places.sorted(by: Self.isBefore)
     }
 
     /// The word that counts.
@@ -143,14 +158,34 @@ struct ProfileRegisters {
             .sorted { $0.arrival < $1.arrival }
     }
 
-    /// Every register that has words, by member and field.
+    /// Every register that has words, by member and subject.
     var places: [Place] {
         registers.keys.sorted(by: Self.isBefore)
     }
 
     private static func isBefore(_ left: Place, _ right: Place) -> Bool {
-        (left.member, left.field?.rawValue ?? 0) < (right.member, right.field?.rawValue ?? 0)
+        (left.member, left.subject) < (right.member, right.subject)
     }
 
-    mutating func clear() { registers = [:] }
+    mutating func clear() {
+        registers = [:]
+        stored = [:]
+    }
+}
+
+extension ProfileRegisters.Subject: Comparable {
+    static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+    /// The name, the fields, the devices.
+    private var rank: (UInt64, DeviceID) {
+        switch self {
+        case .name: (0, .lowest)
+        case .field(let field): (field.rawValue, .lowest)
+        case .device(let device): (.max, device)
+        }
+    }
+}
+
+extension DeviceID {
+    fileprivate static let lowest = DeviceID([UInt8](repeating: 0, count: 32))
 }

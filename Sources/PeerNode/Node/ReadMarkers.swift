@@ -70,13 +70,18 @@ extension NodeCore {
         guard channel.includes(workspace.member) else { return nil }
         if channel.isDirect { return .zero }
         if channel.isDefault {
-            return admission(of: workspace.member, in: workspace)?.timestamp
+            return try admission(of: workspace.member, in: workspace).flatMap {
+                (record) throws(StorageError) in
+                try store.operations.credibleTime(at: record.arrival)
+            }
         }
         guard channel.isPrivate else {
-            return try store.view.joined(workspace.member, channel.number)
+            return try store.view.joiningWord(of: workspace.member, channel.number).flatMap {
+                (arrival) throws(StorageError) in try store.operations.credibleTime(at: arrival)
+            }
         }
         guard let document = workspace.privateDocuments[channel.id] else { return nil }
-        return document.order.compactMap { id -> HybridTimestamp? in
+        let seatings = document.order.compactMap { id -> Int64? in
             guard let record = document.records[id], document.authority.isValid(id) else {
                 return nil
             }
@@ -86,8 +91,14 @@ extension NodeCore {
             case .add(let addition): seats = addition.seats
             default: return nil
             }
-            return seats.contains { $0.member == workspace.member } ? record.timestamp : nil
-        }.max()
+            return seats.contains { $0.member == workspace.member } ? record.arrival : nil
+        }
+        var latest: HybridTimestamp?
+        for arrival in seatings {
+            guard let time = try store.operations.credibleTime(at: arrival) else { continue }
+            latest = latest.map { max($0, time) } ?? time
+        }
+        return latest
     }
 
     /// How much in a conversation was not read.

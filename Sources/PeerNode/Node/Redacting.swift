@@ -224,9 +224,11 @@ extension NodeCore {
                     stored, document, in: workspace,
                     from: .released(source: 0, isBackfill: isBackfill))
             }
-        } else if try visibility(of: stored, in: workspace) == .shown {
-            said.back.append(stored.place.arrival)
+        } else {
             if document.kind == .channel { try owe(stored.place.arrival, .nothing) }
+            if try visibility(of: stored, in: workspace) == .shown {
+                said.back.append(stored.place.arrival)
+            }
         }
         said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
         try tell(.messageRestored, stored, by: nil, in: workspace, isBackfill)

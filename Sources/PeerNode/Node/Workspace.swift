@@ -29,7 +29,7 @@ final class Workspace {
         }
     }
     /// What people call devices.
-    var deviceNames = DeviceNames()
+    var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// Whether anybody ever asked to be let in, so that admissions need not look for it.
     var hasRequests = false
     /// Their ids in the order of arrival.

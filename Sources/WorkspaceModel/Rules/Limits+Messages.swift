@@ -64,6 +64,11 @@ extension Limits {
     public static let redactionsJudgedPerTurnMax = 1_024
     /// People of whom words about following are read in one turn: 35 microseconds each at worst.
     public static let followersHeardPerTurnMax = 2_048
+    /// Words about one person in one channel that a command overwrites, `dependenciesMax` by each
+    /// operation.
+    public static let followingHeadsMax = 256
+    /// Words of own devices about one setting that a command overwrites, likewise.
+    public static let settingHeadsMax = 4_096
     /// How soon the write-ahead log is emptied after something was erased: deletions that come
     /// together cost one copy.
     public static let erasedLogMilliseconds: UInt64 = 2_000

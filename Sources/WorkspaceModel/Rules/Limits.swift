@@ -55,6 +55,9 @@ public enum Limits {
     public static let combiningMarksInARowMax = 4
     /// A remote timestamp advances our clock at most this far past the wall clock.
     public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
+    /// So far may a clock be ahead that tells when somebody came in: all devices of a person take its
+    /// word then, whenever they heard it. Further ahead is no clock.
+    public static let credibleLeadMillisecondsMax: UInt64 = 24 * 3_600 * 1_000
 
     // MARK: Branches
 

@@ -103,7 +103,10 @@ extension NodeStore {
         try store.begin()
         try store.operations.noteAllCitations()
         #expect(try store.citations() == noted, "WSX_SEED=\(seed)")
-        for table in ["citation", "following", "late_basis", "unheard"] {
+        for table in [
+            "citation", "following", "following_past", "late_basis", "unheard", "setting",
+            "setting_past",
+        ] {
             try store.connection.execute("DROP TABLE \(table)")
         }
         try store.connection.setSchemaVersion(8)

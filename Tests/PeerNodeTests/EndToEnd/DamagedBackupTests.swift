@@ -97,7 +97,9 @@ extension AttackedEndToEnd {
             mina.run("send", "general", "hello")
             mina.run("down")
             let store = try Connection(path: mina.home + "/node.db", mode: .main)
-            try store.execute("DROP TABLE unheard; PRAGMA user_version = 10")
+            try store.execute(
+                "DROP TABLE unheard; DROP TABLE following_past; "
+                    + "DROP TABLE setting; DROP TABLE setting_past; PRAGMA user_version = 10")
             let file = mina.folder + "/earlier.bak"
             _ = try BackupWriter.create(
                 .init(

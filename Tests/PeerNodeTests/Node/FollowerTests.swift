@@ -95,6 +95,135 @@ import WorkspaceTestKit
     }
 }
 
+/// Anybody may date a word as he likes, and say it as often as he likes.
+@Suite struct `Followers of a channel of whom somebody says so at the end of time` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let nora: BenchNode
+    private let mallory: BenchNode
+    private let channel: DocumentID
+
+    init() throws {
+        mina = try bench.node("Mina")
+        try mina.ok("channel.create", ["name": "plans"])
+        nora = try bench.guest("Nora", of: mina)
+        mallory = try bench.guest("Mallory", of: mina)
+        bench.advance(5_000)
+        try nora.ok("channel.join", ["channel": "plans"])
+        bench.advance(5_000)
+        channel = try #require(
+            try mina.workspace().channels.values.first { $0.name == "plans" }
+        ).id
+    }
+
+    /// Words of Mallory about Nora, each dated at the end of time.
+    private func say(
+        _ action: ContentPayload.MembershipAction, times count: Int = 1,
+        citing cited: [OperationReference] = [], incarnation: UInt32 = 77
+    ) throws {
+        var log = HostileLog(try mallory.hostile(), incarnation: incarnation, document: channel)
+        let members = [try nora.workspace().member]
+        for number in 0..<count {
+            log.write(
+                plaintext: ContentPayload.membership(action, members: members).encoded,
+                at: HybridTimestamp.millisecondsMax - UInt64(count - number)
+            ) { $0.dependencies = cited }
+        }
+        for node in [mina, nora, mallory] { try node.take([log.run()]) }
+        bench.advance(5_000)
+    }
+
+    private func expect(_ names: [String]) throws {
+        for node in [mina, nora, mallory] {
+            #expect(try node.followers(of: "plans") == names, "\(node.name)")
+            #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+        }
+    }
+
+    /// How many messages of others Nora has not read.
+    private func unread() throws -> Int64 {
+        try `What was read`.unread(nora)["plans"] ?? 0
+    }
+
+    @Test func `are put out by nobody who does not know that they came in`() throws {
+        try say(.remove, times: 40)
+        try expect(["Mina", "Nora"])
+        try nora.ok("channel.leave", ["channel": "plans"])
+        bench.advance(5_000)
+        try expect(["Mina"])
+        try say(.add, times: 40, incarnation: 78)
+        try expect(["Mina"])
+    }
+
+    /// One that names several is written for those of whom nothing was said.
+    @Test func `are put out by no word that names several`() throws {
+        try nora.ok("channel.leave", ["channel": "plans"])
+        bench.advance(5_000)
+        let left = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        var log = HostileLog(try mallory.hostile(), incarnation: 79, document: channel)
+        let members = try [nora, mallory].map { try $0.workspace().member }.sorted()
+        log.write(
+            plaintext: ContentPayload.membership(.add, members: members).encoded, at: bench.wall
+        ) { $0.dependencies = [left.reference] }
+        for node in [mina, nora, mallory] { try node.take([log.run()]) }
+        bench.advance(5_000)
+        try expect(["Mallory", "Mina"])
+    }
+
+    @Test func `come in again by their own word and by others'`() throws {
+        let joined = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        try say(.remove, citing: [joined.reference])
+        try expect(["Mina"])
+        try nora.ok("channel.join", ["channel": "plans"])
+        bench.advance(5_000)
+        try expect(["Mina", "Nora"])
+        let again = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        try say(.remove, times: 100, citing: [again.reference], incarnation: 78)
+        try expect(["Mina"])
+        // More than one operation can cite.
+        try mina.ok("channel.add", ["channel": "plans", "members": ["@Nora"]])
+        bench.advance(5_000)
+        try expect(["Mina", "Nora"])
+        try mina.send("to all", to: "plans")
+        bench.advance(5_000)
+        #expect(try unread() == 1)
+    }
+
+    @Test func `and who were let in so still hear what is new`() throws {
+        try nora.ok("channel.leave", ["channel": "plans"])
+        bench.advance(5_000)
+        let left = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        try say(.add, citing: [left.reference])
+        try expect(["Mina", "Nora"])
+        try mina.send("to all", to: "plans")
+        bench.advance(5_000)
+        #expect(try unread() == 1)
+    }
+
+    @Test func `are changed by themselves alone when others say too much`() throws {
+        let joined = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        try say(.remove, times: Limits.followingHeadsMax + 1, citing: [joined.reference])
+        let refused = try mina.refused(
+            "channel.add", ["channel": "plans", "members": ["@Nora"]])
+        #expect(refused.kind == .conflict && refused.reason == "channel.overruled")
+        try expect(["Mina"])
+        try nora.ok("channel.join", ["channel": "plans"])
+        bench.advance(5_000)
+        try expect(["Mina", "Nora"])
+    }
+
+    /// One operation says it of all of whom nothing was said, and one of each other.
+    @Test func `are said to be so in as few words as can be`() throws {
+        try mina.ok("channel.create", ["name": "new"])
+        let people: JSONValue = ["@Nora", "@Mallory"]
+        try mina.ok("channel.add", ["channel": "new", "members": people])
+        #expect(try mina.wordsAboutFollowing(in: "new").count == 2)
+        try mina.ok("channel.remove", ["channel": "new", "members": people])
+        #expect(try mina.wordsAboutFollowing(in: "new").count == 4)
+        #expect(try mina.followers(of: "new") == ["Mina"])
+    }
+}
+
 extension BenchNode {
     /// The operations of a channel about following that this node can read.
     func wordsAboutFollowing(in channel: String) throws -> [StoredOperation] {
@@ -257,7 +386,9 @@ extension BenchNode {
         try wim.ok("channel.join", ["channel": "plans"])
         try wim.ok("channel.leave", ["channel": "plans"])
         world.bench.advance(5_000)
-        for table in ["following", "late_basis", "unheard"] {
+        for table in [
+            "following", "following_past", "late_basis", "unheard", "setting", "setting_past",
+        ] {
             try wim.damage("DROP TABLE \(table)")
         }
         try wim.damage("PRAGMA user_version = 9")

@@ -73,6 +73,7 @@ import WorkspaceTestKit
         "UPDATE following SET arr = arr + 1",
         "UPDATE subscription SET joined = 1 - joined",
         "UPDATE self_register SET hlc = hlc + 1",
+        "UPDATE setting SET hlc = hlc + 1",
         "UPDATE log SET tip_hlc = tip_hlc + 1 WHERE lid = (SELECT max(lid) FROM log)",
     ].map(Damage.init)
 
@@ -164,10 +165,11 @@ import WorkspaceTestKit
             ]
         ),
         ("following", ["did", "hlc", "id", "arr"]),
-        ("subscription", ["did", "member", "joined", "id"]),
+        ("subscription", ["did", "member", "joined", "arr"]),
         ("redaction", ["did", "target", "by", "gid"]),
         ("redacted", ["arr", "did", "by"]),
         ("self_register", ["id", "hlc"]),
+        ("setting", ["id", "hlc"]),
     ]
 
     @Test(arguments: Seeds.explore(16))

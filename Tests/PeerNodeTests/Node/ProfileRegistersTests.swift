@@ -9,7 +9,7 @@ import WorkspaceTestKit
     private typealias Word = ProfileRegisters.Word
 
     private static let place = ProfileRegisters.Place(
-        member: MemberID([UInt8](repeating: 7, count: 16)), field: .phone)
+        member: MemberID([UInt8](repeating: 7, count: 16)), subject: .field(.phone))
 
     private static func id(_ number: Int) -> OperationID {
         OperationID([UInt8](repeating: UInt8(number), count: 32))

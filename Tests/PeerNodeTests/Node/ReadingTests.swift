@@ -329,3 +329,104 @@ import WorkspaceTestKit
         #expect(try ada.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
     }
 }
+
+/// What a device that was stolen has set, at the end of all time, before it was put out.
+@Suite struct `What a stolen device has set` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let desk: BenchNode
+    private let stolen: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        desk = try bench.guest("Bob", of: mina)
+        stolen = try bench.bareNode("Stolen")
+        try desk.link(stolen)
+        bench.advance(5_000)
+    }
+
+    /// Words of the stolen device, which its own program would date otherwise.
+    private func set(_ registers: [OwnRegister]) throws {
+        stolen.clockSkew = 30 * 365 * 86_400_000
+        try stolen.inTurn { core, workspace in
+            for register in registers { _ = try core.authorOwn(register, in: workspace) }
+        }
+        bench.advance(5_000)
+    }
+
+    private func general() throws -> ConversationName {
+        let workspace = try desk.workspace()
+        let channel = try #require(workspace.channelIndex.all.first { $0.isDefault })
+        return try #require(channel.conversation)
+    }
+
+    private func expectSound() throws {
+        let check = try desk.ok("node.check")
+        #expect(check["problem_count"] == 0, "\(check.text)")
+        desk.kill()
+        try desk.rebuildStore()
+        try desk.boot()
+    }
+
+    @Test func `is set anew by another, and its devices are named anew`() throws {
+        try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
+        bench.advance(5_000)
+        let name = try general()
+        let device = try #require(desk.host?.core.home?.device)
+        try set([
+            .preference("theme", value: "dark"), .mute(name, until: nil),
+            .level(name, OwnRegister.NoticeLevel.none),
+        ])
+        try stolen.inTurn { core, workspace in
+            _ = try core.authorProfile(.device(device, name: "mine"), in: workspace)
+        }
+        bench.advance(5_000)
+        #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
+        let id = JSONValue.string(PublicID.device(try #require(stolen.host?.core.home?.device)))
+        stolen.kill()
+        try desk.ok("device.revoke", ["device": id])
+        bench.advance(5_000)
+        try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
+        try desk.ok("channel.mute", ["channel": "general", "for_ms": 0])
+        try desk.ok("channel.notify", ["channel": "general", "level": "all"])
+        try desk.ok("device.rename", ["device": .string(PublicID.device(device)), "name": "desk"])
+        for step in ["at once", "built anew"] {
+            #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "light", "\(step)")
+            let channel = try desk.ok("channel.get", ["channel": "general"])
+            #expect(channel["muted"] == false && channel["notify"] == "all", "\(step)")
+            let names = try desk.ok("device.list", ["member": "Bob"]).items.map { $0["name"] }
+            #expect(names.contains("desk") && !names.contains("mine"), "\(step)")
+            if step == "at once" { try expectSound() }
+        }
+    }
+
+    @Test func `in an own document that others have made apart, and many times`() throws {
+        try set((0..<100).map { .preference("theme", value: "dark \($0)") })
+        let other = PrivateRoot(
+            subtype: .own, seats: [PrivateSeat(try desk.workspace().member, .owner)])
+        try desk.inTurn { core, workspace in _ = try core.makePrivate(other, in: workspace) }
+        bench.advance(5_000)
+        #expect(try desk.workspace().ownDocuments.count == 2)
+        stolen.kill()
+        try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
+        #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "light")
+        try expectSound()
+        #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "light")
+    }
+
+    /// A marker that names what nobody can have read ends a day ahead at most.
+    @Test func `leaves unread what comes after a marker of the far future`() throws {
+        let end = MessageKey(timestamp: HybridTimestamp(rawValue: .max >> 1), idPrefix: .max)
+        try set([.read(try general(), upTo: end)])
+        stolen.kill()
+        // What is dated ahead is displayed five minutes ahead at most.
+        bench.advance(Limits.clockLeadMillisecondsMax)
+        try mina.send("news")
+        bench.advance(5_000)
+        #expect(try `What was read`.unread(desk)["general"] == 1)
+        try expectSound()
+        #expect(try `What was read`.unread(desk)["general"] == 1)
+        try desk.ok("read.mark", ["channel": "general"])
+        #expect(try `What was read`.unread(desk).isEmpty)
+    }
+}

@@ -27,7 +27,8 @@ import WorkspaceTestKit
         let document = workspace.profileDocument
         var log = HostileLog(scene.mallory, incarnation: 77, document: document)
         // As Bob, over Bob's words; then as oneself, over Bob's words; then nonsense.
-        let place = ProfileRegisters.Place(member: workspace.member, field: .description)
+        let place = ProfileRegisters.Place(
+            member: workspace.member, subject: .field(.description))
         let core = try #require(scene.bob.host?.core)
         let word = try #require(workspace.profileRegisters.current(place))
         let reference = try #require(try core.store.operations.operation(word.arrival)).reference
@@ -68,7 +69,7 @@ import WorkspaceTestKit
         let workspace = try #require(try core.selectedWorkspace())
         let bob = try #require(workspace.members.first { $0.member != workspace.member })
         let place = try #require(
-            workspace.profileRegisters.places.first { $0.field == .description })
+            workspace.profileRegisters.places.first { $0.subject == .field(.description) })
         let word = try #require(workspace.profileRegisters.current(place))
         let target = try #require(try core.store.operations.operation(word.arrival)).reference
         let isWritten = try core.redact(

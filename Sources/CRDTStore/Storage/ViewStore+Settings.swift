@@ -1,0 +1,94 @@
+public import WorkspaceModel
+
+/// What the own documents say besides what was read: settings, mutes and what one wants to hear of
+/// (PROTOCOL.md, 3.2 and 4.4).
+///
+/// Every word is a row of `setting`, valid or not. One cites what it overwrites, which is of its own
+/// document: devices that began apart made several. Of all that nothing overwrites the one with the
+/// largest (hlc, id) counts, and is a row of `self_register`.
+extension ViewStore {
+    struct SettingRegister: CitingRegister {
+        let place: [SQLValue]
+
+        static let statements = CoveringStatements(
+            "setting", citing: "setting_past", by: "setting_citing",
+            place: ["workspace", "kind", "subject", "document"])
+
+        var values: [SQLValue] { place }
+
+        init(_ place: Register.Place, in document: DocumentID) {
+            self.place = place.values + [.blob(document.bytes)]
+        }
+    }
+
+    /// Takes over a word of an own document, or whether it is valid now.
+    ///
+    /// - Parameter cited: its dependencies, which it overwrites where they are of its register.
+    /// - Returns: whether something else counts than before.
+    @discardableResult
+    public func fold(
+        _ word: Register, in document: DocumentID, citing cited: [OperationID], isValid: Bool
+    ) throws(StorageError) -> Bool {
+        let register = SettingRegister(word.place, in: document)
+        if try state(of: word.id, in: register) != nil {
+            guard try setValid(isValid, word.id, in: register) else { return false }
+        } else {
+            let coverCount = try noteCited(cited, by: word.id, in: register)
+            try connection.statement("INSERT INTO setting VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
+                register.values + [
+                    .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
+                    .integer(word.arrival), .integer(isValid ? 0 : 1), .integer(coverCount),
+                ])
+            if isValid || coverCount > 0 { try coverPast(of: word.id, in: register) }
+        }
+        let before = try self.register(word.place)
+        let after = try currentSetting(word.place)
+        guard before != after else { return false }
+        if let after { try put(after) } else { try remove(word.place) }
+        return true
+    }
+
+    private func currentSetting(_ place: Register.Place) throws(StorageError) -> Register? {
+        try connection.statement(
+            """
+            SELECT hlc, id, arr FROM setting WHERE workspace = ? AND kind = ? AND subject = ?
+                AND hidden = 0 AND covered = 0 ORDER BY hlc DESC, id DESC LIMIT 1
+            """
+        ).firstRow(place.values) { (row) throws(StorageError) in
+            Register(
+                place, at: Self.timestamp(row.integer(0)), by: try row.identifier32(1),
+                arrival: row.integer(2))
+        }
+    }
+
+    /// How many words about one subject nothing overwrites, up to `limit`.
+    public func settingHeadCount(
+        _ place: Register.Place, limit: Int
+    ) throws(StorageError) -> Int {
+        try connection.statement(
+            """
+            SELECT 1 FROM setting WHERE workspace = ? AND kind = ? AND subject = ?
+                AND hidden = 0 AND covered = 0 LIMIT ?
+            """
+        ).rows(place.values + [.integer(Int64(limit))]) { _ in 0 }.count
+    }
+
+    /// The words of a document about one subject that nothing overwrites, by arrival number, the one
+    /// that counts first: what a new word there has to cite.
+    public func settingHeads(
+        _ place: Register.Place, in document: DocumentID, limit: Int
+    ) throws(StorageError) -> [Int64] {
+        let register = SettingRegister(place, in: document)
+        return try connection.statement(
+            """
+            SELECT arr FROM setting INDEXED BY setting_head
+                \(SettingRegister.statements.match)
+                AND hidden = 0 AND covered = 0 ORDER BY hlc DESC, id DESC LIMIT ?
+            """
+        ).rows(register.values + [.integer(Int64(limit))]) { $0.integer(0) }
+    }
+}
+
+extension ViewStore.Register.Place {
+    var values: [SQLValue] { [.integer(workspace), .integer(kind.rawValue), .blob(subject)] }
+}

@@ -1,0 +1,180 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// What is said about who follows a channel, and which word of it counts (PROTOCOL.md, 4.3).
+@Suite struct `A word about who follows a channel` {
+    private static let nora = MemberID([UInt8](repeating: 7, count: 16))
+
+    private static func id(_ number: Int) -> OperationID {
+        let bits = UInt32(truncatingIfNeeded: number) &* 2_654_435_761
+        return OperationID(
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
+                + [UInt8](repeating: 3, count: 28))
+    }
+
+    private struct Word {
+        let row: ViewStore.FollowingWord
+        var cited: [Int] = []
+        var isValid = true
+
+        init(
+            _ number: Int, joined: Bool, own: Bool = false, hlc: UInt64 = 5,
+            citing cited: [Int] = [],
+            in document: Int64 = 1, about member: MemberID = nora
+        ) {
+            row = .init(
+                .init(document: document, member: member), id: id(number),
+                at: HybridTimestamp(rawValue: hlc), arrival: Int64(number), isJoined: joined,
+                isOwn: own)
+            self.cited = cited
+        }
+
+        @discardableResult
+        func fold(into view: ViewStore) throws -> Bool {
+            try view.fold(row, citing: cited.map(id), isValid: isValid)
+        }
+    }
+
+    private func view(_ words: [Word]) throws -> ViewStore {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        for word in words { try word.fold(into: store.view) }
+        return store.view
+    }
+
+    private func isIn(_ words: [Word]) throws -> Bool {
+        try view(words).isFollowing(Self.nora, 1)
+    }
+
+    @Test func `dated at the end of all time is overwritten by who knows it`() throws {
+        let far = Word(1, joined: false, hlc: .max)
+        #expect(try isIn([far]) == false)
+        #expect(try isIn([far, Word(2, joined: true, hlc: 9, citing: [1])]))
+        #expect(try isIn([Word(2, joined: true, hlc: 9, citing: [1]), far]))
+        #expect(try isIn([far, Word(2, joined: true, hlc: 9)]) == false)
+    }
+
+    @Test func `is the member's own before any other that it does not know`() throws {
+        let own = Word(1, joined: true, own: true, hlc: 5)
+        let others = (2...40).map { Word($0, joined: false, hlc: .max - UInt64($0)) }
+        #expect(try isIn([own] + others))
+        #expect(try isIn(others + [own]))
+        // Who knows it may still take somebody out.
+        let knowing = Word(50, joined: false, hlc: 1, citing: [1])
+        #expect(try isIn([own, knowing] + others) == false)
+        let heads = try view(others + [own]).heads(.init(document: 1, member: Self.nora), limit: 3)
+        #expect(heads == [1, 2, 3], "what a new word cites first is what counts most")
+    }
+
+    @Test func `is told of when it changes anything`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let join = Word(1, joined: true)
+        #expect(try join.fold(into: store.view))
+        #expect(try !join.fold(into: store.view), "it was there")
+        #expect(try !Word(2, joined: true, hlc: 9).fold(into: store.view), "she was in")
+        #expect(try !Word(3, joined: false, hlc: 1).fold(into: store.view), "it does not count")
+        #expect(try Word(4, joined: false, citing: [1, 2]).fold(into: store.view))
+        #expect(try store.view.joiningWord(of: Self.nora, 1) == nil)
+        #expect(try store.view.setValid(false, wordsAt: [4, 99]))
+        #expect(try !store.view.setValid(false, wordsAt: [4, 99]), "nothing changed")
+        #expect(try store.view.joiningWord(of: Self.nora, 1) == 2)
+        #expect(try store.view.forgetWord(2))
+        #expect(try !store.view.forgetWord(2))
+        #expect(try store.view.joiningWord(of: Self.nora, 1) == 1)
+    }
+
+    /// A row may be named by many at once, and each is a register of its own.
+    @Test func `that names several is a word about each`() throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let people = (1...3).map { MemberID([UInt8](repeating: $0, count: 16)) }
+        for member in people {
+            try Word(1, joined: true, about: member).fold(into: store.view)
+        }
+        try Word(2, joined: false, citing: [1], about: people[1]).fold(into: store.view)
+        #expect(try store.view.followers(of: 1) == [people[0], people[2]])
+        #expect(try store.view.followers(of: 2).isEmpty)
+        try store.view.forgetWord(1)
+        #expect(try store.view.followers(of: 1).isEmpty)
+        #expect(try store.rows("SELECT * FROM following").count == 1)
+        #expect(try store.rows("SELECT * FROM following_past").count == 1)
+    }
+
+    @Test(arguments: Seeds.explore(40))
+    func `is the same whichever way all are folded, judged and forgotten`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let words = Self.words(40, with: &random)
+        let gone = Set(words.map(\.row.arrival).filter { _ in random.oneIn(6) })
+        var results: [[[String]]] = []
+        for _ in 0..<3 {
+            let store = try NodeStore.inMemory()
+            try store.begin()
+            for word in words.shuffled(using: &random) {
+                var first = word
+                first.isValid = random.oneIn(2)
+                try first.fold(into: store.view)
+                if random.oneIn(5) { try first.fold(into: store.view) }
+            }
+            for word in words.shuffled(using: &random) {
+                if random.oneIn(2) {
+                    _ = try store.view.setValid(word.isValid, wordsAt: [word.row.arrival])
+                }
+                try word.fold(into: store.view)
+                if gone.contains(word.row.arrival), random.oneIn(2) {
+                    try store.view.forgetWord(word.row.arrival)
+                }
+            }
+            for arrival in gone { try store.view.forgetWord(arrival) }
+            results.append(
+                try ["following", "following_past", "subscription"].flatMap {
+                    try store.rows("SELECT * FROM \($0)")
+                })
+            try Self.expectRule(
+                words.filter { !gone.contains($0.row.arrival) }, in: store.view, seed)
+        }
+        #expect(results[0] == results[1] && results[1] == results[2], "seed \(seed)")
+    }
+
+    /// Words of few registers that cite earlier ones, with clocks that mean nothing.
+    private static func words(_ count: Int, with random: inout SeededGenerator) -> [Word] {
+        let clocks: [UInt64] = [1, 2, 1 << 40, 1 << 63, .max]
+        return (1...count).map { number in
+            let cited = (0..<random.below(4)).map { _ in 1 + random.below(number) }
+            var word = Word(
+                number, joined: random.oneIn(2), own: random.oneIn(3),
+                hlc: clocks[random.below(clocks.count)],
+                citing: Set(cited.filter { $0 < number }).sorted(), in: Int64(random.below(2)),
+                about: MemberID([UInt8](repeating: UInt8(random.below(2)), count: 16)))
+            word.isValid = !random.oneIn(3)
+            return word
+        }
+    }
+
+    /// What counts, found the slow way.
+    private static func expectRule(_ words: [Word], in view: ViewStore, _ seed: UInt64) throws {
+        for register in Set(words.map(\.row.register)) {
+            let own = words.filter { $0.row.register == register }
+            var covered: Set<Int> = []
+            var open = own.filter(\.isValid).flatMap(\.cited)
+            while let next = open.popLast() {
+                guard let word = own.first(where: { $0.row.arrival == Int64(next) }),
+                    covered.insert(next).inserted
+                else { continue }
+                open += word.cited
+            }
+            let heads = own.filter { $0.isValid && !covered.contains(Int($0.row.arrival)) }
+                .map(\.row).sorted {
+                    ($0.isOwn ? 1 : 0, $0.timestamp, $0.id)
+                        > ($1.isOwn ? 1 : 0, $1.timestamp, $1.id)
+                }
+            #expect(
+                try view.heads(register, limit: 99) == heads.map(\.arrival), "seed \(seed)")
+            #expect(
+                try view.isFollowing(register.member, register.document)
+                    == (heads.first?.isJoined ?? false), "seed \(seed)")
+        }
+    }
+}
