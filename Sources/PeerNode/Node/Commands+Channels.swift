@@ -60,7 +60,7 @@ extension NodeCore {
         }
         try require(.edit, on: channel, in: workspace)
         let name = try edit.name.map { (name) throws(NodeError) in
-            try checkedChannel(name, field: "name")
+            try NewNames.channel(name, field: "name")
         }
         if let name { try refuseTwin(name, except: channel.id, in: workspace) }
         if channel.isPrivate {

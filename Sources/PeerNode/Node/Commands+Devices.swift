@@ -123,7 +123,7 @@ extension NodeCore {
     func renameDevice(
         _ reference: String, name: String, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
-        let name = try checked(name, field: "name")
+        let name = try NewNames.plain(name, field: "name")
         return try inEach(reference, scope, "device rename") {
             (workspace, device) throws(NodeError) in
             guard workspace.owner(of: device) == workspace.member else {

@@ -103,7 +103,7 @@ extension NodeCore {
         for (field, typed) in [("name", edit.name), ("nickname", edit.nickname)] {
             guard let typed else { continue }
             do throws(NodeError) {
-                let text = try checkedPerson(typed, field: field)
+                let text = try NewNames.person(typed, field: field)
                 if let name, name != text {
                     note(field, "form", "'name' and 'nickname' are two names for one thing")
                 }

@@ -14,7 +14,7 @@ extension NodeCore {
         }
         var name: String?
         if let wanted = draft.name {
-            let checked = try checkedWorkspace(wanted, field: "name")
+            let checked = try NewNames.workspace(wanted, field: "name")
             try refuseTwin(of: workspace, named: checked)
             name = checked
         }

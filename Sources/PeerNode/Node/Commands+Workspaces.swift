@@ -52,7 +52,7 @@ extension NodeCore {
     private func checked(_ draft: IdentityDraft) throws(NodeError) -> String {
         var name = ""
         var failures: [NodeError] = []
-        do throws(NodeError) { name = try checkedPerson(draft.name, field: "name") } catch {
+        do throws(NodeError) { name = try NewNames.person(draft.name, field: "name") } catch {
             failures.append(error)
         }
         if let problem = draft.passphrase.flatMap({ PassphraseRule.problem(of: $0) }) {
@@ -93,15 +93,6 @@ extension NodeCore {
         return object
     }
 
-    /// A name that somebody gives to something here.
-    func checked(_ name: String, field: String) throws(NodeError) -> String {
-        do throws(TextProblem) {
-            return try CheckedName(authored: name).text
-        } catch {
-            throw .badText(error, field: field, hint: nil, reason: "bad_name")
-        }
-    }
-
     // MARK: Workspaces
 
     func createWorkspace(
@@ -114,8 +105,8 @@ extension NodeCore {
             return Made(
                 try stored { () throws(StorageError) in try object(of: known) }, isReplayed: true)
         }
-        let name = try checkedWorkspace(draft.name, field: "name")
-        let channel = try checkedChannel(draft.firstChannel, field: "first_channel")
+        let name = try NewNames.workspace(draft.name, field: "name")
+        let channel = try NewNames.channel(draft.firstChannel, field: "first_channel")
         if workspaces.values.contains(where: {
             $0.standing == .member && NameFolding.matches($0.displayName, name)
         }) {
@@ -215,7 +206,7 @@ extension NodeCore {
         guard let role = workspace.ownRole, role != .guest else {
             throw notAllowed(in: workspace)
         }
-        let name = try checkedChannel(draft.name, field: "name")
+        let name = try NewNames.channel(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
         var document: DocumentID?
         if draft.isPrivate {

@@ -38,21 +38,20 @@ extension Workspace {
         }
     }
 
-    /// Those of `people` whom a name means. One that nobody has is looked for with the sign in
-    /// front that was taken off.
-    ///
-    /// What the program's own words mean others' names do not change: whoever is called `me` or
-    /// `here`, as no honest program lets them, is shown so, and reached by id alone.
+    /// Those of `people` whom a name means. Who is called as nobody could be here is shown so, and
+    /// reached by id alone (``NewNames``).
     func named(_ name: String, among people: [MemberID]) -> [MemberID] {
         if NameFolding.matches(name, Self.oneself) { return people.filter { $0 == member } }
-        guard !MentionFinder.everybody.contains(where: { NameFolding.matches($0, name) }) else {
-            return []
+        return people.filter { member in
+            let called = displayName(of: member)
+            return NameFolding.matches(called, name) && NewNames.isPerson(called)
         }
-        for wanted in [name, "@" + name] {
-            let found = people.filter { NameFolding.matches(displayName(of: $0), wanted) }
-            if !found.isEmpty { return found }
-        }
-        return []
+    }
+
+    /// Whether a conversation of several is meant by how lists show it.
+    fileprivate func isMeant(_ channel: Channel, by name: String) -> Bool {
+        channel.isDirect && NameFolding.matches(self.name(ofDirect: channel), name)
+            && channel.people.allSatisfy { $0 == member || NewNames.isPerson(displayName(of: $0)) }
     }
 
     /// What everybody may say for their own person.
@@ -79,28 +78,17 @@ extension NodeCore {
     func direct(
         with reference: MemberReference, in workspace: Workspace, field: String = "channel"
     ) throws(NodeError) -> Workspace.Channel {
-        // A conversation that is shown so, and a list, are meant before somebody whose name looks like one.
-        var unlisted: NodeError?
-        var several: Workspace.Channel?
         if case .name(let name) = reference, name.utf8.contains(UInt8(ascii: ",")) {
-            do throws(NodeError) {
-                several = try group(named: name, in: workspace, field: field)
-            } catch {
-                guard error.kind == .notFound else { throw error }
-                unlisted = error
-            }
+            return try group(named: name, in: workspace, field: field)
         }
         let unknown: NodeError
         do throws(NodeError) {
             let other = try someone(reference, field: field, in: workspace, for: .talk)
-            let alone = workspace.direct(of: Set([workspace.member, other]).sorted())
-            guard let several, several.publicID != alone.publicID else { return alone }
-            throw ambiguous([several, alone], in: workspace, field: field)
+            return workspace.direct(of: Set([workspace.member, other]).sorted())
         } catch {
             guard error.kind == .notFound else { throw error }
-            unknown = unlisted ?? error
+            unknown = error
         }
-        if let several { return several }
         let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
             let others = channel.people.filter { $0 != workspace.member }
             guard others.count == 1, let other = others.first else { return nil }
@@ -115,29 +103,22 @@ extension NodeCore {
         return workspace.direct(of: [workspace.member, other].sorted())
     }
 
-    /// The ids of candidates are such as find them, also where nobody has opened a conversation.
-    private func ambiguous(
-        _ channels: [Workspace.Channel], in workspace: Workspace, field: String
-    ) -> NodeError {
-        let candidates = channels.map { channel -> JSONValue in
-            let people = channel.people.filter { $0 != workspace.member }.map(PublicID.member)
-            let id = channel.number == 0 ? "@" + people.joined(separator: ",") : channel.publicID
-            return ["id": .string(id), "name": .string(workspace.name(ofDirect: channel))]
-        }
-        let name = channels.first.map { workspace.name(ofDirect: $0) } ?? ""
-        return .ambiguous(name, candidates: candidates, field: field)
-    }
-
     /// The conversation of several people: as lists show it, `Joon, Sora`, or with a sign before
-    /// each name; `nil` where fewer than two others are named.
+    /// each name. Nobody has a comma in a name by which they are meant.
     private func group(
         named name: String, in workspace: Workspace, field: String
-    ) throws(NodeError) -> Workspace.Channel? {
+    ) throws(NodeError) -> Workspace.Channel {
         let shown = workspace.channelIndex.all.filter { channel in
-            channel.isDirect && NameFolding.matches(workspace.name(ofDirect: channel), name)
+            channel.people.count > 2 && workspace.isMeant(channel, by: name)
         }
         guard shown.count < 2 else {
-            throw ambiguous(shown, in: workspace, field: field)
+            let candidates = shown.map { channel -> JSONValue in
+                [
+                    "id": .string(channel.publicID),
+                    "name": .string(workspace.name(ofDirect: channel)),
+                ]
+            }
+            throw .ambiguous(name, candidates: candidates, field: field)
         }
         if let only = shown.first { return only }
         let parts = name.split(separator: ",")
@@ -152,7 +133,10 @@ extension NodeCore {
             guard let one = MemberReference(String(part.drop { $0 == " " })) else { continue }
             people.insert(try someone(one, field: field, in: workspace, for: .talk))
         }
-        return people.count > 2 ? workspace.direct(of: people.sorted()) : nil
+        guard people.count > 2 else {
+            throw .notFound("member", name, field: field, hint: "wsx-node member list")
+        }
+        return workspace.direct(of: people.sorted())
     }
 
     func publicID(ofChannel document: DocumentID, in workspace: Workspace) -> String {

@@ -41,7 +41,7 @@ extension NodeCore {
                     fields: [.init(name: "name", reason: "missing")])
             }
             try makeIdentity(
-                name: try checkedPerson(name, field: "name"),
+                name: try NewNames.person(name, field: "name"),
                 recovery: draft.hasRecovery ? .drawn : .none)
         }
         let deadline = time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0))

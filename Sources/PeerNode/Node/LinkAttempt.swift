@@ -111,7 +111,7 @@ extension NodeCore {
                 reason: "link.busy")
         }
         let name = try draft.name.map { (name) throws(NodeError) in
-            try checkedPerson(name, field: "name")
+            try NewNames.person(name, field: "name")
         }
         // Last, since it writes, and after that nothing may be refused any more.
         if home == nil {

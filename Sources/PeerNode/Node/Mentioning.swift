@@ -28,7 +28,7 @@ struct MentionFinder {
     /// Looks for these people. Two of one name are both meant.
     init(_ people: [(member: MemberID, name: String)]) {
         ids = people.map { (PublicID.member($0.member), $0.member) }
-        for (member, name) in people {
+        for (member, name) in people where NewNames.isPerson(name) {
             guard let key = NameFolding.key(of: name), !key.isEmpty else { continue }
             if case .members(let others)? = meanings[key] {
                 meanings[key] = .members(others + [member])

@@ -2,29 +2,48 @@ import WorkspaceModel
 
 /// Names that are given here, so that whoever types one reaches what it names.
 ///
-/// These rules are no part of an operation's validity: what others called something stays, and is
-/// found under that name.
-extension NodeCore {
+/// These rules are no part of an operation's validity: what others called something stays, and a
+/// channel is found under it. A person is shown under it, and found by id alone where it could not be
+/// given here: people choose their own names, a changed program writes any, and none of them may take
+/// what a word, a list or another name means.
+enum NewNames {
     /// A channel's name. A `#` in front is the sign that people write before it, and no part of it.
-    func checkedChannel(_ typed: String, field: String) throws(NodeError) -> String {
-        try checked("#", typed, field: field)
+    static func channel(_ typed: String, field: String) throws(NodeError) -> String {
+        try signed("#", typed, field: field)
     }
 
     /// A person's name. An `@` in front is the sign that people write before it.
-    func checkedPerson(_ typed: String, field: String) throws(NodeError) -> String {
-        let name = try checked("@", typed, field: field)
+    static func person(_ typed: String, field: String) throws(NodeError) -> String {
+        let name = try signed("@", typed, field: field)
         let own = MentionFinder.everybody + [Workspace.oneself]
         guard !own.contains(where: { NameFolding.matches($0, name) }) else {
             throw .badName("\(NodeError.quoted(name)) means somebody else in '@\(name)'", field)
         }
+        guard !name.utf8.contains(UInt8(ascii: ",")) else {
+            throw .badName("a comma stands between people, and in no name", field)
+        }
         return name
     }
 
+    /// Whether a person could be given exactly this name here.
+    static func isPerson(_ name: String) -> Bool {
+        (try? person(name, field: "name")) == name
+    }
+
+    /// A name that somebody gives to something here.
+    static func plain(_ typed: String, field: String) throws(NodeError) -> String {
+        do throws(TextProblem) {
+            return try CheckedName(authored: typed).text
+        } catch {
+            throw .badText(error, field: field, hint: nil, reason: "bad_name")
+        }
+    }
+
     /// A name that people write with a sign before it, which is no part of it.
-    private func checked(
+    private static func signed(
         _ sign: Unicode.Scalar, _ typed: String, field: String
     ) throws(NodeError) -> String {
-        let name = try checked(withoutSign(sign, typed), field: field)
+        let name = try plain(withoutSign(sign, typed), field: field)
         guard let first = name.utf8.first, !"#@".utf8.contains(first) else {
             throw .badName("a name does not begin with '#' or '@'", field)
         }
@@ -35,22 +54,22 @@ extension NodeCore {
     }
 
     /// A workspace's name.
-    func checkedWorkspace(_ typed: String, field: String) throws(NodeError) -> String {
-        let name = try checked(typed, field: field)
+    static func workspace(_ typed: String, field: String) throws(NodeError) -> String {
+        let name = try plain(typed, field: field)
         guard !isLikeIdentifier(name, ["w_"]) else {
             throw .badName("a name does not look like an id", field)
         }
         return name
     }
 
-    private func withoutSign(_ sign: Unicode.Scalar, _ typed: String) -> String {
+    private static func withoutSign(_ sign: Unicode.Scalar, _ typed: String) -> String {
         let scalars = typed.unicodeScalars
         let rest = scalars.drop { $0.properties.isWhitespace }
         return rest.first == sign ? String(rest.dropFirst()) : typed
     }
 
     /// Whether a reference would take a name for an id, however its letters are written.
-    private func isLikeIdentifier(_ name: String, _ prefixes: [String]) -> Bool {
+    private static func isLikeIdentifier(_ name: String, _ prefixes: [String]) -> Bool {
         let lower = String(
             decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
         return prefixes.contains { isIdentifier(lower, prefix: $0) }

@@ -197,7 +197,7 @@ extension NodeCore {
                     reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            let checkedName = try checkedPerson(name, field: "name")
+            let checkedName = try NewNames.person(name, field: "name")
             if seal == nil,
                 try sealsFirst(draft.passphrase, scope, { .recover(draft, $0, scope) })
             {

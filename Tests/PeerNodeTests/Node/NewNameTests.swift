@@ -4,7 +4,7 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// What may be given as a name here, and that names which others gave are found all the same.
+/// What may be given as a name here, and what is found of names that others gave all the same.
 @Suite struct `A name that references must reach` {
     private typealias Table = `Private channels`.Table
 
@@ -55,7 +55,7 @@ import WorkspaceTestKit
 
     @Test(arguments: [
         "@", "@@Mina", "#x", "@#x", "u_abcdef", "U_ABCDEF", "channel", "Here", "EVERYONE", "me",
-        "@me", "Mi\u{200b}na",
+        "@me", "Mi\u{200b}na", "Joon, Nora",
     ])
     func `of a person is refused where it would mean somebody else`(_ name: String) throws {
         let table = try Table()
@@ -77,7 +77,7 @@ import WorkspaceTestKit
     }
 
     /// Others may run another program, and no rule of ours makes their operation invalid.
-    @Test func `is found where somebody else gave it against these rules`() throws {
+    @Test func `of a channel is found where somebody else gave it against these rules`() throws {
         let table = try Table()
         try table.bob.makeChannel(named: "#hash")
         try table.bob.makeChannel(named: "@Mina")
@@ -94,22 +94,40 @@ import WorkspaceTestKit
         try table.ada.ok("channel.create", ["name": "hash"])
         #expect(try table.ada.ok("channel.get", ["channel": "#hash"])["name"] == "hash")
         #expect(try table.ada.ok("channel.get", ["channel": "##hash"])["name"] == "#hash")
+    }
 
+    /// A changed program writes any name for its own person. It is shown, and takes nothing that is
+    /// meant for others: not by a command, and not in a text.
+    @Test(arguments: ["@Cleo", "me", "here", "Cleo, Ada", "#general", "u_abcdefgh", "Cle\u{200b}o"])
+    func `of a person is shown and reached by id where it could not be given`(
+        _ name: String
+    ) throws {
+        let table = try Table()
         try table.bob.write(
-            .profile(name: "@Bob"), to: try table.bob.workspace().profileDocument)
+            .profile(name: name), to: try table.bob.workspace().profileDocument)
         table.bench.advance(1_000)
-        for reference in ["@Bob", "Bob", "@@Bob"] {
-            let found = try table.ada.ok("member.get", ["member": .string(reference)])
-            #expect(found["name"] == "@Bob", "\(reference)")
-            let sent = try table.ada.ok(
-                "message.send",
-                ["channel": .string(reference.hasPrefix("@") ? reference : "@Bob"), "text": "x"])
-            #expect(sent["channel"] == (try table.ada.ok("dm.list"))["items"]?[0]?["id"])
-            #expect(try table.ada.ok("why", ["subject": .string(reference)])["name"] == "@Bob")
+        let bob = PublicID.member(try table.bob.workspace().member)
+        let shown = try table.ada.ok("member.get", ["member": .string(bob)])
+        #expect(shown["name"] == .string(name))
+        for reference in [name, "@" + name] {
+            let found = try? table.ada.ok("member.get", ["member": .string(reference)])
+            #expect(found?["id"]?.stringValue != bob, "\(reference)")
         }
-        try table.bob.write(.profile(name: "me"), to: try table.bob.workspace().profileDocument)
-        table.bench.advance(1_000)
+        #expect(try table.ada.ok("member.get", ["member": "@Cleo"])["name"] == "Cleo")
         #expect(try table.ada.ok("channel.get", ["channel": "@me"])["kind"] == "self")
-        #expect(try table.cleo.ok("channel.get", ["channel": "@Cleo"])["kind"] == "self")
+        for text in ["@\(name) look", "@me look", "@Cleo look"] {
+            try table.ada.send(text, to: "general")
+        }
+        table.bench.advance(1_000)
+        let reading = try table.bob.ok("read.status").items.first { $0["name"] == "general" }
+        // Everybody is meant by the word alone.
+        #expect(reading?["mentions"] == .integer(name == "here" ? 1 : 0))
+        // By its id whoever is called so is talked to, and meant.
+        let sent = try table.ada.ok(
+            "message.send", ["channel": .string("@" + bob), "text": "hello"])
+        table.bench.advance(1_000)
+        #expect(
+            try table.bob.ok("message.get", ["ids": [sent["id"] ?? .null]]).items.first?["text"]
+                == "hello")
     }
 }
