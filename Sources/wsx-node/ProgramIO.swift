@@ -59,8 +59,7 @@ protocol ProgramIO: AnyObject {
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError)
     /// Starts a daemon for a home and returns when it answers.
     func startDaemon(_ paths: Paths, options: [String]) throws(NodeError)
-    /// Waits until the home's daemon has removed its socket and given the home back, at most so
-    /// long.
+    /// Waits until no process holds the home any more, at most so long.
     func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool
 }
 

@@ -9,18 +9,29 @@ extension Session {
     @discardableResult
     func startIfNeeded() throws(NodeError) -> Bool {
         let paths = try paths()
-        do {
-            _ = try io.connect(paths.socket)
-            return false
-        } catch {
-            guard error.kind == .notRunning else { throw error }
-        }
+        if try isAnswering(paths) { return false }
         var options: [String] = []
         for name in ["listen", "announce"] {
             if let value = scan.values[name]?.stringValue { options += ["--" + name, value] }
         }
         try io.startDaemon(paths, options: options)
         return true
+    }
+
+    /// Whether a daemon answers. One that is about to end, or was killed a moment ago, may still take a
+    /// connection: then it is waited for.
+    private func isAnswering(_ paths: Paths) throws(NodeError) -> Bool {
+        do throws(NodeError) {
+            var client = try client()
+            _ = try client.call("node.version", [:])
+            return true
+        } catch {
+            if error.kind == .notRunning { return false }
+            guard error.kind == .stopping else { throw error }
+        }
+        let patience = globals.timeoutMilliseconds ?? ControlClient.patience
+        guard io.waitUntilGone(paths, milliseconds: patience) else { throw Self.stillEnding }
+        return false
     }
 
     func stop() throws(NodeError) -> Int32 {

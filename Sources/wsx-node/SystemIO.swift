@@ -170,14 +170,15 @@ final class SystemIO: ProgramIO {
 
     func waitUntilGone(_ paths: Paths, milliseconds: Int64) -> Bool {
         let deadline = now + milliseconds
-        while access(paths.socket, F_OK) == 0 || isLocked(paths.lock) {
+        while isLocked(paths.lock) {
             if now > deadline { return false }
             usleep(10_000)
         }
         return true
     }
 
-    /// Whether a process still holds the home: the socket goes first, and the lock last.
+    /// Whether a process still holds the home. One that ends takes its socket with it before; one that
+    /// was killed leaves it.
     private func isLocked(_ path: String) -> Bool {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return false }

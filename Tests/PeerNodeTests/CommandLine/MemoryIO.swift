@@ -93,6 +93,7 @@ final class MemoryIO: ProgramIO {
     func startDaemon(_ paths: Paths, options: [String]) throws(NodeError) {
         startedWith = options
         node = TableNode()
+        isBroken = false
     }
     /// How long a daemon takes to end, milliseconds.
     var endsAfter: Int64 = 0

@@ -102,6 +102,16 @@ import WorkspaceModel
         #expect(io.node?.asked == ["subscribe []", "ack bot e1.1", "ack bot e1.2"])
     }
 
+    @Test func `starts a daemon where the one before has just gone, and waits for it`() {
+        let io = MemoryIO()
+        io.isBroken = true
+        io.endsAfter = 300
+        #expect(io.run("up", "--name", "Mina", "--timeout", "200ms") != 0)
+        #expect(io.startedWith == nil && io.errors.contains("still about to end"))
+        #expect(io.run("up", "--name", "Mina") == 0)
+        #expect(io.startedWith == [])
+    }
+
     @Test func `starts a daemon once, and makes what is missing`() {
         let io = MemoryIO()
         io.node = nil

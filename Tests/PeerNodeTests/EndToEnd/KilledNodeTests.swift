@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -61,6 +62,19 @@ extension AttackedEndToEnd {
             let command = node.run("send", "general", "another", "--key", "c0-1", "--json")
             #expect(command.status == 6)
             #expect(node.run("doctor").status == 0)
+        }
+
+        /// Its socket still takes a connection for a moment, and ends it.
+        @Test func `is started again at once`() throws {
+            let node = TemporaryNode()
+            node.up(name: "Mina", workspace: "acme")
+            for _ in 0..<12 {
+                let lock = try String(contentsOfFile: node.home + "/lock", encoding: .utf8)
+                let daemon = try #require(Int32(lock.prefix { $0.isNumber }))
+                #expect(Glibc.kill(daemon, SIGKILL) == 0)
+                let again = node.up()
+                #expect(again.status == 0, "\(again)")
+            }
         }
 
         /// What SQLite reads of a log ends before a frame with a wrong bit.
