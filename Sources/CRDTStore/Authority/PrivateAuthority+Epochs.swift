@@ -86,6 +86,11 @@ extension PrivateAuthority {
         return Set(seats.compactMap { owner(ofRecord: $0) })
     }
 
+    /// The operations that gave a member seats which still hold, in the order of their ids.
+    public func lasting(seatsOf member: MemberID) -> [OperationID] {
+        givers(of: member).map { operations[$0].id }.sorted()
+    }
+
     /// The first valid operation that introduces a key.
     public func introduction(of key: KeyID) -> OperationID? {
         (introductionsByKey[key] ?? []).first { introductions[$0].isValid }

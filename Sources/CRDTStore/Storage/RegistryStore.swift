@@ -146,6 +146,31 @@ public final class RegistryStore {
         }
     }
 
+    /// Secrets of whatever kind and workspace, each with the number of its row, behind `last`.
+    public func secrets(
+        after last: Int64, limit: Int
+    ) throws(StorageError) -> [(number: Int64, row: SealedSecretRow)] {
+        try connection.statement(
+            """
+            SELECT kid, kind, id, secret FROM epoch_key
+                WHERE kid > ? AND secret IS NOT NULL ORDER BY kid LIMIT ?
+            """
+        ).rows(.integer(last), .integer(Int64(limit))) { row in
+            (
+                row.integer(0),
+                SealedSecretRow(
+                    kind: SecretKind(rawValue: row.integer(1)) ?? .epochKey, id: row.blob(2),
+                    sealed: row.blob(3))
+            )
+        }
+    }
+
+    /// Forgets a secret, by the number of its row.
+    public func forgetSecret(_ number: Int64) throws(StorageError) {
+        try connection.statement("UPDATE epoch_key SET secret = NULL WHERE kid = ?")
+            .run(.integer(number))
+    }
+
     /// One sealed secret, or `nil` where it is not held.
     public func secret(
         _ kind: SecretKind, _ id: [UInt8], of workspace: Int64

@@ -44,7 +44,7 @@ public enum Schema {
     /// ViewStore.Annotation.Kind. member: whose word it is, empty of a pin. tag: of a reaction 16
     /// bytes of a keyed hash of its sign. These name a register. hlc: with its highest bit turned,
     /// so that it orders. flags: 1 on, 2 the own member is mentioned. hidden: 1 where it is not
-    /// valid. covered: how many of the register cite it that are valid, or covered themselves.
+    /// valid. covered: how many valid ones of the register cite it.
     private static let annotation = """
         CREATE TABLE annotation(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
             key_id INTEGER NOT NULL, kind INTEGER NOT NULL, member BLOB NOT NULL,
@@ -119,10 +119,15 @@ public enum Schema {
     ]
 
     /// From schema 13 on words about following and settings cite what they overwrite, and what is
-    /// overwritten counts by how many words; so far it was noted whether it is by any.
+    /// overwritten counts by how many words; so far it was noted whether it is by any, or is in its past.
     private static let citingWords =
         ["DROP TABLE IF EXISTS following", "DROP TABLE subscription"] + following + settings + [
-            // Of what was set so far the word that counts is known; no other cites it.
+            // Of what was set so far the word that counts is known. The others are read when there is
+            // a key for that (ViewStore.owedSettings).
+            """
+            INSERT OR REPLACE INTO meta SELECT 'settings.owed.' || did, x'01' FROM document
+                WHERE did = workspace
+            """,
             """
             INSERT INTO setting SELECT r.workspace, r.kind, r.subject, d.id, r.id,
                 (r.hlc | \(Int64.min)) - (r.hlc & \(Int64.min)), r.arr, 0, 0
@@ -136,7 +141,7 @@ public enum Schema {
                     AND a.key_id = p.key_id AND a.kind = t.kind AND a.member = t.member
                     AND a.tag = t.tag AND a.id = p.id
                     WHERE p.did = t.did AND p.key_hlc = t.key_hlc AND p.key_id = t.key_id
-                    AND p.cited = t.id AND (a.hidden = 0 OR a.covered > 0))
+                    AND p.cited = t.id AND a.hidden = 0)
             """,
         ]
 
@@ -152,17 +157,21 @@ public enum Schema {
 
     /// The view: every word about whether a member follows a channel. hlc: with its highest bit
     /// turned, so that it orders. own: 1 where it is the member's own. hidden, covered: as in
-    /// `annotation`. And of each member the word that counts, if any does.
+    /// `annotation`. And of each member what counts, if anything does. arr: the first word that says so.
     private static let following = [
         """
-        CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL, id BLOB NOT NULL,
-            hlc INTEGER NOT NULL, arr INTEGER NOT NULL, joined INTEGER NOT NULL,
-            own INTEGER NOT NULL, hidden INTEGER NOT NULL, covered INTEGER NOT NULL,
-            PRIMARY KEY(did, member, id)) WITHOUT ROWID
+        CREATE TABLE following(did INTEGER NOT NULL, member BLOB NOT NULL,
+            joined INTEGER NOT NULL, id BLOB NOT NULL, hlc INTEGER NOT NULL,
+            arr INTEGER NOT NULL, own INTEGER NOT NULL, hidden INTEGER NOT NULL,
+            covered INTEGER NOT NULL, PRIMARY KEY(did, member, joined, id)) WITHOUT ROWID
         """,
         "CREATE INDEX following_arrival ON following(arr)",
         """
         CREATE INDEX following_head ON following(did, member, own, hlc, id, arr, joined)
+            WHERE hidden = 0 AND covered = 0
+        """,
+        """
+        CREATE INDEX following_first ON following(did, member, own, joined, hlc, id, arr)
             WHERE hidden = 0 AND covered = 0
         """,
         """

@@ -44,8 +44,8 @@ public enum StoreComparison {
                 "CASE hidden WHEN 3 THEN 1 ELSE hidden END", "mention",
             ], where: "arr NOT IN (SELECT arr FROM absent)"),
         StoredTable(
-            "following", ["did", "member", "id"],
-            ["hlc", "arr", "joined", "own", "hidden", "covered"]),
+            "following", ["did", "member", "joined", "id"],
+            ["hlc", "arr", "own", "hidden", "covered"]),
         StoredTable("following_past", ["did", "member", "id", "cited"], []),
         StoredTable("subscription", ["did", "member"], ["joined", "arr"]),
         StoredTable(

@@ -140,12 +140,17 @@ struct PatrolledTable: Sendable {
             condition: "l.did = t.did AND o.id = t.id AND \(turned) = t.hlc"),
         PatrolledTable(
             name: "following",
-            key: [("did", number), ("member", bytes), ("id", bytes)], arrival: "arr",
+            key: [("did", number), ("member", bytes), ("joined", number), ("id", bytes)],
+            arrival: "arr",
             condition: "l.did = t.did AND o.id = t.id AND \(turned) = t.hlc"),
         PatrolledTable(
             name: "subscription", key: [("did", number), ("member", bytes)], arrival: nil,
             condition: """
-                (SELECT f.arr = t.arr AND f.joined = t.joined FROM following f
+                (SELECT f.joined = t.joined AND t.arr = (SELECT g.arr FROM following g
+                        WHERE g.did = t.did AND g.member = t.member AND g.own = f.own
+                        AND g.joined = f.joined AND g.hidden = 0 AND g.covered = 0
+                        ORDER BY g.hlc, g.id LIMIT 1)
+                    FROM following f
                     WHERE f.did = t.did AND f.member = t.member AND f.hidden = 0 AND f.covered = 0
                     ORDER BY f.own DESC, f.hlc DESC, f.id DESC LIMIT 1)
                 """),

@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// What is said about messages: edits, reactions, pins.
 ///
 /// Every operation of a register is a row, valid or not. A row is covered where a valid one of the
-/// register has it in its past (``CoveringStatements``); those that are valid and not covered are the heads, and of several
+/// register cites it (``CoveringStatements``); those that are valid and not covered are the heads, and of several
 /// the one with the largest (hlc, id) counts. So what counts is a function of the set of opened
 /// operations and of their verdicts, and of no order in which they came.
 extension ViewStore {
@@ -94,7 +94,7 @@ extension ViewStore {
     public func fold(
         _ row: Annotation, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) {
-        guard try state(of: row.id, in: row.register) == nil else {
+        guard try self.isValid(row.id, in: row.register) == nil else {
             _ = try setValid(isValid, row.id, in: row.register)
             return
         }
@@ -108,7 +108,7 @@ extension ViewStore {
                 .integer(row.arrival), .integer(row.flags), .integer(isValid ? 0 : 1),
                 .integer(coverCount),
             ])
-        if isValid || coverCount > 0 { try coverPast(of: row.id, in: row.register) }
+        if isValid { try cover(citedBy: row.id, in: row.register, by: 1) }
     }
 
     /// Changes whether the annotations with these arrival numbers are valid; others are passed
@@ -164,7 +164,15 @@ extension ViewStore {
         try heads(register, limit: 1).first
     }
 
-    /// The words that nothing overwrites, the one that counts first: what a new one has to cite.
+    /// What a new word has to cite, by arrival number: at most `Limits.dependenciesMax`.
+    public func whatToCite(
+        in register: Annotation.Register
+    ) throws(StorageError) -> [Int64] {
+        let heads = try heads(register, limit: Limits.dependenciesMax)
+        return try whatToCite(heads.map { ($0.id, $0.arrival) }, in: register)
+    }
+
+    /// The words that nothing overwrites, the one that counts first.
     public func heads(
         _ register: Annotation.Register, limit: Int
     ) throws(StorageError) -> [Annotation] {
@@ -266,7 +274,7 @@ extension ViewStore {
         public let row: Annotation
         /// Whether its operation is valid.
         public let isValid: Bool
-        /// Whether a valid one has it in its past.
+        /// Whether a valid one overwrites it.
         public let isCovered: Bool
 
         /// A row with the given fields.

@@ -9,6 +9,13 @@ protocol CitingRegister {
     var place: [SQLValue] { get }
     /// What names the register; begins with `place`.
     var values: [SQLValue] { get }
+    /// Where the words are that a word of this register overwrites; of those its words overwrite others
+    /// here.
+    var overwritten: Self { get }
+}
+
+extension CitingRegister {
+    var overwritten: Self { self }
 }
 
 /// How a table of words is asked which of them are overwritten. A row has the columns of its
@@ -17,17 +24,19 @@ protocol CitingRegister {
 struct CoveringStatements {
     /// What holds of the rows of one register, for its values.
     let match: String
-    /// hidden and covered of a word.
+    /// `hidden` of a word.
     let state: String
-    /// Of how many words that lead on a word is cited.
+    /// How many valid words cite a word.
     let count: String
+    /// Where the operation of a word is stored.
+    let arrival: String
     /// Notes that a word cites another.
     let cite: String
     /// What a word cites.
     let cited: String
     /// Changes whether a word is valid.
     let hide: String
-    /// Changes of how many words that lead on a word is cited.
+    /// Changes how many valid words cite a word.
     let cover: String
     /// Forgets a word, and what it cites.
     let remove: [String]
@@ -48,21 +57,18 @@ struct CoveringStatements {
             [String](repeating: "?", count: count).joined(separator: ", ")
         }
         match = "WHERE \(equal(columns))"
-        state = "SELECT hidden, covered FROM \(rows) \(match) AND id = ?"
+        state = "SELECT hidden FROM \(rows) \(match) AND id = ?"
         // The place is given twice: of what is cited, and of what cites it.
         count = """
             SELECT count(*) FROM \(past) p INDEXED BY \(index) CROSS JOIN \(rows) a
                 ON \(all(columns.map { "a.\($0) = ?" })) AND a.id = p.id
-                WHERE \(all(place.map { "p.\($0) = ?" })) AND p.cited = ?
-                AND (a.hidden = 0 OR a.covered > 0)
+                WHERE \(all(place.map { "p.\($0) = ?" })) AND p.cited = ? AND a.hidden = 0
             """
+        arrival = "SELECT arr FROM \(rows) \(match) AND id = ?"
         cite = "INSERT OR IGNORE INTO \(past) VALUES(\(marks(place.count + 2)))"
         cited = "SELECT cited FROM \(past) WHERE \(equal(place)) AND id = ?"
         hide = "UPDATE \(rows) SET hidden = ? \(match) AND id = ?"
-        cover = """
-            UPDATE \(rows) SET covered = covered + ? \(match) AND id = ?
-                RETURNING hidden, covered
-            """
+        cover = "UPDATE \(rows) SET covered = covered + ? \(match) AND id = ?"
         remove = [
             "DELETE FROM \(rows) \(match) AND id = ?",
             "DELETE FROM \(past) WHERE \(equal(place)) AND id = ?",
@@ -70,33 +76,20 @@ struct CoveringStatements {
     }
 }
 
-/// Which words are overwritten: those that a valid one of their register has in its past.
-///
-/// A word **leads on** where it is valid, or covered itself: what it cites is covered. Each row
-/// counts the words that lead on and cite it, so that one that comes, goes or changes its verdict
-/// moves what it cites and no more, except through words that are not valid. A hash cannot cite
-/// itself, so that no word covers itself.
+/// Which words are overwritten: those that a valid one of their register cites. Each row counts
+/// these, so that a word that comes, goes or changes its verdict costs what it cites itself.
 extension ViewStore {
-    struct RowState {
-        let isHidden: Bool
-        /// How many words that lead on cite it.
-        let coverCount: Int64
-
-        var leadsOn: Bool { !isHidden || coverCount > 0 }
-    }
-
-    func state(
-        of id: OperationID, in register: some CitingRegister
-    ) throws(StorageError) -> RowState? {
+    /// Whether a word is valid; `nil` where it has no row.
+    func isValid(
+        _ id: OperationID, in register: some CitingRegister
+    ) throws(StorageError) -> Bool? {
         try connection.statement(statements(of: register).state)
-            .firstRow(register.values + [.blob(id.bytes)]) { row in
-                RowState(isHidden: row.integer(0) == 1, coverCount: row.integer(1))
-            }
+            .firstRow(register.values + [.blob(id.bytes)]) { $0.integer(0) == 0 }
     }
 
     /// Notes what a word cites, whatever that is; before its own row is there.
     ///
-    /// - Returns: how many words that lead on cite it: they may have been opened before.
+    /// - Returns: how many valid words cite it: they may have been opened before.
     func noteCited(
         _ cited: [OperationID], by id: OperationID, in register: some CitingRegister
     ) throws(StorageError) -> Int64 {
@@ -105,30 +98,21 @@ extension ViewStore {
                 .run(register.place + [.blob(id.bytes), .blob(other.bytes)])
         }
         return try connection.statement(statements(of: register).count)
-            .firstRow(register.values + register.place + [.blob(id.bytes)]) { $0.integer(0) } ?? 0
+            .firstRow(
+                register.overwritten.values + register.place + [.blob(id.bytes)]
+            ) { $0.integer(0) } ?? 0
     }
 
-    /// Covers what a word that leads on has in its past; when its own row is there.
-    func coverPast(
-        of id: OperationID, in register: some CitingRegister
-    ) throws(StorageError) {
-        try cover(try cited(by: id, in: register), by: 1, in: register)
-    }
-
-    /// Changes whether a word is valid, and what it covers.
+    /// Changes whether a word is valid, and what it overwrites.
     ///
     /// - Returns: whether anything changed.
     func setValid(
         _ isValid: Bool, _ id: OperationID, in register: some CitingRegister
     ) throws(StorageError) -> Bool {
-        guard let known = try state(of: id, in: register), known.isHidden == isValid else {
-            return false
-        }
+        guard try self.isValid(id, in: register) == !isValid else { return false }
         try connection.statement(statements(of: register).hide)
             .run([.integer(isValid ? 0 : 1)] + register.values + [.blob(id.bytes)])
-        if known.coverCount == 0 {
-            try cover(try cited(by: id, in: register), by: isValid ? 1 : -1, in: register)
-        }
+        try cover(citedBy: id, in: register, by: isValid ? 1 : -1)
         return true
     }
 
@@ -136,14 +120,43 @@ extension ViewStore {
     func removeWord(
         _ id: OperationID, from register: some CitingRegister
     ) throws(StorageError) {
-        guard let known = try state(of: id, in: register) else { return }
-        if known.leadsOn {
-            try cover(try cited(by: id, in: register), by: -1, in: register)
-        }
+        guard let isValid = try isValid(id, in: register) else { return }
+        if isValid { try cover(citedBy: id, in: register, by: -1) }
         let statements = statements(of: register).remove
         for (sql, names) in zip(statements, [register.values, register.place]) {
             try connection.statement(sql).run(names + [.blob(id.bytes)])
         }
+    }
+
+    /// Counts one valid word more, or less, for each that a word cites. What is of no row is passed
+    /// over.
+    func cover(
+        citedBy id: OperationID, in register: some CitingRegister, by step: Int64
+    ) throws(StorageError) {
+        for other in try cited(by: id, in: register) {
+            try connection.statement(statements(of: register).cover)
+                .run([.integer(step)] + register.overwritten.values + [.blob(other.bytes)])
+        }
+    }
+
+    /// What a new word has to cite, by arrival number: `heads`, and where these are few what they
+    /// cite themselves, so that it overwrites that too when one of them loses its effect.
+    func whatToCite(
+        _ heads: [(id: OperationID, arrival: Int64)], in register: some CitingRegister
+    ) throws(StorageError) -> [Int64] {
+        var found = heads.map(\.arrival)
+        var (next, open) = (0, heads.map(\.id))
+        while found.count < Limits.overwrittenMin, next < open.count {
+            for id in try cited(by: open[next], in: register) where !open.contains(id) {
+                let arrival = try connection.statement(statements(of: register).arrival)
+                    .firstRow(register.values + [.blob(id.bytes)]) { $0.integer(0) }
+                guard let arrival, found.count < Limits.overwrittenMin else { continue }
+                found.append(arrival)
+                open.append(id)
+            }
+            next += 1
+        }
+        return found
     }
 
     private func cited(
@@ -153,24 +166,6 @@ extension ViewStore {
             .rows(register.place + [.blob(id.bytes)]) { (row) throws(StorageError) in
                 try row.identifier32(0)
             }
-    }
-
-    /// Counts one word that leads on more, or less, for each of these, and for what follows from
-    /// that. What is of no row of the register is passed over.
-    private func cover(
-        _ ids: [OperationID], by step: Int64, in register: some CitingRegister
-    ) throws(StorageError) {
-        var open = ids
-        while let id = open.popLast() {
-            let now = try connection.statement(statements(of: register).cover)
-                .rows([.integer(step)] + register.values + [.blob(id.bytes)]) { row in
-                    RowState(isHidden: row.integer(0) == 1, coverCount: row.integer(1))
-                }.first
-            guard let now, now.isHidden, now.leadsOn != (now.coverCount - step > 0) else {
-                continue
-            }
-            open += try cited(by: id, in: register)
-        }
     }
 
     private func statements<Register: CitingRegister>(of register: Register) -> CoveringStatements {

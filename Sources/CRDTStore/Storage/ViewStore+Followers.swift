@@ -4,9 +4,10 @@ public import WorkspaceModel
 ///
 /// What is said about one member in one channel is a register (PROTOCOL.md, 4.3). Every word of it is
 /// a row of `following`, valid or not, so that one whose verdict turns or that is deleted gives way to
-/// others without anything being opened, also while the keys are dropped. Of those that nothing
-/// overwrites the member's own come first, then the largest (hlc, id). The word that counts is a row
-/// of `subscription`.
+/// others without anything being opened, also while the keys are dropped. A word overwrites those that
+/// say the opposite. Of those that nothing overwrites the member's own come first, then the largest
+/// (hlc, id). The word that counts is a row of `subscription`; by which one the member came in is the
+/// first of those that say the same, so that saying it again moves nothing.
 extension ViewStore {
     /// What is said about one member in one channel.
     public struct FollowingRegister: Hashable, Sendable {
@@ -64,20 +65,21 @@ extension ViewStore {
         _ word: FollowingWord, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) -> Bool {
         let register = word.register
+        let meaning = FollowingMeaning(register, word.isJoined)
         let before = try isFollowing(register.member, register.document)
-        if try state(of: word.id, in: register) != nil {
-            guard try setValid(isValid, word.id, in: register) else { return false }
+        if try self.isValid(word.id, in: meaning) != nil {
+            guard try setValid(isValid, word.id, in: meaning) else { return false }
         } else {
-            let coverCount = try noteCited(cited, by: word.id, in: register)
+            let coverCount = try noteCited(cited, by: word.id, in: meaning)
             try connection.statement(
                 "INSERT INTO following VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).run(
-                register.values + [
+                meaning.values + [
                     .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
-                    .integer(word.arrival), .integer(word.isJoined ? 1 : 0),
-                    .integer(word.isOwn ? 1 : 0), .integer(isValid ? 0 : 1), .integer(coverCount),
+                    .integer(word.arrival), .integer(word.isOwn ? 1 : 0),
+                    .integer(isValid ? 0 : 1), .integer(coverCount),
                 ])
-            if isValid || coverCount > 0 { try coverPast(of: word.id, in: register) }
+            if isValid { try cover(citedBy: word.id, in: meaning, by: 1) }
         }
         try renewSubscription(register)
         return try isFollowing(register.member, register.document) != before
@@ -91,9 +93,9 @@ extension ViewStore {
     ) throws(StorageError) -> Bool {
         var hasChanged = false
         for arrival in arrivals {
-            for (register, id) in try words(at: arrival)
-            where try setValid(isValid, id, in: register) {
-                try renewSubscription(register)
+            for (meaning, id) in try words(at: arrival)
+            where try setValid(isValid, id, in: meaning) {
+                try renewSubscription(meaning.register)
                 hasChanged = true
             }
         }
@@ -107,9 +109,9 @@ extension ViewStore {
     @discardableResult
     public func forgetWord(_ arrival: Int64) throws(StorageError) -> Bool {
         let words = try words(at: arrival)
-        for (register, id) in words {
-            try removeWord(id, from: register)
-            try renewSubscription(register)
+        for (meaning, id) in words {
+            try removeWord(id, from: meaning)
+            try renewSubscription(meaning.register)
         }
         return !words.isEmpty
     }
@@ -117,49 +119,65 @@ extension ViewStore {
     /// The rows of one operation: one for each whom it names.
     private func words(
         at arrival: Int64
-    ) throws(StorageError) -> [(FollowingRegister, OperationID)] {
+    ) throws(StorageError) -> [(FollowingMeaning, OperationID)] {
         try connection.statement(
-            "SELECT did, member, id FROM following WHERE arr = ? ORDER BY did, member"
+            "SELECT did, member, joined, id FROM following WHERE arr = ? ORDER BY did, member"
         ).rows(.integer(arrival)) { (row) throws(StorageError) in
-            (
-                .init(document: row.integer(0), member: try row.identifier16(1)),
-                try row.identifier32(2)
-            )
+            let register = FollowingRegister(
+                document: row.integer(0), member: try row.identifier16(1))
+            return (.init(register, row.integer(2) == 1), try row.identifier32(3))
         }
     }
 
-    /// Has the word that counts stand for a member.
+    /// Has the word that counts stand for a member, and the one by which he came in.
     private func renewSubscription(_ register: FollowingRegister) throws(StorageError) {
         let head = try connection.statement(
-            "SELECT joined, arr \(Self.followingHeads) LIMIT 1"
+            "SELECT joined, own \(Self.followingHeads) LIMIT 1"
         ).firstRow(register.values) { ($0.integer(0), $0.integer(1)) }
-        guard let (joined, arrival) = head else {
+        guard let (joined, own) = head else {
             return try connection.statement("DELETE FROM subscription WHERE did = ? AND member = ?")
                 .run(register.values)
         }
         try connection.statement(
             """
-            INSERT INTO subscription VALUES(?1, ?2, ?3, ?4) ON CONFLICT(did, member)
-                DO UPDATE SET joined = ?3, arr = ?4 WHERE (joined, arr) <> (?3, ?4)
+            INSERT INTO subscription SELECT ?1, ?2, ?3, arr FROM following
+                WHERE did = ?1 AND member = ?2 AND own = ?4 AND joined = ?3 AND hidden = 0
+                AND covered = 0 ORDER BY hlc, id LIMIT 1
+                ON CONFLICT(did, member) DO UPDATE SET joined = excluded.joined, arr = excluded.arr
+                WHERE (joined, arr) <> (excluded.joined, excluded.arr)
             """
-        ).run(register.values + [.integer(joined), .integer(arrival)])
+        ).run(register.values + [.integer(joined), .integer(own)])
     }
 
     /// The words of a register that nothing overwrites, the one that counts first.
     private static let followingHeads = """
-        FROM following \(FollowingRegister.statements.match) AND hidden = 0 AND covered = 0
+        FROM following WHERE did = ? AND member = ? AND hidden = 0 AND covered = 0
             ORDER BY own DESC, hlc DESC, id DESC
         """
 
     // MARK: Followers
 
-    /// The operations that nothing overwrites, by arrival number, the one that counts first: what a
-    /// new word about the member has to cite.
+    /// A word that nothing overwrites.
+    public struct FollowingHead: Hashable, Sendable {
+        /// Its operation's arrival number.
+        public let arrival: Int64
+        /// Whether the member follows the channel.
+        public let isJoined: Bool
+        /// Whether it is the member's own word.
+        public let isOwn: Bool
+    }
+
+    /// The words that nothing overwrites, the one that counts first: of these a new word about the
+    /// member cites those that say the opposite.
     public func heads(
         _ register: FollowingRegister, limit: Int
-    ) throws(StorageError) -> [Int64] {
-        try connection.statement("SELECT arr \(Self.followingHeads) LIMIT ?")
-            .rows(register.values + [.integer(Int64(limit))]) { $0.integer(0) }
+    ) throws(StorageError) -> [FollowingHead] {
+        try connection.statement("SELECT arr, joined, own \(Self.followingHeads) LIMIT ?")
+            .rows(register.values + [.integer(Int64(limit))]) { row in
+                FollowingHead(
+                    arrival: row.integer(0), isJoined: row.integer(1) == 1,
+                    isOwn: row.integer(2) == 1)
+            }
     }
 
     /// Who follows a channel, by member id.
@@ -178,7 +196,8 @@ extension ViewStore {
         ).integer(.integer(document), .blob(member.bytes)) == 1
     }
 
-    /// The arrival number of the word by which `member` follows the channel, `nil` for who does not.
+    /// The arrival number of the word by which `member` came to follow the channel, `nil` for who does
+    /// not.
     public func joiningWord(
         of member: MemberID, _ document: Int64
     ) throws(StorageError) -> Int64? {
@@ -201,10 +220,25 @@ extension ViewStore {
     }
 }
 
-extension ViewStore.FollowingRegister: CitingRegister {
-    static let statements = CoveringStatements(
-        "following", citing: "following_past", by: "following_citing", place: ["did", "member"])
+extension ViewStore.FollowingRegister {
+    fileprivate var values: [SQLValue] { [.integer(document), .blob(member.bytes)] }
+}
 
-    var place: [SQLValue] { [.integer(document), .blob(member.bytes)] }
-    var values: [SQLValue] { place }
+/// The words of a register that say the one thing, or the other.
+private struct FollowingMeaning: CitingRegister {
+    let register: ViewStore.FollowingRegister
+    let isJoined: Bool
+
+    static let statements = CoveringStatements(
+        "following", citing: "following_past", by: "following_citing", place: ["did", "member"],
+        others: ["joined"])
+
+    init(_ register: ViewStore.FollowingRegister, _ isJoined: Bool) {
+        self.register = register
+        self.isJoined = isJoined
+    }
+
+    var place: [SQLValue] { register.values }
+    var values: [SQLValue] { register.values + [.integer(isJoined ? 1 : 0)] }
+    var overwritten: Self { Self(register, !isJoined) }
 }

@@ -30,7 +30,7 @@ extension ViewStore {
         _ word: Register, in document: DocumentID, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) -> Bool {
         let register = SettingRegister(word.place, in: document)
-        if try state(of: word.id, in: register) != nil {
+        if try self.isValid(word.id, in: register) != nil {
             guard try setValid(isValid, word.id, in: register) else { return false }
         } else {
             let coverCount = try noteCited(cited, by: word.id, in: register)
@@ -39,7 +39,7 @@ extension ViewStore {
                     .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
                     .integer(word.arrival), .integer(isValid ? 0 : 1), .integer(coverCount),
                 ])
-            if isValid || coverCount > 0 { try coverPast(of: word.id, in: register) }
+            if isValid { try cover(citedBy: word.id, in: register, by: 1) }
         }
         let before = try self.register(word.place)
         let after = try currentSetting(word.place)
@@ -61,6 +61,9 @@ extension ViewStore {
         }
     }
 
+    /// What `meta` calls the note that the settings of a workspace are to be read anew.
+    public static func owedSettings(of workspace: Int64) -> String { "settings.owed.\(workspace)" }
+
     /// How many words about one subject nothing overwrites, up to `limit`.
     public func settingHeadCount(
         _ place: Register.Place, limit: Int
@@ -73,19 +76,23 @@ extension ViewStore {
         ).rows(place.values + [.integer(Int64(limit))]) { _ in 0 }.count
     }
 
-    /// The words of a document about one subject that nothing overwrites, by arrival number, the one
-    /// that counts first: what a new word there has to cite.
-    public func settingHeads(
-        _ place: Register.Place, in document: DocumentID, limit: Int
+    /// What a new word of a document about one subject has to cite, by arrival number: at most
+    /// `Limits.dependenciesMax`.
+    public func whatToCite(
+        about place: Register.Place, in document: DocumentID
     ) throws(StorageError) -> [Int64] {
         let register = SettingRegister(place, in: document)
-        return try connection.statement(
+        let heads = try connection.statement(
             """
-            SELECT arr FROM setting INDEXED BY setting_head
+            SELECT id, arr FROM setting INDEXED BY setting_head
                 \(SettingRegister.statements.match)
                 AND hidden = 0 AND covered = 0 ORDER BY hlc DESC, id DESC LIMIT ?
             """
-        ).rows(register.values + [.integer(Int64(limit))]) { $0.integer(0) }
+        ).rows(register.values + [.integer(Int64(Limits.dependenciesMax))]) {
+            (row) throws(StorageError) in
+            (id: try row.identifier32(0) as OperationID, arrival: row.integer(1))
+        }
+        return try whatToCite(heads, in: register)
     }
 }
 

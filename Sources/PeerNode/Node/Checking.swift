@@ -106,6 +106,7 @@ extension NodeCore {
         }
         try report(findings.damaged, check, &object)
         try countMissing(check, &object)
+        try countUnopened(check, &object)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             compareVerdicts(of: workspace, &object)
         }

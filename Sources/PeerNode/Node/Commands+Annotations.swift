@@ -148,14 +148,22 @@ extension NodeCore {
         _ change: MessageAnnotation.Change, _ aim: Aim
     ) throws(NodeError) -> MessageObject {
         if try !isSaid(change, aim) {
-            let isWritten = try stored { () throws(StorageError) -> Bool in
-                guard let document = store.operations.document(numbered: aim.row.document)?.id,
-                    let register = register(of: change, aim)
-                else { return false }
-                let heads = try store.view.heads(register, limit: Limits.dependenciesMax)
-                return try authorContent(
-                    .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
-                    in: aim.workspace, overwriting: try references(to: heads)) != nil
+            guard let document = store.operations.document(numbered: aim.row.document)?.id,
+                let register = register(of: change, aim)
+            else { throw notAllowed(in: aim.workspace) }
+            let heads = try stored { () throws(StorageError) in
+                try store.view.heads(register, limit: Limits.ownWordsMax + 1)
+            }
+            try refuseOverruled(heads.count, isOwn: register.kind != .pin)
+            let isWritten = try stored { () throws(StorageError) in
+                try write(over: heads.count) { (made) throws(StorageError) in
+                    try store.view.current(register)?.id == made
+                } _: { () throws(StorageError) in
+                    try authorContent(
+                        .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
+                        in: aim.workspace,
+                        overwriting: try references(to: store.view.whatToCite(in: register)))?.id
+                }
             }
             guard isWritten else { throw notAllowed(in: aim.workspace) }
         }

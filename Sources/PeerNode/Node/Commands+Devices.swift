@@ -131,10 +131,7 @@ extension NodeCore {
                     "that is a device of somebody else", reason: "device.foreign",
                     hint: "wsx-node device list")
             }
-            let isWritten = try stored { () throws(StorageError) in
-                try authorProfile(.device(device, name: name), in: workspace)
-            }
-            guard isWritten else { throw notAllowed(in: workspace) }
+            try sayOfOneself(.device(device, name: name), in: workspace)
         }
     }
 

@@ -65,7 +65,7 @@ extension NodeCore {
         let (name, values) = try checked(edit)
         try requireMember(of: workspace)
         if let name, name != workspace.displayName(of: workspace.member) {
-            try say(.profile(name: name), in: workspace)
+            try sayOfOneself(.profile(name: name), in: workspace)
         }
         for field in ProfileChange.Field.allCases {
             let before = try state(of: field, in: workspace)
@@ -163,19 +163,9 @@ extension NodeCore {
             try keep(.preference(field.setting, value: setting), in: workspace)
         }
         if after.published != before.published {
-            try say(.profileField(ProfileChange(field, after.published)), in: workspace)
+            try sayOfOneself(.profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }
-    }
-
-    /// Writes a word that takes the place of what counts now.
-    private func say(
-        _ content: ContentPayload, in workspace: Workspace
-    ) throws(NodeError) {
-        let isWritten = try stored { () throws(StorageError) in
-            try authorProfile(content, in: workspace)
-        }
-        guard isWritten else { throw notAllowed(in: workspace) }
     }
 
     /// Has the bytes of all that was ever said in a field erased, everywhere.

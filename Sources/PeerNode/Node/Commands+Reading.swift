@@ -170,14 +170,10 @@ extension NodeCore {
         let place = place(of: wanted, in: workspace)
         let count = try stored { () throws(StorageError) -> Int in
             try place.map { (place) throws(StorageError) in
-                try store.view.settingHeadCount(place, limit: Limits.settingHeadsMax + 1)
+                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
             } ?? 0
         }
-        guard count <= Limits.settingHeadsMax else {
-            throw NodeError(
-                .conflict, "another of your devices has set this too often to be changed",
-                hint: "wsx-node device list", reason: "setting.overruled")
-        }
+        try refuseOverruled(count)
         let isWritten = try stored { () throws(StorageError) -> Bool in
             if try register(place, in: workspace) == wanted { return true }
             return try authorOwn(wanted, in: workspace)

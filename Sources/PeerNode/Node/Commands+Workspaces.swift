@@ -264,6 +264,7 @@ extension NodeCore {
                     ?? "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
                 reason: "removed", hint: end?.hint ?? "ask for a new invite")
         }
+        guard isInHere(workspace) else { return .inByAnotherDevice(workspace) }
         if workspace.ownRole == .guest {
             let name = NodeError.quoted(workspace.displayName)
             return .forbidden(

@@ -20,6 +20,7 @@ extension NodeCore {
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
+            guard isInHere(known) else { throw .inByAnotherDevice(known) }
             let shown = try stored { () throws(StorageError) in
                 try select(known)
                 return try object(of: known)

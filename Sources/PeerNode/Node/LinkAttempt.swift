@@ -138,6 +138,15 @@ extension NodeCore {
         return .later
     }
 
+    /// Whether this device may act in a workspace: one that its person has left, or from which that one
+    /// was removed, may be entered anew by a link of a device that is in again.
+    func isInHere(_ workspace: Workspace) -> Bool {
+        guard workspace.standing == .member, let home else { return false }
+        return workspace.members.contains {
+            $0.member == workspace.member && $0.devices.contains(home.device)
+        }
+    }
+
     // MARK: The conversation
 
     private func isLinking(_ link: PeerLink) -> Bool {
@@ -157,7 +166,7 @@ extension NodeCore {
             return try drop(link, because: LinkEnding("link.protocol"))
         }
         let wanted = offer.memberships.filter { membership in
-            workspaces.values.first { $0.id == membership.workspace }?.standing != .member
+            workspaces.values.first { $0.id == membership.workspace }.map(isInHere) != true
         }
         guard !wanted.isEmpty else {
             return try endLinking(
@@ -188,7 +197,7 @@ extension NodeCore {
         for addition in result.additions {
             guard let membership = network.linking?.offered[addition.workspace] else { continue }
             let known = workspaces.values.first { $0.id == addition.workspace }
-            if known?.standing == .member { continue }
+            if known.map(isInHere) == true { continue }
             let workspace: Workspace
             if let known {
                 workspace = known
@@ -327,5 +336,15 @@ extension NodeCore {
             if case .reading = stage { try abandon(number) }
         }
         try closeDoubled(linking.connection)
+    }
+}
+
+extension NodeError {
+    /// Somebody came back by one device, and this is another one.
+    static func inByAnotherDevice(_ workspace: Workspace) -> NodeError {
+        .forbidden(
+            "you are in \(quoted(workspace.displayName)) by another device, and this one is not",
+            reason: "device.out",
+            hint: "wsx-node device link, on the device that is in; then its link here")
     }
 }

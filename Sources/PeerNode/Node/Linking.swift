@@ -88,13 +88,23 @@ extension NodeCore {
             in: .control, isUnasked: false)
     }
 
-    /// A key is bound to one member for ever; one that is bound to us already may ask again, unless
-    /// it was revoked.
+    /// A key is bound to one member for ever; one that is bound to us already may ask again, also where
+    /// our membership had ended meanwhile, unless the device itself was revoked.
     private func mayAdd(_ device: DeviceID, to workspace: Workspace) -> Bool {
         guard let owner = workspace.owner(of: device) else { return true }
-        return owner == workspace.member
-            && workspace.evaluator.bestGrant(of: device, as: owner) != nil
-            && !workspace.evaluator.isBarred(device)
+        return owner == workspace.member && !workspace.evaluator.isBarred(device)
+            && (isIn(device, workspace) || !isRevoked(device, workspace))
+    }
+
+    /// Whether a device has gone by itself, and not with the membership of its person.
+    private func isRevoked(_ device: DeviceID, _ workspace: Workspace) -> Bool {
+        workspace.evaluator.revocations(ending: device).contains { id in
+            if case .removeDevice? = workspace.authority[id]?.payload { true } else { false }
+        }
+    }
+
+    private func isIn(_ device: DeviceID, _ workspace: Workspace) -> Bool {
+        workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil
     }
 
     /// Writes an `adddev` in each workspace for which the proof is good.
@@ -150,7 +160,7 @@ extension NodeCore {
             return devices.contains { $0.device == entry.device }
                 && workspace.evaluator.isValid(id)
         }
-        if let known { return known }
+        if let known, isIn(entry.device, workspace) { return known }
         return try addDevice(entry, to: workspace)
     }
 

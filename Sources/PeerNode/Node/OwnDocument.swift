@@ -26,9 +26,6 @@ extension NodeCore {
 
     /// Writes a register so that it counts, into a new document where there is none yet.
     ///
-    /// A setting takes the place of all that was said about it, which is much only where a device in
-    /// foreign hands has said it: as many operations are written as that needs.
-    ///
     /// - Returns: whether this device may write.
     func authorOwn(
         _ register: OwnRegister, in workspace: Workspace
@@ -42,18 +39,17 @@ extension NodeCore {
         guard let place = place(of: register, in: workspace), place.kind != .read else {
             return try authorContent(.own(register), to: first, in: workspace) != nil
         }
-        let most = Limits.settingHeadsMax / Limits.dependenciesMax + workspace.ownDocuments.count
-        for _ in 0..<most {
+        let count = try store.view.settingHeadCount(place, limit: Limits.ownWordsMax)
+        return try write(over: count, in: workspace.ownDocuments.count) {
+            (made) throws(StorageError) in
+            try store.view.register(place)?.id == made
+        } _: { () throws(StorageError) in
             // A word overwrites those of its own document.
             let document = try documentOfSetting(place, in: workspace) ?? first
-            let heads = try store.view.settingHeads(
-                place, in: document, limit: Limits.dependenciesMax)
-            let made = try authorContent(
-                .own(register), to: document, in: workspace, overwriting: references(to: heads))
-            guard let made else { return false }
-            if try store.view.register(place)?.id == made.id { return true }
+            let heads = try store.view.whatToCite(about: place, in: document)
+            return try authorContent(
+                .own(register), to: document, in: workspace, overwriting: references(to: heads))?.id
         }
-        return false
     }
 
     /// The own document whose word about a subject counts, `nil` where none does.
@@ -181,6 +177,7 @@ extension NodeCore {
             }
         }
         try write()
+        try store.registry.setValue(nil, of: ViewStore.owedSettings(of: workspace.number))
         try store.view.clearRegisters(of: workspace.number)
         for (row, register, stored, isValid) in rows {
             guard case .read(_, _, let frontier) = register else {
@@ -204,6 +201,18 @@ extension NodeCore {
         }
         for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
+        }
+    }
+
+    /// Has the own documents folded from nothing where an earlier version left the store: it kept the
+    /// words that count alone.
+    func oweSettings(of workspace: Workspace) throws(StorageError) {
+        let name = ViewStore.owedSettings(of: workspace.number)
+        guard try store.registry.value(name) != nil else { return }
+        for document in workspace.ownDocuments {
+            judgeLater(
+                document.id, isAnew: true, in: workspace,
+                from: .released(source: 0, isBackfill: true))
         }
     }
 

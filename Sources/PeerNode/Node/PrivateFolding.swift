@@ -128,6 +128,7 @@ extension NodeCore {
                 of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
                 in: workspace)
         }
+        try oweSettings(of: workspace)
     }
 
     /// What was told of a document: what it is, unless operations came while the node was locked.

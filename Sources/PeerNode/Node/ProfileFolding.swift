@@ -154,13 +154,33 @@ extension NodeCore {
     func authorProfile(
         _ content: ContentPayload, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let (subject, _) = content.aboutOneself else { return false }
-        let heads = workspace.profileRegisters.heads(
-            .init(member: workspace.member, subject: subject))
-        let overwritten = try references(
-            to: heads.prefix(Limits.dependenciesMax).map(\.arrival))
-        return try authorContent(
-            content, to: workspace.profileDocument, in: workspace, overwriting: overwritten) != nil
+        guard let place = place(of: content, in: workspace) else { return false }
+        let count = workspace.profileRegisters.heads(place).count
+        return try write(over: count) { made in
+            workspace.profileRegisters.current(place)?.id == made
+        } _: { () throws(StorageError) in
+            let words = workspace.profileRegisters.whatToCite(place)
+            let overwritten = try references(to: words.map(\.arrival))
+            return try authorContent(
+                content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)?.id
+        }
+    }
+
+    /// As ``authorProfile(_:in:)``, for a command.
+    func sayOfOneself(_ content: ContentPayload, in workspace: Workspace) throws(NodeError) {
+        if let place = place(of: content, in: workspace) {
+            try refuseOverruled(workspace.profileRegisters.heads(place).count)
+        }
+        let isWritten = try stored { () throws(StorageError) in
+            try authorProfile(content, in: workspace)
+        }
+        guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
+    private func place(
+        of content: ContentPayload, in workspace: Workspace
+    ) -> ProfileRegisters.Place? {
+        content.aboutOneself.map { .init(member: workspace.member, subject: $0.subject) }
     }
 
     // MARK: From nothing

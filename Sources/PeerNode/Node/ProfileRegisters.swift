@@ -3,7 +3,7 @@ import WorkspaceModel
 /// What members said of themselves and call their devices: for each member and subject the operations,
 /// and which of them counts (PROTOCOL.md, 3.2).
 ///
-/// What counts is the valid one that no other valid one has in its past, and of several the one
+/// What counts is the valid one that no other valid one cites, and of several the one
 /// with the largest (hlc, id). So it is a function of the set of operations and of their verdicts.
 /// No text is here: a value is opened from the operation that counts.
 struct ProfileRegisters {
@@ -36,51 +36,39 @@ struct ProfileRegisters {
 
     private struct Register {
         var words: [OperationID: Word] = [:]
-        /// How many words cite an id, of those that are valid or have themselves a valid one behind
-        /// them. What is cited so is in the past of a valid word.
+        /// How many valid words cite an id.
         var citations: [OperationID: Int] = [:]
-        /// The valid words that are in the past of no other one.
+        /// The valid words that no other one cites.
         var heads = ProfileHeads()
         /// Citations that were followed.
         var visitCount = 0
 
         mutating func take(_ word: Word) {
             words[word.id] = word
-            let isCovered = citations[word.id] != nil
-            if word.isValid, !isCovered { heads.insert(word.id, at: word.timestamp) }
-            if word.isValid || isCovered { cite(word.cited) }
+            guard word.isValid else { return }
+            if citations[word.id] == nil { heads.insert(word.id, at: word.timestamp) }
+            for id in word.cited { cite(id) }
         }
 
         mutating func remove(_ word: Word) {
             words[word.id] = nil
             heads.remove(word.id)
-            if word.isValid || citations[word.id] != nil { uncite(word.cited) }
+            guard word.isValid else { return }
+            for id in word.cited { uncite(id) }
         }
 
-        private mutating func cite(_ ids: [OperationID]) {
-            var open = ids
-            while let id = open.popLast() {
-                visitCount += 1
-                let count = citations[id] ?? 0
-                citations[id] = count + 1
-                guard count == 0, let word = words[id] else { continue }
-                if word.isValid { heads.remove(id) } else { open += word.cited }
-            }
+        private mutating func cite(_ id: OperationID) {
+            visitCount += 1
+            citations[id, default: 0] += 1
+            heads.remove(id)
         }
 
-        private mutating func uncite(_ ids: [OperationID]) {
-            var open = ids
-            while let id = open.popLast() {
-                visitCount += 1
-                guard let count = citations[id] else { continue }
-                citations[id] = count > 1 ? count - 1 : nil
-                guard count == 1, let word = words[id] else { continue }
-                if word.isValid {
-                    heads.insert(id, at: word.timestamp)
-                } else {
-                    open += word.cited
-                }
-            }
+        private mutating func uncite(_ id: OperationID) {
+            visitCount += 1
+            guard let count = citations[id] else { return }
+            citations[id] = count > 1 ? count - 1 : nil
+            guard count == 1, let word = words[id], word.isValid else { return }
+            heads.insert(id, at: word.timestamp)
         }
     }
 
@@ -90,7 +78,7 @@ struct ProfileRegisters {
 
     /// Takes an operation over; one that is known with another verdict is judged anew.
     ///
-    /// - Cost: what the operation cites, and what that cites as far as it is not valid.
+    /// - Cost: what the operation cites.
     mutating func take(_ word: Word, at place: Place) {
         let known = registers[place]?.words[word.id]
         guard known != word else { return }
@@ -143,7 +131,24 @@ struct ProfileRegisters {
         registers[place].map { $0.visitCount + $0.heads.visitCount } ?? 0
     }
 
-    /// What whoever writes next cites: all that count as much as what he sees, the latest first.
+    /// What whoever writes next cites: all that count as much as what he sees, the latest first, at most
+    /// `Limits.dependenciesMax`; where these are few what they cite themselves, so that it is overwritten
+    /// too when one of them loses its effect.
+    func whatToCite(_ place: Place) -> [Word] {
+        guard let words = registers[place]?.words else { return [] }
+        var found = Array(heads(place).prefix(Limits.dependenciesMax))
+        var next = 0
+        while found.count < Limits.overwrittenMin, next < found.count {
+            for id in found[next].cited where found.count < Limits.overwrittenMin {
+                guard let word = words[id], !found.contains(word) else { continue }
+                found.append(word)
+            }
+            next += 1
+        }
+        return found
+    }
+
+    /// The valid words that no other one cites, the latest first.
     func heads(_ place: Place) -> [Word] {
         guard let register = registers[place] else { return [] }
         return register.heads.ids.compactMap { register.words[$0] }

@@ -80,25 +80,26 @@ extension NodeCore {
                 (arrival) throws(StorageError) in try store.operations.credibleTime(at: arrival)
             }
         }
-        guard let document = workspace.privateDocuments[channel.id] else { return nil }
-        let seatings = document.order.compactMap { id -> Int64? in
-            guard let record = document.records[id], document.authority.isValid(id) else {
-                return nil
-            }
-            let seats: [PrivateSeat]
+        return try seated(in: channel.id, workspace)
+    }
+
+    /// When the own member was let into a private channel: by the first root or add whose seat still
+    /// holds, so that who adds somebody again moves nothing.
+    private func seated(
+        in channel: DocumentID, _ workspace: Workspace
+    ) throws(StorageError) -> HybridTimestamp? {
+        guard let document = workspace.privateDocuments[channel] else { return nil }
+        var first: HybridTimestamp?
+        for id in document.authority.lasting(seatsOf: workspace.member) {
+            guard let record = document.records[id] else { continue }
             switch record.change?.action {
-            case .root(let root): seats = root.seats
-            case .add(let addition): seats = addition.seats
-            default: return nil
+            case .root, .add: break
+            default: continue
             }
-            return seats.contains { $0.member == workspace.member } ? record.arrival : nil
+            guard let time = try store.operations.credibleTime(at: record.arrival) else { continue }
+            first = first.map { min($0, time) } ?? time
         }
-        var latest: HybridTimestamp?
-        for arrival in seatings {
-            guard let time = try store.operations.credibleTime(at: arrival) else { continue }
-            latest = latest.map { max($0, time) } ?? time
-        }
-        return latest
+        return first
     }
 
     /// How much in a conversation was not read.

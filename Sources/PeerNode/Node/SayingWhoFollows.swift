@@ -22,17 +22,15 @@ extension NodeCore {
         let number = store.operations.document(document, in: workspace.number)?.number
         var (said, unsaid): ([MemberID], [MemberID]) = ([], [])
         for member in people {
-            let heads = try number.map { (number) throws(StorageError) in
-                try store.view.heads(
-                    .init(document: number, member: member), limit: Limits.followingHeadsMax + 1)
+            let heads =
+                try number.map { (number) throws(StorageError) in
+                    try store.view.heads(
+                        .init(document: number, member: member), limit: Limits.ownWordsMax + 1)
+                } ?? []
+            guard mayOverwrite(heads, by: action, isOwn: member == workspace.member) else {
+                return .overruled(member)
             }
-            switch heads?.count ?? 0 {
-            case 0: unsaid.append(member)
-            // Own words come before all others: one is enough.
-            case ...Limits.followingHeadsMax: said.append(member)
-            case _ where member == workspace.member: said.append(member)
-            default: return .overruled(member)
-            }
+            if heads.isEmpty { unsaid.append(member) } else { said.append(member) }
         }
         if !unsaid.isEmpty {
             let word = ContentPayload.membership(action, members: action.named(unsaid))
@@ -49,6 +47,17 @@ extension NodeCore {
         return .counts
     }
 
+    /// Whether what says the opposite is not too much. Others' words do not matter beside the member's
+    /// own.
+    private func mayOverwrite(
+        _ heads: [ViewStore.FollowingHead], by action: ContentPayload.MembershipAction, isOwn: Bool
+    ) -> Bool {
+        let opposite = heads.filter { $0.isJoined != action.isJoined }
+        return isOwn
+            ? opposite.count(where: \.isOwn) <= Limits.ownWordsMax
+            : opposite.count <= Limits.followingHeadsMax
+    }
+
     /// Says it of somebody of whom something else counts. Who wants that to stay may have said it many
     /// times, so there may be more to overwrite than one operation can cite.
     ///
@@ -57,18 +66,21 @@ extension NodeCore {
         _ action: ContentPayload.MembershipAction, of member: MemberID,
         in document: DocumentID, _ number: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {
-        for _ in 0...Limits.followingHeadsMax / Limits.dependenciesMax {
+        func opposite() throws(StorageError) -> [Int64] {
+            try store.view.heads(
+                .init(document: number, member: member), limit: Limits.ownWordsMax
+            ).filter { $0.isJoined != action.isJoined }.map(\.arrival)
+        }
+        return try write(over: try opposite().count) { (_) throws(StorageError) in
+            try store.view.isFollowing(member, number) == action.isJoined
+        } _: { () throws(StorageError) in
             // What a command says counts when it answers, whatever came in this turn.
             owedWords.room = max(owedWords.room, 1)
-            let heads = try store.view.heads(
-                .init(document: number, member: member), limit: Limits.dependenciesMax)
-            let made = try authorContent(
+            let cited = try opposite().prefix(Limits.dependenciesMax)
+            return try authorContent(
                 .membership(action, members: action.named([member])), to: document,
-                in: workspace, overwriting: try references(to: heads))
-            guard made != nil else { return false }
-            if try store.view.isFollowing(member, number) == action.isJoined { return true }
+                in: workspace, overwriting: try references(to: Array(cited)))?.id
         }
-        return false
     }
 
     /// As ``say(_:of:in:of:)``, for a command.
@@ -83,6 +95,7 @@ extension NodeCore {
         case .counts: break
         case .notAllowed: throw notAllowed(in: workspace)
         case .overruled(let member):
+            guard member != workspace.member else { throw .overruledByOwnDevice }
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw NodeError(
                 .conflict,

@@ -67,8 +67,8 @@ extension Limits {
     /// Words about one person in one channel that a command overwrites, `dependenciesMax` by each
     /// operation.
     public static let followingHeadsMax = 256
-    /// Words of own devices about one setting that a command overwrites, likewise.
-    public static let settingHeadsMax = 4_096
+    /// Words of own devices about one thing that a command overwrites, likewise.
+    public static let ownWordsMax = 4_096
     /// How soon the write-ahead log is emptied after something was erased: deletions that come
     /// together cost one copy.
     public static let erasedLogMilliseconds: UInt64 = 2_000

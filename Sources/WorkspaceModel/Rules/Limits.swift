@@ -28,6 +28,9 @@ public enum Limits {
     public static let olderKeysMax = 64
     /// Dependencies of an operation outside the authority document.
     public static let dependenciesMax = 16
+    /// Earlier words that a word overwrites at least, where there are so many: when one of them loses
+    /// its effect, those before it stay overwritten.
+    public static let overwrittenMin = 4
     /// Dependencies of an authority operation: heads of many concurrent administrators.
     public static let authDependenciesMax = 64
     /// Operations of one log that one signature may vouch for.
@@ -55,9 +58,10 @@ public enum Limits {
     public static let combiningMarksInARowMax = 4
     /// A remote timestamp advances our clock at most this far past the wall clock.
     public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
-    /// So far may a clock be ahead that tells when somebody came in: all devices of a person take its
-    /// word then, whenever they heard it. Further ahead is no clock.
-    public static let credibleLeadMillisecondsMax: UInt64 = 24 * 3_600 * 1_000
+    /// So far may a clock be ahead that tells when somebody came in, or read: all devices of a person
+    /// take its word then, whenever they heard it. Who dates it so has nothing shown as unread for as
+    /// long.
+    public static let credibleLeadMillisecondsMax: UInt64 = 2 * 3_600 * 1_000
 
     // MARK: Branches
 

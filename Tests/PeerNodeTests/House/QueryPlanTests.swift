@@ -31,6 +31,7 @@ import WorkspaceTestKit
         ("SELECT did, id, workspace, kind FROM document", "start"),
         ("SELECT lid, did, device, inc, parent, fork", "start"),
         ("UPDATE annotation AS t SET covered", "a store of an earlier version"),
+        ("INSERT OR REPLACE INTO meta SELECT 'settings.owed.'", "a store of an earlier version"),
         ("SELECT device, lid, seq FROM held", "start"),
         ("SELECT device, workspace, root, arr FROM agreed", "start"),
         ("SELECT DISTINCT did FROM redaction ORDER BY did", "start"),
@@ -68,7 +69,7 @@ import WorkspaceTestKit
         ("SELECT member FROM subscription WHERE did = ?", "who follows is meant"),
         ("SELECT arr, names FROM unheard", "words about people whom nothing admits"),
         ("SELECT hidden FROM annotation WHERE arr = ?", "one operation"),
-        ("SELECT did, member, id FROM following WHERE arr", "one operation"),
+        ("SELECT did, member, joined, id FROM following WHERE arr", "one operation"),
         ("SELECT arr FROM operation WHERE lid = ? AND kid = ?", "a key came that one log lacked"),
     ]
 

@@ -200,6 +200,25 @@ import WorkspaceTestKit
         #expect(try unread() == 1)
     }
 
+    @Test(arguments: [false, true])
+    func `and who are said to be in again have as much unread as before`(isOwn: Bool) throws {
+        if !isOwn {
+            try nora.ok("channel.leave", ["channel": "plans"])
+            try mina.ok("channel.add", ["channel": "plans", "members": ["@Nora"]])
+            bench.advance(5_000)
+        }
+        try mina.send("one", to: "plans")
+        bench.advance(5_000)
+        #expect(try unread() == 1)
+        let joined = try #require(try nora.wordsAboutFollowing(in: "plans").last)
+        try say(.add, citing: [joined.reference])
+        #expect(try unread() == 1)
+        try mina.send("two", to: "plans")
+        bench.advance(5_000)
+        #expect(try unread() == 2)
+        try expect(["Mina", "Nora"])
+    }
+
     @Test func `are changed by themselves alone when others say too much`() throws {
         let joined = try #require(try nora.wordsAboutFollowing(in: "plans").last)
         try say(.remove, times: Limits.followingHeadsMax + 1, citing: [joined.reference])
@@ -210,6 +229,30 @@ import WorkspaceTestKit
         try nora.ok("channel.join", ["channel": "plans"])
         bench.advance(5_000)
         try expect(["Mina", "Nora"])
+    }
+
+    /// As a device of one's own that was stolen says it.
+    @Test func `come in again by their own word, however often an own device has said otherwise`()
+        throws
+    {
+        var log = HostileLog(try nora.hostile(), incarnation: 80, document: channel)
+        for number in 0..<1_000 {
+            log.write(
+                plaintext: ContentPayload.membership(.leave, members: []).encoded,
+                at: HybridTimestamp.millisecondsMax - UInt64(1_000 - number))
+        }
+        for node in [mina, nora, mallory] { try node.take([log.run()]) }
+        bench.advance(5_000)
+        try expect(["Mina"])
+        let refused = try mina.refused(
+            "channel.add", ["channel": "plans", "members": ["@Nora"]])
+        #expect(refused.reason == "channel.overruled")
+        try nora.ok("channel.join", ["channel": "plans"])
+        bench.advance(60_000)
+        try expect(["Mina", "Nora"])
+        try nora.ok("channel.leave", ["channel": "plans"])
+        bench.advance(60_000)
+        try expect(["Mina"])
     }
 
     /// One operation says it of all of whom nothing was said, and one of each other.

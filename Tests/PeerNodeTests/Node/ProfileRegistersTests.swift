@@ -57,23 +57,17 @@ import WorkspaceTestKit
         #expect(registers.values(Self.place).count == 1)
         let isGoneTwice = registers.remove(Self.id(2), at: Self.place)
         #expect(!isGoneTwice)
-        // An invalid word is a way to what a valid one overwrites.
+        // What is cited by way of something void is not overwritten: so a new word cites more.
         registers.take(Self.word(5, at: 1, citing: [1], isValid: false), at: Self.place)
         registers.take(Self.word(6, at: 0, citing: [5]), at: Self.place)
-        #expect(registers.current(Self.place)?.id == Self.id(6))
+        #expect(registers.current(Self.place)?.id == Self.id(1))
+        registers.take(Self.word(7, at: 0, citing: [1, 6]), at: Self.place)
+        #expect(registers.whatToCite(Self.place).map(\.arrival) == [7, 1, 6, 5])
     }
 
-    /// The rule itself: not in the past of a valid one, and the largest (hlc, id) of those.
+    /// The rule itself: cited by no valid one, and the largest (hlc, id) of those.
     private static func definition(_ words: [Word]) -> OperationID? {
-        let byID = Dictionary(uniqueKeysWithValues: words.map { ($0.id, $0) })
-        var covered: Set<OperationID> = []
-        for word in words where word.isValid {
-            var open = word.cited
-            while let id = open.popLast() {
-                guard let next = byID[id], covered.insert(id).inserted else { continue }
-                open += next.cited
-            }
-        }
+        let covered = Set(words.filter(\.isValid).flatMap(\.cited))
         return words.filter { $0.isValid && !covered.contains($0.id) }
             .max { ($0.timestamp.rawValue, $0.id) < ($1.timestamp.rawValue, $1.id) }?.id
     }

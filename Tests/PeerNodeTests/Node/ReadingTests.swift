@@ -414,7 +414,26 @@ import WorkspaceTestKit
         #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "light")
     }
 
-    /// A marker that names what nobody can have read ends a day ahead at most.
+    /// A store of before knows of what was set the word that counts alone.
+    @Test func `and what was set before is read anew from a store of an earlier version`() throws {
+        for value in ["light", "dark", "blue"] {
+            try desk.ok("ui.pref.set", ["setting": "theme", "value": .string(value)])
+            bench.advance(2_000)
+        }
+        for table in ["setting", "setting_past", "following_past"] {
+            try desk.damage("DROP TABLE \(table)")
+        }
+        try desk.damage("PRAGMA user_version = 12")
+        try desk.restart()
+        bench.advance(60_000)
+        #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "blue")
+        let check = try desk.ok("node.check")
+        #expect(check["problem_count"] == 0, "\(check.text)")
+        try expectSound()
+        #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "blue")
+    }
+
+    /// A marker that names what nobody can have read ends two hours ahead at most.
     @Test func `leaves unread what comes after a marker of the far future`() throws {
         let end = MessageKey(timestamp: HybridTimestamp(rawValue: .max >> 1), idPrefix: .max)
         try set([.read(try general(), upTo: end)])

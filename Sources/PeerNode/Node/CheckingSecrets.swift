@@ -1,0 +1,37 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The part of a check that only the home's key can do.
+extension NodeCore {
+    /// Counts the keys that the home's key does not open: the disk has changed them, or their names, and
+    /// what they open is not shown. A repair forgets them, so that they are asked for anew; but not
+    /// where none opens, for then it is the home that is another one.
+    func countUnopened(
+        _ check: Checking, _ object: inout CheckObject
+    ) throws(StorageError) {
+        var (last, count): (Int64, Int) = (0, 0)
+        var unopened: [Int64] = []
+        while true {
+            let rows = try store.registry.secrets(after: last, limit: 256)
+            guard let newest = rows.last else { break }
+            last = newest.number
+            count += rows.count
+            for (number, row) in rows {
+                guard var secret = vault.open(row.sealed, row.kind, row.id) else {
+                    unopened.append(number)
+                    continue
+                }
+                SecretBytes.wipe(&secret)
+            }
+        }
+        guard !unopened.isEmpty else { return }
+        let text =
+            unopened.count == 1 ? "1 key does not open" : "\(unopened.count) keys do not open"
+        let mayForget = unopened.count < count && mayWrite
+        object.add("store", "node.db", text, done: mayForget ? check.done("asked") : nil)
+        guard check.repairs, mayForget else { return }
+        try write()
+        for number in unopened { try store.registry.forgetSecret(number) }
+    }
+}

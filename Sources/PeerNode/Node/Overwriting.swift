@@ -1,0 +1,48 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Writing a word that takes the place of others, so that it counts (PROTOCOL.md, 3.2).
+///
+/// One operation overwrites at most `Limits.dependenciesMax` others, and whoever wants something to
+/// stay may have said it many times beside each other: a device in foreign hands, or anybody where all
+/// may say it. So a command writes as many operations as that needs, and refuses before the first one
+/// where that would be too many.
+extension NodeCore {
+    /// Writes a word until it counts.
+    ///
+    /// - Parameters:
+    ///   - count: how many words that nothing overwrites stand in its way.
+    ///   - documents: in how many documents these are.
+    ///   - counts: whether the word that was written last counts.
+    ///   - word: writes it; `nil` where this device may not.
+    /// - Returns: whether this device may write.
+    func write(
+        over count: Int, in documents: Int = 1,
+        until counts: (OperationID) throws(StorageError) -> Bool,
+        _ word: () throws(StorageError) -> OperationID?
+    ) throws(StorageError) -> Bool {
+        // Where it does not count for another reason, it is not said again and again.
+        for _ in 0..<(count / Limits.dependenciesMax + documents) {
+            guard let made = try word() else { return false }
+            if try counts(made) { break }
+        }
+        return true
+    }
+
+    /// Refuses to write over more than `Limits.ownWordsMax` words.
+    func refuseOverruled(_ count: Int, isOwn: Bool = true) throws(NodeError) {
+        guard count > Limits.ownWordsMax else { return }
+        throw isOwn ? .overruledByOwnDevice : .overruledByOthers
+    }
+}
+
+extension NodeError {
+    /// A device in foreign hands has said something so often that it cannot be overwritten.
+    static let overruledByOwnDevice = NodeError(
+        .conflict, "another of your devices has said otherwise too often to be changed",
+        hint: "wsx-node device list", reason: "own.overruled")
+    /// The same of what everybody may say.
+    static let overruledByOthers = NodeError(
+        .conflict, "others have said otherwise too often to be changed",
+        hint: "wsx-node member list", reason: "others.overruled")
+}

@@ -1,0 +1,81 @@
+import CRDTStore
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// More words at the end of all time than one operation can cite, and what a command makes of them.
+@Suite struct `What was said a thousand times beside each other` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    private let desk: BenchNode
+    private let stolen: BenchNode
+    private let message: JSONValue
+
+    init() throws {
+        mina = try bench.node("Mina")
+        desk = try bench.guest("Bob", of: mina)
+        stolen = try bench.bareNode("Stolen")
+        try desk.link(stolen)
+        message = try desk.send("one")["id"] ?? .null
+        bench.advance(5_000)
+    }
+
+    /// Words of the stolen device, and of nobody else.
+    private func say(
+        _ count: Int, in document: DocumentID? = nil, _ content: (Int) -> ContentPayload
+    ) throws {
+        var log = HostileLog(try stolen.hostile(), incarnation: 77, document: document)
+        for number in 0..<count {
+            log.write(
+                plaintext: content(number).encoded,
+                at: HybridTimestamp.millisecondsMax - UInt64(count - number))
+        }
+        for node in [mina, desk] { try node.take([log.run()], isBackfill: true) }
+        bench.advance(5_000)
+    }
+
+    private func annotate(_ count: Int, _ change: (Int) -> MessageAnnotation.Change) throws {
+        let key = try #require(message.stringValue.flatMap(PublicID.messageKey))
+        try say(count) { .annotation(MessageAnnotation(change($0), of: key)) }
+    }
+
+    private func shown(_ node: BenchNode) throws -> JSONValue {
+        try #require(try node.ok("message.get", ["ids": [message]]).items.first)
+    }
+
+    @Test func `of a pin is overwritten by whoever may pin`() throws {
+        try annotate(1_000) { _ in .pin(isOn: true) }
+        #expect(try shown(mina)["pinned"] == true)
+        try mina.ok("message.unpin", ["message": message])
+        bench.advance(60_000)
+        for node in [mina, desk] { #expect(try shown(node)["pinned"] == false) }
+    }
+
+    @Test func `of a text, a sign and a name is overwritten by its person`() throws {
+        try annotate(300) { .edit(text: "stolen \($0)", format: .text, mentions: .none) }
+        #expect(try shown(desk)["text"] == "stolen 299")
+        try desk.ok("message.edit", ["message": message, "text": "mine"])
+        let document = try desk.workspace().profileDocument
+        try say(300, in: document) { .profile(name: "stolen \($0)") }
+        try desk.ok("profile.set", ["name": "Bob"])
+        bench.advance(60_000)
+        for node in [mina, desk] {
+            #expect(try shown(node)["text"] == "mine", "\(node.name)")
+            #expect(try node.memberNames() == ["Bob", "Mina"], "\(node.name)")
+            #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+        }
+    }
+
+    /// Nothing is written where it would not count.
+    @Test func `is refused where it is more than a command overwrites`() throws {
+        let document = try desk.workspace().profileDocument
+        try say(Limits.ownWordsMax + 1, in: document) { .profile(name: "stolen \($0)") }
+        let before = try desk.digest()
+        let refused = try desk.refused("profile.set", ["name": "Bob"])
+        #expect(refused.kind == .conflict && refused.reason == "own.overruled")
+        #expect(try desk.digest() == before)
+    }
+}
