@@ -248,10 +248,11 @@ extension NodeCore {
         case "message" where difference.stored == nil: "a message is not in its channel's view"
         case "message" where difference.built == nil: "what is no message is shown"
         case "message": "the view differs"
-        case "following", "subscription": "who follows a channel differs"
+        case "following", "following_past", "subscription": "who follows a channel differs"
         case "annotation", "annotation_past": "what is said about a message differs"
         case "redaction", "redacted": "what was deleted differs"
-        case "self_register", "read_frontier", "late": "what was read, or set, differs"
+        case "self_register", "setting", "setting_past", "read_frontier", "late":
+            "what was read, or set, differs"
         default: "which operations count differs"
         }
     }
