@@ -379,9 +379,14 @@ import WorkspaceTestKit
         ])
         try stolen.inTurn { core, workspace in
             _ = try core.authorProfile(.device(device, name: "mine"), in: workspace)
+            // What is last in a log that is ahead is cited in any case.
+            let own = try #require(core.home?.device)
+            _ = try core.authorProfile(.device(own, name: "box"), in: workspace)
         }
         bench.advance(5_000)
         #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
+        let called = try desk.ok("device.list", ["member": "Bob"]).items.map { $0["name"] }
+        #expect(called.contains("mine"), "\(called)")
         let id = JSONValue.string(PublicID.device(try #require(stolen.host?.core.home?.device)))
         stolen.kill()
         try desk.ok("device.revoke", ["device": id])
