@@ -140,12 +140,9 @@ extension OperationStore {
         try connection.statement("SELECT hlc, sort, seen FROM operation WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
                 let timestamp = HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
-                let seen = UInt64(max(row.integer(2), 0))
-                let lead = timestamp.milliseconds.subtractingReportingOverflow(seen)
-                guard !lead.overflow, lead.partialValue > Limits.credibleLeadMillisecondsMax else {
-                    return timestamp
-                }
-                return HybridTimestamp(rawValue: UInt64(max(row.integer(1), 0)))
+                let isIncredible = timestamp.isIncredible(at: UInt64(max(row.integer(2), 0)))
+                return isIncredible
+                    ? HybridTimestamp(rawValue: UInt64(max(row.integer(1), 0))) : timestamp
             }
     }
 

@@ -135,17 +135,6 @@ public final class RegistryStore {
         return rows
     }
 
-    /// Some secrets, of whatever kind and workspace.
-    public func someSecrets(limit: Int) throws(StorageError) -> [SealedSecretRow] {
-        try connection.statement(
-            "SELECT kind, id, secret FROM epoch_key WHERE secret IS NOT NULL ORDER BY kid LIMIT ?"
-        ).rows(.integer(Int64(limit))) { row in
-            SealedSecretRow(
-                kind: SecretKind(rawValue: row.integer(0)) ?? .epochKey, id: row.blob(1),
-                sealed: row.blob(2))
-        }
-    }
-
     /// Secrets of whatever kind and workspace, each with the number of its row, behind `last`.
     public func secrets(
         after last: Int64, limit: Int

@@ -208,7 +208,8 @@ extension ViewStore {
 
     // MARK: What is no message
 
-    /// That an operation is a message, or is said about one. It is named in full: a bare `sort` or `arr` would be the inner table's own.
+    /// That an operation is a message, or is said about one. It is named in full: a bare `sort` or
+    /// `arr` would be the inner table's own.
     static func aboutMessages(
         _ document: String, _ sort: String, _ arrival: String
     ) -> String {

@@ -3,8 +3,8 @@ public import WorkspaceModel
 /// What the own documents say, and what was not read.
 extension ViewStore {
     /// The word that counts about one subject; of several the one of ``counts(before:)`` where it is a
-    /// read marker, and else by `ViewStore+Settings.swift`. What it says is opened from its operation; up to
-    /// where was read is no text, and stands in the row.
+    /// read marker, and else by `ViewStore+Settings.swift`. What it says is opened from its operation;
+    /// up to where was read is no text, and stands in the row.
     public struct Register: Hashable, Sendable {
         /// What a register is about.
         public enum Kind: Int64, Sendable, CaseIterable {

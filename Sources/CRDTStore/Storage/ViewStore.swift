@@ -374,7 +374,6 @@ extension ViewStore {
     /// What is shown of one document.
     private static let tablesOfDocument = [
         "message", "following", "following_past", "subscription", "annotation", "annotation_past",
-        "late",
-        "late_basis",
+        "late", "late_basis",
     ]
 }

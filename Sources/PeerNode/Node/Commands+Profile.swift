@@ -64,9 +64,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let (name, values) = try checked(edit)
         try requireMember(of: workspace)
-        if let name, name != workspace.displayName(of: workspace.member) {
-            try sayOfOneself(.profile(name: name), in: workspace)
-        }
+        var changes: [(field: ProfileChange.Field, before: FieldState, after: FieldState)] = []
         for field in ProfileChange.Field.allCases {
             let before = try state(of: field, in: workspace)
             var after = before
@@ -75,6 +73,18 @@ extension NodeCore {
             let value = values[field] ?? before.value
             after.published = after.isShown ? value : nil
             after.kept = after.isShown ? nil : value
+            changes.append((field, before, after))
+        }
+        let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
+        // All of it or nothing: once something is written nothing is refused any more.
+        if newName != nil { try refuseOverruled(.name, in: workspace) }
+        for change in changes where change.before != change.after {
+            try refuseOverruled(.field(change.field), in: workspace)
+            try refuseOverruled(
+                place(ofPreference: change.field.setting, in: workspace), in: workspace)
+        }
+        if let newName { try sayOfOneself(.profile(name: newName), in: workspace) }
+        for (field, before, after) in changes {
             try change(field, from: before, to: after, in: workspace)
         }
         try stored { () throws(StorageError) in try settleRedactions() }

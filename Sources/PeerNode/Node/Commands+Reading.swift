@@ -168,17 +168,26 @@ extension NodeCore {
     /// Writes a register, unless it says that already.
     func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
         let place = place(of: wanted, in: workspace)
-        let count = try stored { () throws(StorageError) -> Int in
-            try place.map { (place) throws(StorageError) in
-                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
-            } ?? 0
+        let isSaid = try stored { () throws(StorageError) in
+            try register(place, in: workspace) == wanted
         }
-        try refuseOverruled(count)
-        let isWritten = try stored { () throws(StorageError) -> Bool in
-            if try register(place, in: workspace) == wanted { return true }
-            return try authorOwn(wanted, in: workspace)
+        if isSaid { return }
+        try refuseOverruled(place, in: workspace)
+        let isWritten = try stored { () throws(StorageError) in
+            try authorOwn(wanted, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
+    }
+
+    /// Refuses to set what would not count.
+    func refuseOverruled(
+        _ place: ViewStore.Register.Place?, in workspace: Workspace
+    ) throws(NodeError) {
+        guard let place else { return }
+        try refuseOverruled(
+            try stored { () throws(StorageError) in
+                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
+            })
     }
 
     /// Fills in what the caller has read of a conversation, and wants to hear of it.

@@ -110,7 +110,7 @@ extension NodeCore {
                 let author = workspace.evaluator.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
-            let word = FollowingWord(
+            let word = MembershipWord(
                 action, members, by: author, in: place.word, isValid: place.isValid)
             try hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)

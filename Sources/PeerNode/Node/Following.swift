@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What an operation says about following a channel.
-struct FollowingWord {
+struct MembershipWord {
     let isJoined: Bool
     let author: MemberID
     /// Whom it names; the author where it names nobody.
@@ -51,7 +51,7 @@ struct OwedWords {
 extension NodeCore {
     /// Takes over a word that came, and tells of it; later, where there are very many.
     func hear(
-        _ word: FollowingWord, in workspace: Workspace, from source: OperationSource
+        _ word: MembershipWord, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let telling: ViewStore.OwedWord.Telling = source.isBackfill ? .backfill : .news
         guard owedWords.room > 0 else { return try owe(word.arrival, telling) }
@@ -129,7 +129,7 @@ extension NodeCore {
             owedWords.room -= 1
             return try store.view.forgetUnheard(owed.arrival)
         }
-        let word = FollowingWord(
+        let word = MembershipWord(
             action, members, by: author, in: WordSource(stored),
             isValid: store.operations.isValid(stored.place.sequence, in: stored.place.branch))
         try fold(word, in: workspace, owed.telling)
@@ -137,7 +137,7 @@ extension NodeCore {
 
     /// Takes over a word, of each whom it names once, and tells of what it changes.
     private func fold(
-        _ word: FollowingWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
+        _ word: MembershipWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {
         workspace.readMarks.lateLimits = [:]
         var unknown: [MemberID] = []
@@ -158,7 +158,7 @@ extension NodeCore {
 
     /// Tells that somebody follows a channel now, or does not.
     private func tell(
-        _ word: FollowingWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
+        _ word: MembershipWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
     ) throws(StorageError) {
         let id = store.operations.document(numbered: word.document)?.id
         let isJoined = try store.view.isFollowing(member, word.document)
@@ -172,7 +172,7 @@ extension NodeCore {
     }
 }
 
-extension FollowingWord {
+extension MembershipWord {
     /// What it says about one of those whom it names.
     fileprivate func about(_ member: MemberID) -> ViewStore.FollowingWord {
         ViewStore.FollowingWord(

@@ -235,10 +235,7 @@ extension StoredOperation {
     /// `Limits.credibleLeadMillisecondsMax` after the marker came, so that one ends where it is
     /// displayed itself.
     fileprivate func credible(_ key: MessageKey) -> MessageKey {
-        let lead = key.timestamp.milliseconds.subtractingReportingOverflow(UInt64(max(seen, 0)))
-        guard !lead.overflow, lead.partialValue > Limits.credibleLeadMillisecondsMax else {
-            return key
-        }
+        guard key.timestamp.isIncredible(at: UInt64(max(seen, 0))) else { return key }
         let shown = HybridTimestamp(rawValue: UInt64(max(place.sort, 0)))
         return MessageKey(timestamp: min(key.timestamp, shown), idPrefix: .max)
     }

@@ -53,15 +53,6 @@ final class PrivateDocument {
     private(set) var everIn: Set<MemberID> = []
     /// What ended memberships in the workspace of people who were ever in, as it was judged with.
     var ends: [MemberID: Set<OperationID>] = [:]
-    /// What names a stored membership operation to others.
-    func reference(_ id: OperationID) -> OperationReference? {
-        records[id].map { record in
-            OperationReference(
-                device: record.log.device, incarnation: record.log.incarnation,
-                sequence: record.sequence, id: id)
-        }
-    }
-
     /// The key that this device sealed content with last, since it was opened.
     var writtenUnder: KeyID?
     /// What people see of it, once it was worked out from the rest.
@@ -333,5 +324,16 @@ final class PrivateDocument {
         seats = (seats.given + named.count, seats.named + named.count)
         guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
         authorityKeys.prefer(place, of: name)
+    }
+}
+
+extension PrivateDocument {
+    /// What names a stored membership operation to others.
+    func reference(_ id: OperationID) -> OperationReference? {
+        records[id].map { record in
+            OperationReference(
+                device: record.log.device, incarnation: record.log.incarnation,
+                sequence: record.sequence, id: id)
+        }
     }
 }

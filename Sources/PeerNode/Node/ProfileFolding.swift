@@ -154,7 +154,8 @@ extension NodeCore {
     func authorProfile(
         _ content: ContentPayload, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let place = place(of: content, in: workspace) else { return false }
+        guard let (subject, _) = content.aboutOneself else { return false }
+        let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
         let count = workspace.profileRegisters.heads(place).count
         return try write(over: count) { made in
             workspace.profileRegisters.current(place)?.id == made
@@ -168,8 +169,8 @@ extension NodeCore {
 
     /// As ``authorProfile(_:in:)``, for a command.
     func sayOfOneself(_ content: ContentPayload, in workspace: Workspace) throws(NodeError) {
-        if let place = place(of: content, in: workspace) {
-            try refuseOverruled(workspace.profileRegisters.heads(place).count)
+        if let (subject, _) = content.aboutOneself {
+            try refuseOverruled(subject, in: workspace)
         }
         let isWritten = try stored { () throws(StorageError) in
             try authorProfile(content, in: workspace)
@@ -177,10 +178,12 @@ extension NodeCore {
         guard isWritten else { throw notAllowed(in: workspace) }
     }
 
-    private func place(
-        of content: ContentPayload, in workspace: Workspace
-    ) -> ProfileRegisters.Place? {
-        content.aboutOneself.map { .init(member: workspace.member, subject: $0.subject) }
+    /// Refuses to say something of the own member that would not count.
+    func refuseOverruled(
+        _ subject: ProfileRegisters.Subject, in workspace: Workspace
+    ) throws(NodeError) {
+        let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
+        try refuseOverruled(workspace.profileRegisters.heads(place).count)
     }
 
     // MARK: From nothing

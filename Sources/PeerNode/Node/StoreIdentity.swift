@@ -51,7 +51,7 @@ struct StoreIdentity: Sendable {
         }
         guard home.open(sealed, name: Array("static".utf8)) != nil else {
             // One value may be damaged. What else these keys have sealed tells whose they are.
-            let isOurs = try registry.someSecrets(limit: 32).contains {
+            let isOurs = try registry.secrets(after: .min, limit: 32).map(\.row).contains {
                 home.open($0.sealed, name: KeyVault.label($0.kind, $0.id)) != nil
             }
             if isOurs { return nil }

@@ -31,6 +31,12 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
     /// Milliseconds since the Unix epoch, always below 2^48.
     public var milliseconds: UInt64 { rawValue >> 16 }
 
+    /// Whether no clock that was read at `moment`, milliseconds since the epoch, can have given this:
+    /// it lies further ahead than `Limits.credibleLeadMillisecondsMax`.
+    public func isIncredible(at moment: UInt64) -> Bool {
+        milliseconds > moment && milliseconds - moment > Limits.credibleLeadMillisecondsMax
+    }
+
     /// Orders the moments that share a millisecond.
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 

@@ -56,7 +56,6 @@ import WorkspaceTestKit
         ("DELETE FROM late WHERE did = ?", "all of it was read"),
         // A bound stands in the statement, or in what calls it.
         ("SELECT lid, seq, branch, found FROM evidence", "LIMIT; what is found of forks"),
-        ("SELECT kind, id, secret FROM epoch_key WHERE secret", "LIMIT, once"),
         ("SELECT m.sort, m.arr, m.key_hlc", "the newest, by LIMIT"),
         ("SELECT sort FROM late WHERE did = ? ORDER BY sort LIMIT 1", "the first row"),
         ("SELECT message.sort, key_hlc, key_id, gid, mention FROM late", "LIMIT; what came late"),

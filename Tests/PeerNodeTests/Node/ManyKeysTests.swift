@@ -95,6 +95,33 @@ extension EpochKeyring {
         #expect(keys.map { workspace.keys.holds($0.keyID) } == [true, false, true])
     }
 
+    /// A disk has changed some, or the home is another one's: then none opens, and none is forgotten.
+    @Test(arguments: [false, true])
+    func `are counted by a check where they do not open, and forgotten but for all`(
+        areAllSo: Bool
+    ) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try take(3, on: mina)
+        let held = try #require(try heldCount(mina))
+        try mina.damage(
+            "UPDATE epoch_key SET secret = x'00' WHERE secret IS NOT NULL"
+                + (areAllSo ? "" : " AND kid > (SELECT max(kid) - 2 FROM epoch_key)"))
+        let found = try mina.ok("node.check")
+        let text = areAllSo ? "\(held) keys do not open" : "2 keys do not open"
+        #expect(try found["problems"]?.arrayValue?.map { try $0.text("text") } == [text])
+        let mended = try mina.ok("node.check", ["repair": true])
+        #expect(mended["repaired"] == .integer(areAllSo ? 0 : 1))
+        #expect(try heldCount(mina) == (areAllSo ? held : held - 2))
+        #expect(try mina.ok("node.check")["problem_count"] == .integer(areAllSo ? 1 : 0))
+    }
+
+    private func heldCount(_ node: BenchNode) throws -> Int64? {
+        try node.connection?.statement(
+            "SELECT count(*) FROM epoch_key WHERE secret IS NOT NULL"
+        ).integer()
+    }
+
     @Test func `answers links under the newest discovery secrets, and forgets none`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

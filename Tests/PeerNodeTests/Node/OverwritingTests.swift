@@ -74,8 +74,36 @@ import WorkspaceTestKit
         let document = try desk.workspace().profileDocument
         try say(Limits.ownWordsMax + 1, in: document) { .profile(name: "stolen \($0)") }
         let before = try desk.digest()
-        let refused = try desk.refused("profile.set", ["name": "Bob"])
+        // Nor of what would.
+        let refused = try desk.refused("profile.set", ["name": "Bob", "description": "at work"])
         #expect(refused.kind == .conflict && refused.reason == "own.overruled")
         #expect(try desk.digest() == before)
+        try desk.ok("profile.set", ["description": "at work"])
+    }
+
+    @Test func `is refused of a setting where it is more than that`() throws {
+        try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
+        bench.advance(5_000)
+        try stolen.inTurn { core, workspace in
+            let document = try #require(workspace.ownDocuments.first)
+            // Each cites the one before it in its log, and none of the register.
+            for number in 0...Limits.ownWordsMax {
+                let word = OwnRegister.preference("theme", value: "stolen \(number)")
+                _ = try core.authorContent(.own(word), to: document.id, in: workspace)
+            }
+        }
+        let given: JSONValue = ["setting": "theme", "value": "light"]
+        #expect(try stolen.refused("ui.pref.set", given).reason == "own.overruled")
+        let last = try stolen.ok("ui.pref.get", ["setting": "theme"])["value"]
+        #expect(last == .string("stolen \(Limits.ownWordsMax)"))
+        // What it says already need not be said.
+        try stolen.ok("ui.pref.set", ["setting": "theme", "value": last ?? .null])
+    }
+
+    @Test func `is refused of a pin where it is more than that`() throws {
+        try annotate(Limits.ownWordsMax + 1) { _ in .pin(isOn: true) }
+        let refused = try mina.refused("message.unpin", ["message": message])
+        #expect(refused.kind == .conflict && refused.reason == "others.overruled")
+        #expect(try shown(mina)["pinned"] == true)
     }
 }
