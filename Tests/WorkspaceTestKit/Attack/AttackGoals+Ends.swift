@@ -173,18 +173,32 @@ extension AttackGoals {
     }
 
     /// A weaker device outlives nobody's word. Whom attackers made an owner, not knowing of that word, is
-    /// no weaker one, as in G5; what an owner ended stays so.
+    /// no weaker one, as in G5; what an owner ended stays so. Nor is it what attackers who are an admin
+    /// confirm: they could have done that without it (V-6).
     func g15StolenDeviceLives() -> String? {
         for end in counted {
             guard case .revoked = end.kind else { continue }
             let before = history.pasts[end.operation] ?? []
             for id in judge.valid where !before.contains(id) {
                 guard let operation = history[id], isRevoked(operation, end),
-                    !wasPromoted(operation.grant, operation.device, end)
+                    !wasPromoted(operation.grant, operation.device, end),
+                    !isConfirmedByAttackers(operation)
                 else { continue }
                 return "\(label(id)) by the stolen device is valid beside \(label(end.operation))"
             }
         }
         return nil
+    }
+
+    /// Whether it acts as member, and an attacker who is an admin confirms it. An admin could write
+    /// whatever a confirm may name.
+    private func isConfirmedByAttackers(_ operation: AuthOperation) -> Bool {
+        guard record.hasAdmin, acting(operation) == .member else { return false }
+        return judge.valid.contains { id in
+            guard case .confirm(let named)? = history[id]?.action, named.contains(operation.id) else {
+                return false
+            }
+            return written(id)?.isHonest == false
+        }
     }
 }
