@@ -99,12 +99,12 @@ fuzzer: setup
 	    -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
 
 campaign-attack: setup ## recombining attackers against definition and evaluator; ATTACKS=N worlds each
-	WSX_SEEDS=$(ATTACKS) $(SWIFT) test $(TESTING) \
-	    --filter 'No recombination of what was seen'
+	WSX_FUZZ=attacks WSX_SEEDS=$(ATTACKS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    $(TESTING) --filter 'No recombination of what was seen'
 
 campaign-mutants: setup ## for each rule of authority, a world in which the attackers miss it; MUTANTS=N worlds each
-	WSX_SEEDS=$(MUTANTS) $(SWIFT) test $(TESTING) \
-	    --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
+	WSX_FUZZ=attacks WSX_SEEDS=$(MUTANTS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path $(FUZZ) \
+	    $(TESTING) --filter 'A rule that is taken away' | grep -aE '^(Mutant|//)'
 
 campaign-reader: setup ## random histories by the second reader, in Python, and by the evaluator; HISTORIES=N of each kind
 	rm -rf $(FUZZ)/histories

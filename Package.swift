@@ -81,6 +81,11 @@ let package = Package(
 
 // To build all tests in release takes far longer than a campaign needs them for.
 switch Context.environment["WSX_FUZZ"] {
+case "attacks":
+    package.targets.removeAll { $0.name == "PeerNodeTests" }
+    package.targets.first { $0.name == "CRDTStoreTests" }?.sources = [
+        "Authority/RecombiningAttackTests.swift", "Authority/RuleMutantTests.swift",
+    ]
 case "lives":
     package.targets.removeAll { $0.name == "CRDTStoreTests" }
     let lives = [

@@ -4,18 +4,24 @@ import WorkspaceModel
 /// A real node in a process of its own, on a home of its own, reachable over loopback only.
 final class BenchNode {
     let home: String
-    let process: pid_t
+    private let daemon: [String]
+    private(set) var process: pid_t
 
     /// Starts a daemon and waits until its control socket answers.
     ///
-    /// - Parameter workspace: made when given; otherwise the home only gets an identity.
-    init(_ name: String, in folder: TemporaryFolder, options: Options, workspace: String?) throws {
+    /// - Parameters:
+    ///   - workspace: made when given; otherwise the home only gets an identity.
+    ///   - port: where it listens; any that is free with 0.
+    init(
+        _ name: String, in folder: TemporaryFolder, options: Options, workspace: String?,
+        port: Int = 0
+    ) throws {
         home = folder.path + "/" + name
-        process = try Spawning.start(
-            [
-                options.node, "--home", home, "daemon", "run", "--listen", "127.0.0.1:0",
-                "--announce", "off",
-            ])
+        daemon = [
+            options.node, "--home", home, "daemon", "run", "--listen", "127.0.0.1:\(port)",
+            "--announce", "off",
+        ]
+        process = try Spawning.start(daemon)
         try waitForSocket()
         var up = [options.node, "--home", home, "up", "--name", name]
         if let workspace { up += ["--workspace", workspace] }
@@ -33,6 +39,14 @@ final class BenchNode {
         isStopped = true
         kill(process, SIGTERM)
         _ = try? Spawning.wait(process)
+    }
+
+    /// Starts the daemon of a home again that was stopped.
+    func start() throws {
+        guard isStopped else { return }
+        process = try Spawning.start(daemon)
+        isStopped = false
+        try waitForSocket()
     }
 
     func connect() throws -> ControlSocket { try ControlSocket(home + "/control.sock") }

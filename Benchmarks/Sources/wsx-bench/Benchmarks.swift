@@ -19,6 +19,9 @@ enum Benchmarks {
         ("rekey", RekeyBench.run),
         ("open", OpenBench.run),
         ("seats", SeatsBench.run),
+        ("soak", SoakBench.run),
+        ("team", TeamBench.run),
+        ("wide", WideBench.run),
     ]
 
     static func main() {
@@ -51,6 +54,10 @@ struct Options {
     var folder = "/tmp"
     /// How long `idle` watches.
     var idleSeconds = 10
+    /// Homes of `team`.
+    var homes = [10, 30, 60]
+    /// How long the two of `soak` write over each history.
+    var soakSeconds = 20
     /// Authors of `first-sync`.
     var authors = [1, 8]
 
@@ -80,6 +87,9 @@ struct Options {
         case "--runs": runs = try Self.count(value, names)
         case "--messages": messages = try Self.count(value, names)
         case "--idle-seconds": idleSeconds = try Self.count(value, names)
+        case "--soak-seconds": soakSeconds = try Self.count(value, names)
+        case "--homes":
+            homes = try value.split(separator: ",").map { try Self.count($0, names) }
         case "--authors":
             authors = try value.split(separator: ",").map { try Self.count($0, names) }
         default: throw Self.usage(names)
@@ -96,6 +106,7 @@ struct Options {
             """
             usage: wsx-bench all | \(names.joined(separator: " | "))
                 [--runs 3] [--messages 100000] [--authors 1,8] [--idle-seconds 10]
+                [--soak-seconds 20] [--homes 10,30,60]
                 [--node ../.build/release/wsx-node] [--folder /tmp]
             """)
     }

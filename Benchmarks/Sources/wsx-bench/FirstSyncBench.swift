@@ -99,7 +99,8 @@ enum History {
         for guest in guests { guest.stop() }
     }
 
-    private static func send(_ count: Int, _ socket: ControlSocket) throws {
+    /// Writes `count` messages to #general.
+    static func send(_ count: Int, _ socket: ControlSocket) throws {
         try socket.pipeline(count, window: SendsBench.window) {
             socket.sendRequest($0, byteCount: 100)
         }
