@@ -71,7 +71,7 @@ extension FuzzTarget {
         let written = link.text
         let again = try InviteLink(written.qrText)
         try hold(
-            again.workspace == link.workspace && again.inviter == link.inviter
+            again.workspace == link.workspace && again.invite == link.invite
                 && again.secret.exposedSeed() == link.secret.exposedSeed(), "another link")
         try hold(again.hints.count + written.droppedHints == link.hints.count, "other hints")
         try hold(again.text.link == written.link, "two spellings of one link")

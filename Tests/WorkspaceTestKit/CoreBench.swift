@@ -33,6 +33,8 @@ public final class CoreBench {
     /// Who holds the other end of a link.
     private var ends: [LinkID: (node: BenchNode, link: LinkID, peer: BenchNode)] = [:]
     private var cuts: Set<Set<String>> = []
+    /// Whose links carry nothing, which nobody has noticed yet.
+    private var silent: Set<Set<String>> = []
     /// Who holds the other end of a node's link without being a node.
     private var strangers: [LinkID: any BenchStranger] = [:]
     /// Strangers that nodes reach, by their address.
@@ -176,6 +178,11 @@ public final class CoreBench {
         settle()
     }
 
+    /// From now on what two nodes send each other is lost, and neither is told.
+    public func silence(_ left: BenchNode, _ right: BenchNode) {
+        silent.insert([left.name, right.name])
+    }
+
     /// Lets two nodes reach each other again, and dial at once.
     public func heal(_ left: BenchNode, _ right: BenchNode) {
         cuts.remove([left.name, right.name])
@@ -248,7 +255,8 @@ public final class CoreBench {
     func carry(_ bytes: [UInt8], on link: LinkID) {
         carriedByteCount += bytes.count
         if let stranger = strangers[link] { return stranger.received(bytes, on: link) }
-        guard let end = ends[otherEnd(link)] else { return }
+        guard let end = ends[otherEnd(link)], !silent.contains([end.node.name, end.peer.name])
+        else { return }
         give(.received(end.link, bytes), to: end.node)
     }
 

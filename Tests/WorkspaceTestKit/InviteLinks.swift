@@ -7,7 +7,6 @@ extension InviteLink {
     public init?(_ link: String, leadingTo address: String) {
         guard let read = try? InviteLink(link), let hint = PeerAddress(address) else { return nil }
         self.init(
-            workspace: read.workspace, secret: read.secret,
-            inviter: DeviceID(words: (read.inviter, 0, 0, 0)), hints: [hint])
+            workspace: read.workspace, secret: read.secret, invite: read.invite, hints: [hint])
     }
 }

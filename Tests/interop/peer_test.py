@@ -136,7 +136,7 @@ class DiallingNode(unittest.TestCase):
             messages = [peer.receive()]
         kind, hello = messages[0]
         self.assertEqual(kind, 0x03)
-        self.assertEqual(hello[1], H(b"wsx-invpub", invite.public)[:16])
+        self.assertEqual(hello[1], H(b"wsx-door1", invite.public + invite.workspace)[:16])
         Ed25519PublicKey.from_public_bytes(invite.public).verify(
             hello[2], b"wsx-join1" + peer.handshake_hash)
 

@@ -56,7 +56,7 @@ class Invite:
     def hello(self, handshake_hash):
         """The map of join1."""
         proof = self.key.sign(b"wsx-join1" + handshake_hash)
-        return {1: H(b"wsx-invpub", self.public)[:16], 2: proof}
+        return {1: H(b"wsx-door1", self.public + self.workspace)[:16], 2: proof}
 
 
 # 5.1 Handshake

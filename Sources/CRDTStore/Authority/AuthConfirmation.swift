@@ -12,11 +12,11 @@ extension AuthEvaluator {
         return nil
     }
 
-    /// How many operations that act as member a confirmation is the only one of.
+    /// How many operations that rest on a member's word a confirmation is the only one of.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
         return records[index].confirmed.count {
-            confirmationCounts[$0] == 1 && records[$0].actingRole == .member
+            confirmationCounts[$0] == 1 && restsOnMember($0)
                 && isStronger(index, than: $0)
         }
     }
@@ -99,7 +99,7 @@ extension AuthRecord {
 
 /// What an admin's device has to confirm.
 extension AuthEvaluator {
-    /// What members did that others build on, and that nobody has confirmed, as far as a device would
+    /// What rests on members' words, others build on, and nobody has confirmed, as far as a device would
     /// be stronger by writing now: valid operations, those that are about people first, else in the order
     /// in which they came.
     ///
@@ -132,8 +132,17 @@ extension AuthEvaluator {
     }
 
     private func awaitsConfirmation(_ index: Int) -> Bool {
-        rules == .workspace && records[index].isValid && records[index].actingRole == .member
+        rules == .workspace && records[index].isValid && restsOnMember(index)
             && records[index].operation.action.canBeConfirmed && !isConfirmed(index)
+    }
+
+    /// Whether somebody who is no admin can take an operation back: who wrote it, or who opened the
+    /// invite by which it lets somebody in.
+    private func restsOnMember(_ index: Int) -> Bool {
+        if records[index].actingRole == .member { return true }
+        guard records[index].operation.action.isAdmission, let invite = records[index].reference
+        else { return false }
+        return records[invite].actingRole == .member
     }
 }
 

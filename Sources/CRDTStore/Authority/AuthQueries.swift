@@ -65,6 +65,12 @@ extension AuthEvaluator {
     /// 1 + the greatest depth among what the operation cites; 1 for the root.
     public func lamport(of id: OperationID) -> UInt64? { indices[id].map { records[$0].lamport } }
 
+    /// The strongest of some operations; `nil` where none is known.
+    public func strongest(of ids: [OperationID]) -> OperationID? {
+        ids.compactMap { indices[$0] }.min { isStronger($0, than: $1) }
+            .map { records[$0].operation.id }
+    }
+
     /// The operation as it was added.
     public func operation(_ id: OperationID) -> AuthOperation? {
         indices[id].map { records[$0].operation }

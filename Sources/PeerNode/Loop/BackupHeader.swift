@@ -4,7 +4,7 @@ import WorkspaceModel
 /// The first 384 bytes of a backup: what is in it, and whether it is whole.
 ///
 /// ```
-///   0   8  "wsxbkup1"
+///   0   8  "wsxbkup2"; "wsxbkup1" of earlier versions, which have no proof
 ///   8   1  1 when sealed by a passphrase, else 0
 ///   9   7  zeros
 ///  16   8  when it was made, milliseconds since 1970
@@ -12,18 +12,24 @@ import WorkspaceModel
 ///  56 144  three parts (node.db, identity, settings), each: bytes in this file 8,
 ///          bytes of the part itself 8, H("wsx-backup1", its bytes in this file) 32
 /// 200 121  `PassphraseVault` of the file's key; zeros when not sealed
-/// 321  31  zeros
+/// 321  16  sealed: the proof, the first half of Hk(file key, "wsx-backup" || bytes 0 to 320);
+///          else zeros
+/// 337  15  zeros
 /// 352  32  H("wsx-backup2", bytes 0 to 351)
 /// ```
 /// Integers are little endian. The parts follow in that order, each in pieces of 64 KiB. A sealed
 /// piece is XChaCha20-Poly1305 under the file's key, nonce = part 8 || piece 8 || zeros 8,
-/// associated data = bytes 0 to 55. A part of length 0 is not there.
+/// associated data = bytes 0 to 55. A part of length 0 is not there. Sizes and hashes are bound by the
+/// proof: without it, whoever cannot open a backup could still leave the last pieces of a part out.
 struct BackupHeader: Equatable {
     static let byteCount = 384
     static let pieceByteCount = 64 * 1024
     static let vaultByteCount = 121
     static let partCount = 3
-    private static let magic = [UInt8]("wsxbkup1".utf8)
+    static let proofByteCount = 16
+    private static let magic = [UInt8]("wsxbkup2".utf8)
+    private static let formerMagic = [UInt8]("wsxbkup1".utf8)
+    private static let provenByteCount = 321
     private static let boundByteCount = 56
 
     struct Part: Equatable {
@@ -37,6 +43,10 @@ struct BackupHeader: Equatable {
     var parts = [Part](repeating: Part(), count: partCount)
     /// `nil` when the backup is not sealed.
     var vault: [UInt8]?
+    /// Whether an earlier version made it, which wrote no proof.
+    private(set) var isFormer = false
+    /// Zeros until `prove`, and when it is not sealed.
+    private(set) var proof = [UInt8](repeating: 0, count: proofByteCount)
 
     init(createdAt: UInt64, device: DeviceID, vault: [UInt8]?) {
         self.createdAt = createdAt
@@ -59,12 +69,15 @@ struct BackupHeader: Equatable {
     }
 
     private var body: [UInt8] {
-        var bytes = Self.magic + [isSealed ? 1 : 0] + [UInt8](repeating: 0, count: 7)
+        var bytes =
+            (isFormer ? Self.formerMagic : Self.magic) + [isSealed ? 1 : 0]
+            + [UInt8](repeating: 0, count: 7)
         bytes += Self.bytes(createdAt) + device.bytes
         for part in parts {
             bytes += Self.bytes(part.storedByteCount) + Self.bytes(part.byteCount) + part.hash
         }
-        bytes += vault ?? []
+        bytes += vault ?? [UInt8](repeating: 0, count: Self.vaultByteCount)
+        bytes += proof
         return bytes + [UInt8](repeating: 0, count: 352 - bytes.count)
     }
 
@@ -73,12 +86,18 @@ struct BackupHeader: Equatable {
 
     /// Any bytes are safe; `nil` for what is no whole header of this version.
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic), bytes[8] <= 1,
-            let device = DeviceID(untrusted: [UInt8](bytes[24..<56]))
+        let isFormer = bytes.starts(with: Self.formerMagic)
+        guard bytes.count == Self.byteCount, isFormer || bytes.starts(with: Self.magic),
+            bytes[8] <= 1, let device = DeviceID(untrusted: [UInt8](bytes[24..<56]))
         else { return nil }
         let isSealed = bytes[8] == 1
         let vault = isSealed ? [UInt8](bytes[200..<200 + Self.vaultByteCount]) : nil
         self.init(createdAt: Self.number(bytes[16..<24]), device: device, vault: vault)
+        self.isFormer = isFormer
+        if isSealed, !isFormer {
+            let start = Self.provenByteCount
+            proof = [UInt8](bytes[start..<start + Self.proofByteCount])
+        }
         for index in parts.indices {
             let start = Self.boundByteCount + 48 * index
             parts[index] = Part(
@@ -89,6 +108,16 @@ struct BackupHeader: Equatable {
         guard self.bytes == bytes, parts.allSatisfy({ $0.isPlausible(isSealed: isSealed) }) else {
             return nil
         }
+    }
+
+    /// Binds everything that is said here to the key.
+    mutating func prove(under key: BackupKey) {
+        proof = key.proof(of: [UInt8](body.prefix(Self.provenByteCount)))
+    }
+
+    /// Whether whoever had the key has said all of this.
+    func isProven(under key: BackupKey) -> Bool {
+        isFormer || proof == key.proof(of: [UInt8](body.prefix(Self.provenByteCount)))
     }
 
     private static func bytes(_ number: UInt64) -> [UInt8] {
@@ -123,6 +152,11 @@ struct BackupKey {
     func open(_ piece: [UInt8], part: Int, number: UInt64) -> [UInt8]? {
         XChaCha20Poly1305.open(
             piece, under: key, nonce: nonce(part, number), associatedData: context)
+    }
+
+    func proof(of header: [UInt8]) -> [UInt8] {
+        Array(
+            Hash.keyed(key, Array("wsx-backup".utf8), header).prefix(BackupHeader.proofByteCount))
     }
 
     private func nonce(_ part: Int, _ number: UInt64) -> [UInt8] {

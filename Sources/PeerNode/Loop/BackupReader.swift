@@ -38,10 +38,11 @@ struct BackupReader {
                 .wrongSecret, "the backup is sealed by a passphrase",
                 hint: "give --passphrase-file FILE", reason: "backup.sealed")
         }
+        let opened: BackupKey
         do throws(PassphraseVault.OpenError) {
             let key = try PassphraseVault.open(vault, passphrase: passphrase)
             guard let key = SymmetricKey(untrusted: key) else { throw .malformed }
-            return BackupKey(key: key, context: header.context)
+            opened = BackupKey(key: key, context: header.context)
         } catch {
             switch error {
             case .wrongPassphrase:
@@ -56,6 +57,10 @@ struct BackupReader {
                     reason: "backup.memory")
             }
         }
+        guard header.isProven(under: opened) else {
+            throw .damagedBackup(path, "its header is not the one that was written")
+        }
+        return opened
     }
 
     /// Gives a part to `take`, piece by piece, each checked as far as it can be by itself; the

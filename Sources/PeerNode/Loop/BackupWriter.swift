@@ -60,6 +60,7 @@ struct BackupWriter {
             {
                 header.parts[2] = try write(settings, as: 2, to: file, key)
             }
+            key.map { header.prove(under: $0) }
             try finish(draft, header)
         } catch {
             throw error.isExistingFile ? .backupExists(request.path) : .backup("write", error)

@@ -116,11 +116,11 @@ extension NodeCore {
     }
 
     private func give(
-        _ wants: [[UInt8]], in workspace: Workspace, _ sync: WorkspaceLink, on link: PeerLink
+        _ wants: [DeviceName], in workspace: Workspace, _ sync: WorkspaceLink, on link: PeerLink
     ) {
         let names = Set(wants)
         let wanted = devicesByMember(of: workspace).map {
-            $0.filter { names.contains(BookWord.Entry.name(of: $0)) }
+            $0.filter { names.contains(DeviceName(of: $0)) }
         }
         // Once on a link: it is asked for once.
         let records = network.book.records(
@@ -136,14 +136,14 @@ extension NodeCore {
     /// What is newer at the other end, but for what another peer is asked for just now.
     private func wants(
         of entries: [BookWord.Entry], in workspace: Workspace, _ sync: WorkspaceLink
-    ) throws(StorageError) -> [[UInt8]] {
+    ) throws(StorageError) -> [DeviceName] {
         let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
-        var wants: [[UInt8]] = []
+        var wants: [DeviceName] = []
         let now = time.monotonic
         network.addressNews.asked = network.addressNews.asked.filter { $0.value.until > now }
         network.addressNews.allowances.forgetFull(at: now)
         for device in devices(of: workspace) where wants.count < Limits.bookWantsMax {
-            let name = BookWord.Entry.name(of: device)
+            let name = DeviceName(of: device)
             guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }

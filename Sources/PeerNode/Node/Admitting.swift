@@ -9,20 +9,23 @@ extension NodeCore {
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
     ) throws(StorageError) {
-        guard let peer = link.peer, case .invite(let id) = peer.psk,
-            let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
-            case .invite(let invite)? = workspace.authority[id]?.payload,
-            InviteSecret.publicKeyName(invite.publicKey) == name,
-            let key = DeviceID(untrusted: invite.publicKey),
+        guard let peer = link.peer, case .invite(let found) = peer.psk,
+            let (workspace, publicKey) = door(named: name, with: found),
+            let key = DeviceID(untrusted: publicKey),
             InviteSecret.verifies(joinProof: proof, by: key, handshakeHash: peer.handshakeHash)
         else { return answerJoin(.init(code: .invalid), on: link) }
-        guard !isRevoked(id, in: workspace), workspace.isServed(invite),
-            workspace.fields.deletion == nil
-        else { return answerJoin(.init(code: .invalid), on: link) }
-        // Whoever asked in time, or is in, comes back after the end to hear what was decided.
-        guard invite.expires >= time.wall || isKnown(peer.device, by: id, in: workspace) else {
-            return answerJoin(.init(code: .expired), on: link)
+        // Another invite of the same key says nothing of the one that the link is of.
+        let doors = (workspace.invites.byKey[publicKey] ?? []).filter {
+            stands($0, in: workspace)
         }
+        guard !doors.isEmpty, workspace.fields.deletion == nil else {
+            return answerJoin(.init(code: .invalid), on: link)
+        }
+        // Whoever asked in time, or is in, comes back after the end to hear what was decided.
+        let open = doors.first {
+            !hasExpired($0, in: workspace) || isKnown(peer.device, by: $0, in: workspace)
+        }
+        guard let id = open else { return answerJoin(.init(code: .expired), on: link) }
         link.invite = (workspace.number, id)
         let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
         let limit = network.joinTipsMax
@@ -34,6 +37,34 @@ extension NodeCore {
             link.session.send(
                 .tips(sync.number, part, final: false), in: .control, isUnasked: false)
         }
+    }
+
+    /// The workspace that a newcomer means, and the public key of the link: any member of two workspaces
+    /// can write an invite of the one into the other.
+    private func door(
+        named name: InviteHash, with found: OperationID
+    ) -> (Workspace, [UInt8])? {
+        guard let first = workspaces.values.first(where: { $0.authority[found] != nil }),
+            case .invite(let invite)? = first.authority[found]?.payload
+        else { return nil }
+        let key = invite.publicKey
+        let meant = workspaces.values.filter {
+            $0.ownRole != nil && $0.invites.byKey[key] != nil
+                && InviteSecret.doorName(key, in: Identifier16(prefixOf: $0.id)) == name
+        }.min { $0.number < $1.number }
+        if let meant { return (meant, key) }
+        // Earlier programs name the key alone.
+        return InviteSecret.publicKeyName(key) == name ? (first, key) : nil
+    }
+
+    private func stands(_ id: OperationID, in workspace: Workspace) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
+        return !isRevoked(id, in: workspace) && workspace.isServed(invite)
+    }
+
+    private func hasExpired(_ id: OperationID, in workspace: Workspace) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return true }
+        return invite.expires < time.wall
     }
 
     private func isKnown(
@@ -49,9 +80,11 @@ extension NodeCore {
 
     /// `join2`: writes the admission, with the keys in it; or the request, where an admin decides.
     func joinRequest(_ request: JoinRequest, on link: PeerLink) throws(StorageError) {
-        guard let (number, id) = link.invite, let workspace = workspaces[number],
-            let sync = link.syncs[number], request.invite == id,
+        let id = request.invite
+        guard let (number, shown) = link.invite, let workspace = workspaces[number],
+            let sync = link.syncs[number],
             case .invite(let invite)? = workspace.authority[id]?.payload,
+            workspace.invites.byKey[invite.publicKey]?.contains(shown) == true,
             let devices = try? DeviceEntry.list(decoding: request.devices),
             request.answering != nil
                 || devices.contains(where: { $0.device == link.peer?.device }),
@@ -60,6 +93,7 @@ extension NodeCore {
         if let known = entry(of: link.peer?.device, as: request.member, in: workspace) {
             return try admitted(known, workspace, sync, on: link)
         }
+        link.invite = (number, id)
         let joiner = JoinerTerms(
             invite: id, member: request.member, devices: devices, proof: request.proof,
             name: request.name, answering: request.answering)

@@ -104,6 +104,7 @@ extension NodeCore: NodeCommands {
         warnings += endWarnings()
         warnings += twinWarnings
         warnings += pendingJoinWarnings
+        warnings += doubtWarnings
         warnings += clockWarnings
         warnings += copyWarnings
         warnings += rotWarnings

@@ -65,6 +65,7 @@ extension NodeCore {
                 guard let sync = link.syncs[number], sync.standing != .joining else { continue }
                 try feed(.closed, to: sync, on: link)
                 link.syncs[number] = nil
+                try forgetReach(in: number, of: link)
                 try openSync(workspace, on: link)
             }
         }

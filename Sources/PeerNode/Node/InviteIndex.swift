@@ -7,6 +7,9 @@ import WorkspaceModel
 struct InviteIndex: Equatable {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
+    /// The same by the public key that the seed of the link makes: whoever may invite can use another
+    /// one's again.
+    private(set) var byKey: [[UInt8]: [OperationID]] = [:]
     /// Valid admissions by invite.
     private(set) var admissions: [OperationID: [OperationID]] = [:]
     /// How many different people came in by them.
@@ -36,7 +39,9 @@ struct InviteIndex: Equatable {
             admissions[joiner.invite, default: []].append(id)
             people[joiner.invite, default: []].insert(joiner.member)
             used[joiner.invite] = people[joiner.invite]?.count
-        case .invite: invites.append(id)
+        case .invite(let invite):
+            invites.append(id)
+            byKey[invite.publicKey, default: []].append(id)
         case .revokeInvite(let invite): revoked.insert(invite)
         case .request(let joiner):
             requests[joiner.invite, default: []].append(id)

@@ -237,7 +237,7 @@ extension NodeCore {
         else { return nil }
         return InviteLink(
             workspace: Identifier16(prefixOf: workspace.id), secret: secret,
-            inviter: home.device, hints: linkHints(in: workspace)
+            invite: id.leadingWord, hints: linkHints(in: workspace)
         ).text.link
     }
 

@@ -21,6 +21,7 @@ extension NodeCore {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
             guard isInHere(known) else { throw .inByAnotherDevice(known) }
+            if let doubter = doubter(of: known) { throw .doubted(known, by: doubter) }
             let shown = try stored { () throws(StorageError) in
                 try select(known)
                 return try object(of: known)
@@ -62,7 +63,7 @@ extension NodeCore {
         let secret = network.joins[index].link.secret
         link.session.send(
             .joinHello(
-                invite: secret.publicKeyName,
+                invite: secret.doorName(in: network.joins[index].link.workspace),
                 proof: secret.joinProof(handshakeHash: peer.handshakeHash)),
             in: .control, isUnasked: false)
     }
@@ -171,7 +172,8 @@ extension NodeCore {
             case .reading where isWhole && join.phrase != nil:
                 if let phrase = join.phrase { try comeBack(index, phrase, workspace, on: link) }
             case .reading
-            where join.phrase == nil && (isWhole || invite(of: join, in: workspace) != nil):
+            where join.phrase == nil
+                && (isWhole || invite(of: join, in: workspace, isWhole: false) != nil):
                 try askToBeAdmitted(index, workspace, on: link)
             case .admitted(let admission) where isWhole || workspace.authority[admission] != nil:
                 try becomeMember(index, by: admission, workspace, sync, on: link)
@@ -182,16 +184,19 @@ extension NodeCore {
     }
 
     /// The invite of the link. What it cites is here when it is.
-    func invite(of join: JoinAttempt, in workspace: Workspace) -> OperationID? {
-        let key = join.link.secret.publicKey.bytes
-        let found = workspace.invites.invites.filter { id in
-            guard case .invite(let invite)? = workspace.authority[id]?.payload else {
-                return false
-            }
-            return invite.publicKey == key
-        }
-        // One whose maker was removed may have been taken over by somebody else.
-        return found.last { !isRevoked($0, in: workspace) } ?? found.first
+    ///
+    /// - Parameter isWhole: whether the whole document is here: before that, only the one that the link
+    ///   names counts, for anybody who may invite can write another one of its key.
+    func invite(
+        of join: JoinAttempt, in workspace: Workspace, isWhole: Bool = true
+    ) -> OperationID? {
+        let found = workspace.invites.byKey[join.link.secret.publicKey.bytes] ?? []
+        let named = found.first { $0.leadingWord == join.link.invite }
+        if let named, !isRevoked(named, in: workspace) { return named }
+        guard isWhole else { return nil }
+        // The address of a workspace is made anew when whoever made it goes. Earlier links name none.
+        let standing = found.filter { !isRevoked($0, in: workspace) }
+        return workspace.evaluator.strongest(of: standing) ?? named ?? found.first
     }
 
     func askToBeAdmitted(
@@ -245,11 +250,16 @@ extension NodeCore {
         guard workspace.evaluator.role(of: workspace.member) != nil else {
             return try turnAway(index, Self.refusal(.used))
         }
+        let name = personName(of: home)
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
         let selected = try selectedWorkspace()
         try settleIn(
             workspace, selects: selected == nil || network.joins[index].scope != nil)
         try nameDevice(in: workspace)
+        // Who answered wrote the name into the admission, and may have written another one.
+        if workspace.displayName(of: workspace.member) != name {
+            _ = try authorProfile(.profile(name: name), in: workspace)
+        }
         network.joins[index].stage = .syncing
         if let peer = link.peer {
             network.registry.connected(

@@ -236,6 +236,7 @@ extension NodeCore {
         waiting.forget(source: link.id.number)
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
             try feed(.closed, to: sync, on: link)
+            try forgetReach(in: sync.workspace, of: link)
         }
         if !link.session.isClosed {
             for case .write(let bytes) in link.session.close(

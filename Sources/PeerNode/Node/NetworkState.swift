@@ -29,6 +29,8 @@ struct NetworkState {
     var resumes: [CallID] = []
     /// What is left to tell and to ask of others' addresses.
     var addressNews = AddressNews()
+    /// Workspaces in which somebody is not reached any more who may have been told to others.
+    var lostReach: Set<Int64> = []
     var announces: Bool
     /// What is called into the local network, and heard there.
     var beacons = BeaconState()
@@ -182,6 +184,8 @@ final class WorkspaceLink {
     var presence: PresenceWord?
     /// Whether the other end is to be told how reachable the own person is.
     var owesPresence = false
+    /// Since when the other end says that it knows no grant of this device, on the monotonic clock.
+    var unknownSince: UInt64?
     /// What was told of how far the transfer has come.
     var progress = SyncProgress()
     /// How much the other end may still say of what passes.
@@ -194,6 +198,10 @@ final class WorkspaceLink {
     var wanted: [DeviceID: UInt64] = [:]
     /// Of which time it was given a record, by device.
     var given: [DeviceID: UInt64] = [:]
+    /// Whom the other end reaches with what it writes, as it says.
+    var reach: Set<DeviceName> = []
+    /// Whom this device reaches, as the other end was told.
+    var toldReach: Set<DeviceName> = []
     /// When the other end said last that its person types, on the monotonic clock.
     var typing: [DocumentID: UInt64] = [:]
 

@@ -271,6 +271,7 @@ extension NodeCore {
             of: document.id, try operations(of: document, ends: document.ends, in: workspace),
             ends: document.ends)
         document.noteRights()
+        try adoptNotices(of: document, in: workspace)
         try heedNotices(of: document, in: workspace)
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }

@@ -96,16 +96,24 @@ extension NodeCore {
         _ operation: OperationID, of id: DocumentID, _ header: OperationHeader,
         in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
+        guard let author = workspace.evaluator.subject(ofGrant: header.grant) else { return nil }
+        let notice = PrivateNotice(operation: operation, sender: author)
         guard let document = try privateDocument(id, in: workspace),
-            let author = workspace.evaluator.subject(ofGrant: header.grant),
-            document.everIn.contains(author),
-            document.take(.init(operation: operation, sender: author), to: workspace.member)
-        else { return nil }
+            document.everIn.contains(author)
+        else {
+            try keepEarly(notice, of: id, in: workspace)
+            return nil
+        }
+        guard document.take(notice, to: workspace.member) else { return nil }
+        try store(noticesOf: document)
+        try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
+        return nil
+    }
+
+    func store(noticesOf document: PrivateDocument) throws(StorageError) {
         try write()
         try store.registry.setValue(
             document.notices.sorted().flatMap(\.bytes), of: Self.name(document.number))
-        try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
-        return nil
     }
 
     func loadNotices(of document: PrivateDocument) throws(StorageError) {

@@ -46,6 +46,9 @@ extension NodeCore {
         case .book(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try bookHeard(word, in: workspace, on: link)
+        case .reach(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try reachHeard(word, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try learned(records, in: workspace, from: link)
@@ -152,6 +155,7 @@ extension NodeCore {
             try renewOwnRecord()
             introduce(workspace, on: link)
         }
+        try applyReach(in: workspace.number, to: link)
         return sync
     }
 
@@ -182,11 +186,13 @@ extension NodeCore {
             try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
             network.synced.insert(workspace.number)
+            sync.unknownSince = nil
             try remember(agreement, workspace, with: link)
             try giveWithheld(in: workspace)
             askForKeys(of: workspace, on: link, sync)
             try askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
+            sync.unknownSince = nil
             network.synced.insert(workspace.number)
             noteAgreedInScope(workspace, with: link)
             try giveWithheld(in: workspace)
@@ -198,7 +204,10 @@ extension NodeCore {
         case .ownOperationsConfirmed: sync.knowsOwnHistory = true
         case .refused(let refusal):
             // Whoever is about to be admitted, or does not know us yet, serves nothing so far.
-            guard refusal != .authorityOnly else { return }
+            guard refusal != .authorityOnly else {
+                sync.unknownSince = sync.unknownSince ?? time.monotonic
+                return
+            }
             sync.knowsOwnHistory = true
             effects.append(.log(.info, "workspace.refused code=\(refusal)"))
             if refusal == .removed { link.wasToldRemoval = true }
@@ -208,9 +217,11 @@ extension NodeCore {
                 // it, and both begin anew.
                 try feed(.closed, to: sync, on: link)
                 link.syncs[sync.workspace] = nil
+                try forgetReach(in: sync.workspace, of: link)
             }
         case .caughtUp:
             sync.isCaughtUp = true
+            sync.unknownSince = nil
             network.synced.insert(workspace.number)
             try askForPayloads(of: workspace, on: link, sync)
             try caughtUp(workspace, on: link)
@@ -220,6 +231,7 @@ extension NodeCore {
                     try feed(.replan, to: session, on: other)
                 }
             }
+        case .reachLost: network.lostReach.insert(sync.workspace)
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
             try drop(link, because: LinkEnding(violation))
@@ -255,6 +267,7 @@ extension NodeCore {
     /// Tells every session what this turn has stored; the frames leave after COMMIT.
     func tellPeers() throws(StorageError) {
         try processDeadlines()
+        takeReachBack()
         try tellStored()
         try settleFarewells()
         try writeRegistry()
@@ -280,6 +293,9 @@ extension NodeCore {
             needed = [:]
             // First, or whoever was removed in this turn would be told what follows in it.
             try standingsMayHaveEnded(stored)
+            for workspace in Set(stored.filter { $0.own != nil }.map(\.workspace)).sorted() {
+                tellReach(of: workspace)
+            }
             for link in network.ordered {
                 for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                     // First: what waits for what it cites is not asked for again before that.

@@ -86,6 +86,8 @@ final class Workspace {
     var channelFolds: [DocumentID: ChannelFold] = [:]
     /// What members said of themselves, by operation.
     var profileRegisters = ProfileRegisters()
+    /// Notices that came before their documents; `nil` before they were read.
+    var earlyNotices: EarlyNotices?
     /// What members say they are called.
     var profileNames: [MemberID: String] = [:] { didSet { forgetDerived() } }
     /// What else they say of themselves.

@@ -4,7 +4,7 @@ public import WorkspaceModel
 /// The text that invites somebody: `wsx://join/` and up to 139 letters and digits.
 ///
 /// ```
-/// bytes = 1 || workspace[0..15] || seed 16 || inviter's device[0..7] || hints || check 3
+/// bytes = 1 || workspace[0..15] || seed 16 || invite[0..7] || hints || check 3
 /// hint  = 4 || IPv4 4 || port u16be
 ///       | 6 || IPv6 16 || port u16be
 ///       | 1 || length u8 || name of at most 38 || port u16be
@@ -45,19 +45,20 @@ public struct InviteLink: Sendable {
     public let workspace: Identifier16<Named.Document>
     /// What opens the door.
     public let secret: InviteSecret
-    /// The first 8 bytes of the inviter's device key, big endian. Helps dialling, proves nothing.
-    public let inviter: UInt64
+    /// The first 8 bytes of the invite's id, big endian: anybody who may invite can write another
+    /// invite with the same public key. Links of earlier versions say something else here.
+    public let invite: UInt64
     /// Where to dial, best first.
     public let hints: [PeerAddress]
 
     /// A link to `workspace`.
     public init(
-        workspace: Identifier16<Named.Document>, secret: InviteSecret, inviter: DeviceID,
+        workspace: Identifier16<Named.Document>, secret: InviteSecret, invite: UInt64,
         hints: [PeerAddress]
     ) {
         self.workspace = workspace
         self.secret = secret
-        self.inviter = inviter.leadingWord
+        self.invite = invite
         self.hints = hints
     }
 }
@@ -84,7 +85,7 @@ extension InviteLink {
         var seed = secret.exposedSeed()
         bytes += seed
         SecretBytes.wipe(&seed)
-        Self.append(inviter, byteCount: 8, to: &bytes)
+        Self.append(invite, byteCount: 8, to: &bytes)
 
         let letterCountMax = Self.characterCountMax - Self.prefix.utf8.count
         var kept = 0
@@ -163,7 +164,7 @@ extension InviteLink {
         else { throw .garbled }
         self.workspace = workspace
         self.secret = secret
-        inviter = Self.number(body[33..<41])
+        invite = Self.number(body[33..<41])
         var hints: [PeerAddress] = []
         var rest = body[Self.fixedByteCount...]
         while !rest.isEmpty { hints.append(try Self.hint(from: &rest)) }

@@ -51,7 +51,21 @@ public struct InviteSecret: Sendable {
     /// The public half, as it stands in the `invite` operation: 32 bytes.
     public var publicKey: DeviceID { signingKey.device }
 
-    /// How `join1` names the invite without its id: the first half of H("wsx-invpub", public key).
+    /// How `join1` names the door without the id of an invite: the first half of H("wsx-door1", public
+    /// key || first 16 bytes of the workspace). Another workspace may have an invite with the same key.
+    public func doorName(in workspace: Identifier16<Named.Document>) -> InviteHash {
+        Self.doorName(publicKey.bytes, in: workspace)
+    }
+
+    /// The same of any invite's 32-byte public key.
+    public static func doorName(
+        _ publicKey: [UInt8], in workspace: Identifier16<Named.Document>
+    ) -> InviteHash {
+        Identifier16(
+            Array(Hash.personal("wsx-door1", publicKey, workspace.bytes).prefix(16)))
+    }
+
+    /// How earlier programs name it in `join1`: the first half of H("wsx-invpub", public key).
     public var publicKeyName: InviteHash {
         Self.publicKeyName(publicKey.bytes)
     }

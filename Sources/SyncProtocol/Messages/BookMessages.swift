@@ -8,36 +8,33 @@ public enum BookSummary {}
 public struct BookWord: Sendable, Equatable {
     /// How new the record of one device is.
     public struct Entry: Hashable, Sendable {
-        /// The first 8 bytes of the device.
-        public let name: [UInt8]
+        /// The device.
+        public let name: DeviceName
         /// When it was signed, milliseconds since 1970.
         public let at: UInt64
 
         /// The record of a device that was signed at that time.
         public init(_ device: DeviceID, at: UInt64) {
-            name = Self.name(of: device)
+            name = DeviceName(of: device)
             self.at = at
         }
 
-        init(name: [UInt8], at: UInt64) {
+        init(name: DeviceName, at: UInt64) {
             self.name = name
             self.at = at
         }
-
-        /// What a device is called here, 8 bytes.
-        public static func name(of device: DeviceID) -> [UInt8] { Array(device.bytes.prefix(8)) }
     }
 
     /// What all of the sender's records hash to.
     public var digest: Identifier16<BookSummary>
     /// All of them, at most `Limits.bookEntriesMax`, or `nil` where they are not told.
     public var entries: [Entry]?
-    /// Whose records the sender wants, names of 8 bytes, at most `Limits.bookWantsMax`.
-    public var wants: [[UInt8]]?
+    /// Whose records the sender wants, at most `Limits.bookWantsMax`.
+    public var wants: [DeviceName]?
 
     /// A word with the given fields.
     public init(
-        _ digest: Identifier16<BookSummary>, entries: [Entry]? = nil, wants: [[UInt8]]? = nil
+        _ digest: Identifier16<BookSummary>, entries: [Entry]? = nil, wants: [DeviceName]? = nil
     ) {
         self.digest = digest
         self.entries = entries
@@ -56,14 +53,13 @@ extension BookWord {
             body.array(count: entries.count)
             for entry in entries {
                 body.array(count: 2)
-                body.byteString(entry.name)
+                body.byteString(entry.name.bytes)
                 body.uint(entry.at)
             }
         }
         if let wants {
             body.key(4)
-            body.array(count: wants.count)
-            for name in wants { body.byteString(name) }
+            body.names(wants)
         }
     }
 }
@@ -81,7 +77,7 @@ extension SyncMessage {
             // Keys ascend, so each comes once.
             switch try body.key() {
             case 3: word.entries = try body.bookEntries()
-            case 4: word.wants = try body.bookWants()
+            case 4: word.wants = try body.deviceNames(max: Limits.bookWantsMax)
             default: throw Malformed(.wrongKeys, at: start)
             }
         }
@@ -94,16 +90,8 @@ extension CBORDecoder {
         var entries: [BookWord.Entry] = []
         for _ in 0..<(try arrayCount(max: Limits.bookEntriesMax)) {
             try arrayCount(exactly: 2)
-            entries.append(.init(name: try byteString(exactly: 8), at: try uint()))
+            entries.append(.init(name: try deviceName(), at: try uint()))
         }
         return entries
-    }
-
-    fileprivate mutating func bookWants() throws(Malformed) -> [[UInt8]] {
-        var wants: [[UInt8]] = []
-        for _ in 0..<(try arrayCount(max: Limits.bookWantsMax)) {
-            wants.append(try byteString(exactly: 8))
-        }
-        return wants
     }
 }

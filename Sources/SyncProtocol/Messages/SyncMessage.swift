@@ -55,6 +55,8 @@ public enum SyncMessage: Sendable, Equatable {
     case reading(WorkspaceNumber, ReadWord)
     /// 95: which address records the sender has, or wants. Who does not know it ignores it.
     case book(WorkspaceNumber, BookWord)
+    /// 96: whom the sender reaches with what it writes. Who does not know it ignores it.
+    case reach(WorkspaceNumber, ReachWord)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -209,7 +211,8 @@ extension SyncMessage {
         case .workspaceDigest(let number, _), .documentDigests(let number, _),
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
-            .typing(let number, _), .reading(let number, _), .book(let number, _):
+            .typing(let number, _), .reading(let number, _), .book(let number, _),
+            .reach(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

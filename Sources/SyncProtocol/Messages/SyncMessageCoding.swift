@@ -40,6 +40,7 @@ extension SyncMessage {
         case .typing: 0x93
         case .reading: 0x94
         case .book: 0x95
+        case .reach: 0x96
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -90,7 +91,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x95).contains(type)
+        (0x90...0x96).contains(type)
     }
 
     private var reservation: Int {
@@ -152,6 +153,7 @@ extension SyncMessage {
             body.byteString(document)
         case .reading(let workspace, let word): word.encode(workspace, to: &body)
         case .book(let workspace, let word): word.encode(workspace, to: &body)
+        case .reach(let workspace, let word): word.encode(workspace, to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -195,6 +197,7 @@ extension SyncMessage {
         case 0x93: return try typing(from: &body)
         case 0x94: return try reading(from: &body)
         case 0x95: return try book(from: &body)
+        case 0x96: return try reach(from: &body)
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

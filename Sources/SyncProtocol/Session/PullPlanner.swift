@@ -22,6 +22,9 @@ public struct PullPlanner: Sendable {
     /// How fast sources were, as far as that was seen.
     private var paces: [SourceID: SourcePace] = [:]
 
+    /// When roots are compared.
+    var comparisons = ComparisonPace()
+
     /// A planner without pulls.
     public init() {}
 

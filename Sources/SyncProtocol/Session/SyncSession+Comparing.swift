@@ -11,10 +11,20 @@ struct Comparison: Sendable {
     var interval = Comparison.intervalMin
     /// Something changed since the last comparison, so that another one can tell something.
     var isWanted = false
+    /// Something is known to be missing that only a comparison brings up: it waits for no place.
+    private(set) var isUrgent = false
+    /// The place that it was given among those of all peers.
+    var place: UInt64?
     /// The last comparison found a difference.
     var wasUnequal = false
     /// Operations went either way because of it.
     var hasMoved = false
+
+    /// Another comparison is wanted.
+    mutating func want(urgently: Bool) {
+        isWanted = true
+        isUrgent = isUrgent || urgently
+    }
 
     /// The next comparison begins.
     mutating func begin(at now: UInt64) {
@@ -25,6 +35,8 @@ struct Comparison: Sendable {
         }
         last = now
         isWanted = false
+        isUrgent = false
+        place = nil
         wasUnequal = false
         hasMoved = false
     }
@@ -133,6 +145,7 @@ extension SyncSession {
         outgoing = [:]
         theirs = [:]
         ahead = 0
+        forgetLeft()
         guard scope == nil else {
             if agreedInScope != root { effects.append(.agreedInScope) }
             agreedInScope = root
@@ -237,7 +250,7 @@ extension SyncSession {
         let start = announcedThrough[bucket, default: 0] % tips.count
         let end = min(start + Self.announcedTipsMax, tips.count)
         announcedThrough[bucket] = end
-        comparison.isWanted = true
+        comparison.want(urgently: true)
         return [LogTip](tips[start..<end])
     }
 
@@ -272,12 +285,18 @@ extension SyncSession {
         guard standing == .full, openingsReceived > 0, !peerRefuses, comparison.isWanted
         else { return nil }
         // Not while operations are still coming: the roots would differ for certain.
-        let due = comparison.last + comparison.interval
+        let place = comparison.isUrgent ? 0 : comparison.place ?? 0
+        let due = max(comparison.last + comparison.interval, place)
         return outstanding.isEmpty ? due : max(due, now + 1_000)
     }
 
-    mutating func compareWhenDue(replica: some Replica) {
+    mutating func compareWhenDue(replica: some Replica, planner: inout PullPlanner) {
         guard let due = comparisonDeadline, due <= now else { return }
+        if comparison.place == nil, !comparison.isUrgent {
+            let place = planner.comparisons.place(at: now)
+            comparison.place = place
+            guard place <= now else { return }
+        }
         sayRoot(replica: replica)
     }
 }

@@ -247,9 +247,9 @@ extension SyncSession {
         _ tips: [LogTip], waiting: [LogName], answering request: RequestNumber?,
         _ replica: some Replica, _ planner: inout PullPlanner
     ) {
-        if request == 0, tips.isEmpty || !waiting.isEmpty { comparison.isWanted = true }
+        if request == 0, tips.isEmpty || !waiting.isEmpty { comparison.want(urgently: true) }
         for tip in tips {
-            if replica.serves(tip.log.document) { gather(tip.log) }
+            if replica.serves(tip.log.document) { announce(tip, replica: replica) }
             claims.came(tip)
             guard let claim = claims[tip.log], claim.state != .pulling else { continue }
             if !claims.settle(tip.log, holds: replica.holds), claim.state != .queued,
@@ -368,7 +368,7 @@ extension SyncSession {
 
     /// Leaves what the peer holds of a log until a comparison brings it up again.
     private mutating func leave(_ log: LogName) {
-        comparison.isWanted = true
+        comparison.want(urgently: true)
         claims.set(.ignored, of: log)
     }
 
@@ -388,7 +388,7 @@ extension SyncSession {
                 claims.set(state, of: log)
             }
             // Nothing else would ever bring it up again on a link that stays.
-            comparison.isWanted = true
+            comparison.want(urgently: true)
         }
     }
 

@@ -90,6 +90,8 @@ public struct SyncSession: Sendable {
         case cited([Citing])
         /// Another session gave logs back.
         case replan
+        /// A device says that it reaches the peer with what it writes, or that it does not any more.
+        case reached(by: DeviceID, Bool)
         /// The peer holds these tips, as another message said (`join_result`).
         case announced([LogTip])
         /// This side thinks otherwise of the peer now.
@@ -139,6 +141,8 @@ public struct SyncSession: Sendable {
         case refused(WorkspaceRefusal)
         /// For the first time everything that the peer announced is here.
         case caughtUp
+        /// The peer does not confirm what this device wrote: it is not reached for now.
+        case reachLost
         /// Give `replan` to the other sessions of the workspace.
         case replanOthers
         /// Give `deadline` at this time, in milliseconds, instead of at any time set before.
@@ -222,6 +226,7 @@ public struct SyncSession: Sendable {
     var bytesPerOperation: Int?
     var waitingPulls: [PullRequest] = []
 
+    var reach = Reach()
     var gathered: Set<LogName> = []
     var gatherDeadline: UInt64?
     var outgoing: [LogName: Outgoing] = [:]
@@ -294,6 +299,7 @@ public struct SyncSession: Sendable {
         let seen = lookAtScope(replica, planner: &planner)
         plan(replica: seen, planner: &planner)
         if descent == .finished { knowsDistance = true }
+        noteConfirmations()
         tellWhenOwnIsKnown()
         tellWhenCaughtUp()
     }
@@ -318,6 +324,7 @@ public struct SyncSession: Sendable {
             for citing in waiting { want(citing, replica: replica) }
         case .replan:
             for log in claims.takeElsewhere() { requeue(log) }
+        case .reached(let author, let isReached): setReached(by: author, isReached)
         case .announced(let tips): claim(tips, replica: replica)
         case .standingChanged(let standing):
             guard standing != self.standing else { break }
@@ -385,7 +392,7 @@ public struct SyncSession: Sendable {
         case .forkProbe(_, let tip): probed(tip.log)
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,
-            .typing, .reading, .book:
+            .typing, .reading, .book, .reach:
             break  // the link's and the join's, not the session's
         }
     }
@@ -396,7 +403,8 @@ public struct SyncSession: Sendable {
         try expirePulls(replica: replica, planner: &planner)
         takeOverWhenDue()
         announceWhenDue(replica: replica)
-        compareWhenDue(replica: replica)
+        compareWhenDue(replica: replica, planner: &planner)
+        noteLateness()
     }
 
     /// Ends the session; its logs are free for others.
@@ -414,7 +422,10 @@ public struct SyncSession: Sendable {
         var next: UInt64?
         if phase == .open {
             let times =
-                [gatherDeadline, comparisonDeadline, reopeningDeadline, takeoverDeadline]
+                [
+                    gatherDeadline, comparisonDeadline, reopeningDeadline, takeoverDeadline,
+                    reachDeadline,
+                ]
                 + outstanding.map(\.deadline)
             next = times.compactMap { $0 }.min()
         }

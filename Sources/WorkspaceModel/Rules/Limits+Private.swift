@@ -26,6 +26,11 @@ extension Limits {
     public static let unprovenKeysMax = 8
     /// Notices of one document that are kept: anybody who was ever in can leave any, eight at most.
     public static let privateNoticesMax = 64
+    /// Notices of documents that are not here yet, of one sender: as many as there may be private channels
+    /// from which somebody was taken while away.
+    public static let earlyNoticesOfOneMax = 64
+    /// The same of all together: 80 KB.
+    public static let earlyNoticesMax = 1_024
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Names that one addition tells to guests, in at most 140 KB.

@@ -146,5 +146,38 @@ extension AttackedEndToEnd {
                 start = end
             }
         }
+
+        /// The header's own hash is nobody's secret, so whoever has the file writes it anew.
+        @Test func `is refused where a part of it was left out without the passphrase`() throws {
+            let mina = TemporaryNode()
+            mina.up(name: "Mina", workspace: "acme")
+            mina.run("down")
+            let folder = mina.folder
+            let (settings, file) = (folder + "/settings.toml", folder + "/whole.bak")
+            try "level = \"debug\"\n".write(toFile: settings, atomically: true, encoding: .utf8)
+            let passphrase = [UInt8]("correct horse".utf8)
+            _ = try BackupWriter.create(
+                .init(
+                    home: HomeFolder(data: mina.home, socket: mina.socket),
+                    configuration: settings, path: file, passphrase: passphrase, createdAt: 1),
+                using: SystemRandom())
+            let bytes = try #require(FileManager.default.contents(atPath: file))
+            #expect(throws: Never.self) {
+                try BackupReader(path: file).read(2, BackupReader(path: file).key(passphrase)) {
+                    _ in
+                }
+            }
+            var header = try #require(BackupHeader([UInt8](bytes.prefix(BackupHeader.byteCount))))
+            let left = Int(header.parts[2].storedByteCount)
+            try #require(left > 0)
+            header.parts[2] = .init()
+            let cut = folder + "/cut.bak"
+            let rest = bytes.dropFirst(BackupHeader.byteCount).dropLast(left)
+            try (Data(header.bytes) + rest).write(to: URL(fileURLWithPath: cut))
+            let error = #expect(throws: NodeError.self) {
+                try BackupReader(path: cut).key(passphrase)
+            }
+            #expect(error?.reason == "backup.damaged")
+        }
     }
 }

@@ -75,9 +75,9 @@ extension EndToEnd {
             let acme = try InviteLink(mina.invite())
             #expect(mina.up(workspace: "beta").status == 0)
             let beta = try InviteLink(mina.invite())
-            let device = DeviceID([UInt8](repeating: 1, count: 32))
             let crossed = InviteLink(
-                workspace: acme.workspace, secret: beta.secret, inviter: device, hints: beta.hints)
+                workspace: acme.workspace, secret: beta.secret, invite: beta.invite,
+                hints: beta.hints)
             let late = TemporaryNode()
             expect(crossed.text.link, "invite_invalid", at: late)
             #expect(mina.run("member", "list", "--json").objects.count == 1)

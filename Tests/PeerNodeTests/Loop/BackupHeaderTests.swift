@@ -65,6 +65,39 @@ import WorkspaceTestKit
         #expect(header.fileByteCount == nil)
     }
 
+    /// Without the key nobody leaves the last pieces of a part out, or a whole part.
+    @Test func `binds sizes and hashes to the key, and no key to another header`() throws {
+        let random = SeededRandom(seed: 9)
+        var header = header(isSealed: true)
+        let key = BackupKey(key: SymmetricKey(using: random), context: header.context)
+        #expect(!header.isProven(under: key))
+        header.prove(under: key)
+        #expect(try #require(BackupHeader(header.bytes)).isProven(under: key))
+        var shorter = header
+        shorter.parts[0] = .init(
+            storedByteCount: 65_552, byteCount: 65_536, hash: [UInt8](repeating: 1, count: 32))
+        #expect(try !#require(BackupHeader(shorter.bytes)).isProven(under: key))
+        var without = header
+        without.parts[1] = .init()
+        #expect(try !#require(BackupHeader(without.bytes)).isProven(under: key))
+        let other = BackupKey(key: SymmetricKey(using: random), context: header.context)
+        #expect(!header.isProven(under: other))
+    }
+
+    /// It is read as it was written, and nobody makes one of a newer one: its pieces open no more.
+    @Test func `of an earlier version has no proof, and none passes for one`() throws {
+        var bytes = [UInt8](header(isSealed: true).bytes.prefix(352))
+        bytes[7] = UInt8(ascii: "1")
+        let former = try #require(
+            BackupHeader(bytes + Hash.personal("wsx-backup2", bytes) as [UInt8]))
+        let secret = SymmetricKey(using: SeededRandom(seed: 2))
+        #expect(former.isFormer && former.isProven(under: .init(key: secret, context: [])))
+        let sealed = BackupKey(key: secret, context: header(isSealed: true).context)
+            .seal([1, 2, 3], part: 2, number: 0)
+        let asFormer = BackupKey(key: secret, context: former.context)
+        #expect(asFormer.open(sealed, part: 2, number: 0) == nil)
+    }
+
     @Test func `binds every piece to its place`() {
         let header = header(isSealed: true)
         let key = BackupKey(

@@ -172,7 +172,7 @@ extension BenchNode {
         bench.cut(ada, joon)
         let link = InviteLink(
             workspace: made.workspace, secret: made.secret,
-            inviter: try #require(bob.host?.core.home?.device),
+            invite: made.invite,
             hints: [try #require(PeerAddress(bob.address, defaultPort: 0))]
         ).text.link
         #expect(joon.ask(link) == "pending")

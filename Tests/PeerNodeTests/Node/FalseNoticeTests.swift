@@ -77,14 +77,14 @@ import WorkspaceTestKit
         #expect(try seesIn(kim, members: 2))
     }
 
-    /// What it names is there and cannot be opened, but is by somebody who may put nobody out.
-    @Test func `counts for nothing where it is of somebody who could not do that`() throws {
-        let document = try vault(kim)
+    /// An operation of `author` in the channel that nobody else can open.
+    private func closedOperation(by author: BenchNode) throws -> SignedOperation {
+        let document = try vault(author)
         let random = SeededRandom(seed: 3)
         let stranger = SymmetricKey(using: random)
         var log = ForgedDocumentLog(
-            try kim.hostile(), document: document.id, incarnation: 95, at: bench.wall)
-        let member = try kim.workspace().member
+            try author.hostile(), document: document.id, incarnation: 95, at: bench.wall)
+        let member = try author.workspace().member
         let seat = try #require(document.authority.standing(of: member)).seat
         let root = try #require(document.records[document.rootID])
         log.write(
@@ -94,12 +94,33 @@ import WorkspaceTestKit
                     device: root.log.device, incarnation: root.log.incarnation,
                     sequence: root.sequence, id: document.rootID)
             ], under: stranger, random)
-        let named = try #require(log.operations.first)
+        return try #require(log.operations.first)
+    }
+
+    /// What it names is there and cannot be opened, but is by somebody who may put nobody out.
+    @Test func `counts for nothing where it is of somebody who could not do that`() throws {
+        let document = try vault(kim)
+        let named = try closedOperation(by: kim)
         for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
         bench.advance(5_000)
         #expect(try vault(joon).records[named.id] != nil)
         try tell([mina, joon], of: named.id, in: document.id, by: kim)
         for node in [mina, joon] { #expect(try seesIn(node), "\(node.name)") }
+    }
+
+    /// Who handed it over had the strongest seat of all, and puts the owner out no more.
+    @Test func `counts for nothing where it is of somebody who has handed the channel over`() throws
+    {
+        try mina.ok("channel.transfer", ["channel": "vault", "member": "Kim"])
+        bench.advance(5_000)
+        let document = try vault(kim)
+        let named = try closedOperation(by: mina)
+        try kim.take([named.run(in: document.id)])
+        bench.advance(5_000)
+        #expect(try vault(kim).records[named.id] != nil)
+        try tell([kim], of: named.id, in: document.id, by: mina)
+        #expect(try seesIn(kim))
+        try kim.ok("channel.edit", ["channel": "vault", "topic": "mine"])
     }
 
     @Test func `counts for nothing in conversations`() throws {

@@ -427,7 +427,7 @@ import WorkspaceTestKit
         other.kill()
         let forged = InviteLink(
             workspace: link.workspace, secret: link.secret,
-            inviter: try #require(mina.host?.core.home?.device),
+            invite: link.invite,
             hints: try InviteLink(try mina.link()).hints
         ).text.link
         let joon = try bench.bareNode("Joon")

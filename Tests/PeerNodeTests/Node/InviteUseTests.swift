@@ -132,7 +132,7 @@ import WorkspaceTestKit
         let other = try mina.workspace()
         let forged = InviteLink(
             workspace: Identifier16(prefixOf: other.id), secret: link.secret,
-            inviter: try #require(mina.host?.core.home?.device), hints: link.hints)
+            invite: link.invite, hints: link.hints)
         let eve = try bench.bareNode("Eve")
         let error = try eve.refused(
             "workspace.join",
@@ -214,7 +214,7 @@ import WorkspaceTestKit
             let parsed = try InviteLink(link)
             let forged = InviteLink(
                 workspace: parsed.workspace, secret: parsed.secret,
-                inviter: try #require(admitter.host?.core.home?.device), hints: hints)
+                invite: parsed.invite, hints: hints)
             #expect(eve.ask(forged.text.link) != "ok")
             #expect(try admitter.memberNames() == ["Joon", "Mina"])
         }

@@ -5,13 +5,13 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 @Suite struct `An invite link` {
-    static let inviter = DeviceID(Array(32..<64))
+    static let invite = DeviceID(Array(32..<64)).leadingWord
     static let workspace = Identifier16<Named.Document>(Array(1...16))
 
     static func link(_ hints: [String]) throws -> InviteLink {
         InviteLink(
             workspace: workspace,
-            secret: try #require(InviteSecret(untrusted: Array(100..<116))), inviter: inviter,
+            secret: try #require(InviteSecret(untrusted: Array(100..<116))), invite: invite,
             hints: hints.compactMap { PeerAddress($0) })
     }
 
@@ -34,7 +34,7 @@ import WorkspaceTestKit
             let read = try InviteLink(spelling)
             #expect(read.workspace == Self.workspace)
             #expect(read.secret.publicKey == (try Self.link([])).secret.publicKey)
-            #expect(read.inviter == Self.inviter.leadingWord)
+            #expect(read.invite == Self.invite)
             #expect(read.hints.map(\.text) == hints)
             #expect(read.text == text)
         }
@@ -143,7 +143,7 @@ import WorkspaceTestKit
         }
         let secret = try #require(InviteSecret(untrusted: random.bytes(16)))
         let text = InviteLink(
-            workspace: Self.workspace, secret: secret, inviter: Self.inviter, hints: hints
+            workspace: Self.workspace, secret: secret, invite: Self.invite, hints: hints
         ).text
         let read = try InviteLink(text.link)
         #expect(read.hints.count + text.droppedHints == hints.count)

@@ -119,9 +119,22 @@ import WorkspaceTestKit
                 .max,
                 BookWord(
                     .zero, entries: [BookWord.Entry](repeating: entry, count: entries),
-                    wants: [[UInt8]](repeating: entry.name, count: wants)))
+                    wants: [DeviceName](repeating: entry.name, count: wants)))
             let decoded = try? SyncMessage.decoded(message.encoded())
             #expect((decoded == message) == isTaken, "\(entries) and \(wants)")
+        }
+    }
+
+    @Test func `takes the names of 2 048 devices that are reached, and not one more`() {
+        for (come, gone, isTaken) in [(2_048, 2_048, true), (2_049, 0, false), (0, 2_049, false)] {
+            let name = DeviceName(of: SyncMessageSamples.device)
+            let message = SyncMessage.reach(
+                .max,
+                ReachWord(
+                    come: [DeviceName](repeating: name, count: come),
+                    gone: [DeviceName](repeating: name, count: gone)))
+            let decoded = try? SyncMessage.decoded(message.encoded())
+            #expect((decoded == message) == isTaken, "\(come) and \(gone)")
         }
     }
 

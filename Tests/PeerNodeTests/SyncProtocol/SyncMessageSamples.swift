@@ -236,12 +236,16 @@ enum SyncMessageSamples {
                 2,
                 BookWord(
                     Identifier16([UInt8](repeating: 0xb0, count: 16)),
-                    entries: [.init(device, at: 7)], wants: [[UInt8](repeating: 0xde, count: 8)])),
+                    entries: [.init(device, at: 7)], wants: [DeviceName(of: device)])),
             golden: "95 a4 0102 0250 b0*16 03 81 82 48 de*8 07 04 81 48 de*8"),
         Sample(
             name: "book without a list",
             message: .book(2, BookWord(Identifier16([UInt8](repeating: 0xb0, count: 16)))),
             golden: "95 a2 0102 0250 b0*16"),
+        Sample(
+            name: "reach",
+            message: .reach(2, ReachWord(come: [DeviceName(of: device)], gone: [])),
+            golden: "96 a3 0102 02 81 48 de*8 03 80"),
         Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),

@@ -13,6 +13,8 @@ final class SyncWorld {
         var links: [Int: Link] = [:]
         var agreed: [Int: SyncSession.Agreement] = [:]
         var caughtUp: Set<Int> = []
+        /// Peers that did not confirm in time.
+        var lostReach: [Int] = []
         var refusals: [WorkspaceRefusal] = []
         var confirmations = 0
         var scopedAgreements = 0
@@ -187,6 +189,7 @@ final class SyncWorld {
             node.ownWhenConfirmed = node.replica.ownTipsDigest(of: node.device)
         case .refused(let refusal): node.refusals.append(refusal)
         case .caughtUp: node.caughtUp.insert(peer)
+        case .reachLost: node.lostReach.append(peer)
         case .replanOthers:
             for other in node.links.keys.sorted() where other != peer {
                 give(.replan, to: index, from: other)

@@ -15,18 +15,18 @@ import WorkspaceTestKit
         pair.bench.advance(30_000)
     }
 
-    private func name(_ node: BenchNode) throws -> [UInt8] {
-        BookWord.Entry.name(of: try #require(node.host?.core.home).device)
+    private func name(_ node: BenchNode) throws -> DeviceName {
+        DeviceName(of: try #require(node.host?.core.home).device)
     }
 
     private func say(
-        _ visitor: Visitor, entries: [BookWord.Entry]? = nil, wants: [[UInt8]]? = nil
+        _ visitor: Visitor, entries: [BookWord.Entry]? = nil, wants: [DeviceName]? = nil
     ) {
         visitor.send(.book(1, BookWord(.zero, entries: entries, wants: wants)))
     }
 
-    private func wishes(_ visitor: Visitor) -> [[UInt8]] {
-        visitor.messages.flatMap { message -> [[UInt8]] in
+    private func wishes(_ visitor: Visitor) -> [DeviceName] {
+        visitor.messages.flatMap { message -> [DeviceName] in
             guard case .book(_, let word) = message else { return [] }
             return word.wants ?? []
         }

@@ -168,7 +168,7 @@ import WorkspaceTestKit
         let other = try pair.bench.node("Zoe", workspace: "elsewhere")
         let forged = InviteLink(
             workspace: Identifier16(prefixOf: try other.workspace().id), secret: link.secret,
-            inviter: try #require(ada.host?.core.home?.device), hints: link.hints
+            invite: link.invite, hints: link.hints
         ).text.link
         let kim = try pair.bench.bareNode("Kim")
         let error = try kim.refused(

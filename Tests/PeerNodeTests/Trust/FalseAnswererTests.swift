@@ -225,7 +225,7 @@ private final class FalseAnswerer {
         let address = "10.9.9.9:1"
         link =
             InviteLink(
-                workspace: held.link.workspace, secret: held.link.secret, inviter: pair.keys.id,
+                workspace: held.link.workspace, secret: held.link.secret, invite: held.link.invite,
                 hints: try ([address] + [other?.address].compactMap { $0 }).map {
                     try #require(PeerAddress($0, defaultPort: 0))
                 }

@@ -195,7 +195,8 @@ extension AttackGoals {
     private func isConfirmedByAttackers(_ operation: AuthOperation) -> Bool {
         guard record.hasAdmin, acting(operation) == .member else { return false }
         return judge.valid.contains { id in
-            guard case .confirm(let named)? = history[id]?.action, named.contains(operation.id) else {
+            guard case .confirm(let named)? = history[id]?.action, named.contains(operation.id)
+            else {
                 return false
             }
             return written(id)?.isHonest == false

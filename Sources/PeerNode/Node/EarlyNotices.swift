@@ -1,0 +1,104 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Notices of private documents that are not here yet, or in which their senders are not known yet.
+/// Whoever was away gets the mailbox and the documents in any order, and a notice comes once.
+struct EarlyNotices {
+    /// Of one document, with who sent it.
+    struct Entry: Hashable {
+        let document: DocumentID
+        let notice: PrivateNotice
+    }
+
+    /// The oldest first.
+    private(set) var entries: [Entry] = []
+
+    /// Takes one more. There is room for a few of each sender.
+    ///
+    /// - Returns: whether it is new and has room.
+    mutating func take(_ entry: Entry) -> Bool {
+        guard !entries.contains(entry), entries.count < Limits.earlyNoticesMax,
+            entries.count(where: { $0.notice.sender == entry.notice.sender })
+                < Limits.earlyNoticesOfOneMax
+        else { return false }
+        entries.append(entry)
+        return true
+    }
+
+    /// Gives those of a document whose senders were in it, and forgets them.
+    mutating func give(
+        of document: DocumentID, by people: Set<MemberID>
+    ) -> [PrivateNotice] {
+        let found = entries.filter {
+            $0.document == document && $0.notice.sender.map { people.contains($0) } == true
+        }
+        guard !found.isEmpty else { return [] }
+        entries.removeAll { found.contains($0) }
+        return found.map(\.notice)
+    }
+
+    // MARK: Stored
+
+    private static let byteCount = DocumentID.byteCount + PrivateNotice.byteCount
+
+    /// Entries of 80 bytes: document 32, operation 32, sender 16.
+    var bytes: [UInt8] { entries.flatMap { $0.document.bytes + $0.notice.bytes } }
+
+    /// An empty list.
+    init() {}
+
+    init(_ bytes: [UInt8]) {
+        for start in stride(from: 0, to: bytes.count, by: Self.byteCount) {
+            let part = bytes[start..<min(start + Self.byteCount, bytes.count)]
+            guard let document = DocumentID(untrusted: Array(part.prefix(DocumentID.byteCount))),
+                let notice = PrivateNotice(Array(part.dropFirst(DocumentID.byteCount)))
+            else { continue }
+            entries.append(Entry(document: document, notice: notice))
+        }
+    }
+}
+
+extension NodeCore {
+    private static func name(in workspace: Workspace) -> String {
+        "private.notices.early.\(workspace.number)"
+    }
+
+    private func earlyNotices(in workspace: Workspace) throws(StorageError) -> EarlyNotices {
+        if let known = workspace.earlyNotices { return known }
+        let stored = try store.registry.value(Self.name(in: workspace))
+        let notices = EarlyNotices(stored ?? [])
+        workspace.earlyNotices = notices
+        return notices
+    }
+
+    private func keep(
+        _ notices: EarlyNotices, in workspace: Workspace
+    ) throws(StorageError) {
+        workspace.earlyNotices = notices
+        try write()
+        let bytes = notices.bytes
+        try store.registry.setValue(
+            bytes.isEmpty ? nil : bytes, of: Self.name(in: workspace))
+    }
+
+    /// Keeps a notice until its document can be judged.
+    func keepEarly(
+        _ notice: PrivateNotice, of document: DocumentID, in workspace: Workspace
+    ) throws(StorageError) {
+        var notices = try earlyNotices(in: workspace)
+        guard notices.take(.init(document: document, notice: notice)) else { return }
+        try keep(notices, in: workspace)
+    }
+
+    /// Takes up what came too early for a document that was judged.
+    func adoptNotices(
+        of document: PrivateDocument, in workspace: Workspace
+    ) throws(StorageError) {
+        var notices = try earlyNotices(in: workspace)
+        let given = notices.give(of: document.id, by: document.everIn)
+        guard !given.isEmpty else { return }
+        try keep(notices, in: workspace)
+        for notice in given { _ = document.take(notice, to: workspace.member) }
+        try store(noticesOf: document)
+    }
+}

@@ -1,0 +1,107 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Whom a device reaches itself with what it writes. It tells that before it writes, and takes it back
+/// when one of them does not confirm; who was told passes nothing on to them. So a message in a team
+/// where all are linked costs as many sendings as there are people, not its square (PROTOCOL.md, 5.4).
+extension NodeCore {
+    // MARK: Telling
+
+    /// Tells whom this device reaches, before it pushes something; only what has changed.
+    func tellReach(of workspace: Int64) {
+        let reached = reached(in: workspace)
+        for link in network.ordered {
+            guard let sync = link.syncs[workspace], sync.session.isReached,
+                let own = link.peer.map({ DeviceName(of: $0.device) })
+            else { continue }
+            let names = reached.subtracting([own])
+            tell(come: names.subtracting(sync.toldReach), sync, on: link)
+        }
+        takeReachBack(of: workspace, reached)
+    }
+
+    /// Takes back whom this device does not reach any more.
+    func takeReachBack() {
+        for workspace in network.lostReach.sorted() {
+            takeReachBack(of: workspace, reached(in: workspace))
+        }
+        network.lostReach = []
+    }
+
+    private func takeReachBack(of workspace: Int64, _ reached: Set<DeviceName>) {
+        for link in network.ordered {
+            guard let sync = link.syncs[workspace], !sync.toldReach.isSubset(of: reached) else {
+                continue
+            }
+            tell(gone: sync.toldReach.subtracting(reached), sync, on: link)
+        }
+    }
+
+    private func tell(
+        come: Set<DeviceName> = [], gone: Set<DeviceName> = [], _ sync: WorkspaceLink,
+        on link: PeerLink
+    ) {
+        let come = Set(come.sorted().prefix(Limits.reachNamesMax - sync.toldReach.count))
+        guard !come.isEmpty || !gone.isEmpty, !link.isClosing else { return }
+        sync.toldReach = sync.toldReach.union(come).subtracting(gone)
+        let word = ReachWord(come: come.sorted(), gone: gone.sorted())
+        link.session.send(.reach(sync.number, word), in: .live, isUnasked: false)
+    }
+
+    /// Nobody where they are few: then everybody tells everybody, and knows who has what.
+    private func reached(in workspace: Int64) -> Set<DeviceName> {
+        let links = network.links.values.filter {
+            $0.syncs[workspace]?.session.isReached == true && !$0.isClosing
+        }
+        let names = Set(links.compactMap { $0.peer.map { DeviceName(of: $0.device) } })
+        return names.count > Limits.receiptsToAllMax ? names : []
+    }
+
+    // MARK: Hearing
+
+    /// An author says whom it reaches.
+    func reachHeard(
+        _ word: ReachWord, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
+        sync.reach.subtract(word.gone)
+        for name in word.come where sync.reach.count < Limits.reachNamesMax {
+            sync.reach.insert(name)
+        }
+        try applyReach(in: workspace.number, of: link)
+    }
+
+    /// A link to somebody opens: others may have said that they reach that one.
+    func applyReach(in workspace: Int64, to link: PeerLink) throws(StorageError) {
+        for author in network.ordered where author.syncs[workspace]?.reach.isEmpty == false {
+            try applyReach(in: workspace, of: author, to: link)
+        }
+    }
+
+    /// What an author said counts on the links to all others, and no more when its own link ends.
+    func applyReach(in workspace: Int64, of author: PeerLink) throws(StorageError) {
+        for link in network.ordered { try applyReach(in: workspace, of: author, to: link) }
+    }
+
+    private func applyReach(
+        in workspace: Int64, of author: PeerLink, to link: PeerLink
+    ) throws(StorageError) {
+        guard author !== link, let sync = link.syncs[workspace], let device = link.peer?.device,
+            let speaker = author.peer?.device
+        else { return }
+        let name = DeviceName(of: device)
+        // One device may have two links for a moment.
+        let isReached = network.links(to: speaker).contains {
+            $0.syncs[workspace]?.reach.contains(name) == true
+        }
+        guard sync.session.isReached(by: speaker) != isReached else { return }
+        try feed(.reached(by: speaker, isReached), to: sync, on: link)
+    }
+
+    /// A session has ended: what its other end said counts no more, and it is not reached itself.
+    func forgetReach(in workspace: Int64, of link: PeerLink) throws(StorageError) {
+        network.lostReach.insert(workspace)
+        try applyReach(in: workspace, of: link)
+    }
+}

@@ -1,0 +1,182 @@
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// An author says whom it reaches, and nobody passes on to them what it writes (PROTOCOL.md, 5.4, 4).
+@Suite struct `A team where all are linked` {
+    private let bench = CoreBench()
+
+    /// Everybody is linked to everybody, and nothing is owed to anybody.
+    private func team(_ count: Int) throws -> [BenchNode] {
+        let mina = try bench.node("Mina")
+        let others = try (1..<count).map { try bench.guest("Guest \($0)", of: mina) }
+        bench.advance(15 * 60_000)
+        let nodes = [mina] + others
+        for node in nodes {
+            #expect(try core(node).network.links.count == count - 1, "\(node.name)")
+        }
+        return nodes
+    }
+
+    private func core(_ node: BenchNode) throws -> NodeCore { try #require(node.host?.core) }
+
+    private func device(_ node: BenchNode) throws -> DeviceID {
+        try #require(core(node).home).device
+    }
+
+    private func sync(at node: BenchNode, with other: BenchNode) throws -> WorkspaceLink {
+        let link = try #require(try core(node).network.links(to: device(other)).first)
+        return try #require(link.syncs.values.first)
+    }
+
+    /// Whether `node` has heard that `author` reaches `other`.
+    private func believes(
+        _ node: BenchNode, that author: BenchNode, reaches other: BenchNode
+    ) throws -> Bool {
+        try sync(at: node, with: other).session.isReached(by: device(author))
+    }
+
+    private func say(_ text: String, by node: BenchNode) throws {
+        try node.ok("message.send", ["channel": "general", "text": .string(text)])
+    }
+
+    private func hears(_ text: String, at node: BenchNode) throws -> Bool {
+        let page = try node.ok("message.history", ["channel": "general"])
+        return page["items"]?.arrayValue?.contains { $0["text"]?.stringValue == text } ?? false
+    }
+
+    // MARK: Costs
+
+    @Test func `tells of a message as often as there are people, not their square`() throws {
+        let costs = try [10, 20].map { count in
+            let bench = CoreBench()
+            let mina = try bench.node("Mina")
+            for number in 1..<count { _ = try bench.guest("Guest \(number)", of: mina) }
+            bench.advance(15 * 60_000)
+            try say("first", by: mina)
+            bench.advance(15 * 60_000)
+            let before = bench.carriedByteCount
+            try say(String(repeating: "x", count: 1_000), by: mina)
+            bench.advance(10_000)
+            return bench.carriedByteCount - before
+        }
+        #expect(costs[1] < 5 * costs[0] / 2, "\(costs)")
+        #expect(costs[1] < 19 * 3_000, "\(costs)")
+    }
+
+    @Test func `says nothing of whom it reaches where they are few`() throws {
+        let nodes = try team(Limits.receiptsToAllMax + 1)
+        try say("hello", by: nodes[0])
+        bench.advance(1_000)
+        #expect(try !believes(nodes[1], that: nodes[0], reaches: nodes[2]))
+        // So everybody knows who has it.
+        let page = try nodes[1].ok("message.history", ["channel": "general"])
+        let id = try #require(page["items"]?.arrayValue?.last?["id"])
+        let holders = try nodes[1].ok("message.holders", ["message": id])
+        #expect(holders["items"]?.arrayValue?.count == nodes.count, "\(holders.text)")
+    }
+
+    // MARK: Nothing is late because of it
+
+    @Test func `hears of it from others soon where the link to its author is dead`() throws {
+        let nodes = try team(11)
+        try say("first", by: nodes[1])
+        bench.advance(1_000)
+        #expect(try believes(nodes[3], that: nodes[1], reaches: nodes[2]))
+        bench.silence(nodes[1], nodes[2])
+        try say("second", by: nodes[1])
+        bench.advance(7_000)
+        #expect(try !believes(nodes[3], that: nodes[1], reaches: nodes[2]))
+        #expect(try hears("second", at: nodes[2]))
+        // And of what comes then at once.
+        try say("third", by: nodes[1])
+        bench.advance(300)
+        #expect(try hears("third", at: nodes[2]))
+    }
+
+    @Test func `hears of it from others where its author has gone away before it came`() throws {
+        let nodes = try team(11)
+        try say("first", by: nodes[1])
+        bench.advance(60_000)
+        bench.silence(nodes[1], nodes[2])
+        try say("second", by: nodes[1])
+        bench.advance(300)
+        for node in nodes where node !== nodes[1] { bench.cut(nodes[1], node) }
+        bench.advance(300)
+        #expect(try hears("second", at: nodes[2]))
+    }
+
+    @Test func `hears of it at once over a link that came later`() throws {
+        let nodes = try team(11)
+        bench.cut(nodes[1], nodes[2])
+        try say("first", by: nodes[1])
+        bench.advance(300)
+        #expect(try hears("first", at: nodes[2]))
+        bench.heal(nodes[1], nodes[2])
+        bench.advance(120_000)
+        try say("second", by: nodes[1])
+        bench.advance(300)
+        #expect(try hears("second", at: nodes[2]))
+        #expect(try believes(nodes[3], that: nodes[1], reaches: nodes[2]))
+    }
+
+    /// Whoever is removed could else say that it reaches those who are not to hear of it.
+    @Test func `hears of what people may do from everybody`() throws {
+        let nodes = try team(11)
+        try say("first", by: nodes[0])
+        bench.advance(60_000)
+        #expect(try believes(nodes[3], that: nodes[0], reaches: nodes[2]))
+        bench.silence(nodes[0], nodes[2])
+        try nodes[0].ok("channel.create", ["name": "news"])
+        bench.advance(300)
+        try nodes[2].ok("channel.get", ["channel": "news"])
+    }
+
+    @Test func `is told of guests by everybody`() throws {
+        let nodes = try team(11)
+        try nodes[0].ok("channel.create", ["name": "deal", "private": true])
+        let invite = try nodes[0].ok(
+            "invite.create", ["role": "guest", "channels": ["deal"]])
+        let guest = try bench.bareNode("Uma")
+        try guest.ok(
+            "workspace.join", ["link": invite["link"] ?? .null, "name": "Uma"])
+        bench.advance(120_000)
+        try say("first", by: nodes[0])
+        bench.advance(1_000)
+        let name = DeviceName(of: try device(guest))
+        for node in nodes.dropFirst() {
+            let told = try sync(at: nodes[0], with: node).toldReach
+            #expect(told.count == nodes.count - 2 && !told.contains(name), "\(node.name)")
+        }
+    }
+}
+
+/// A member who says that it reaches whomever it likes.
+@Suite struct `A member's word on whom it reaches` {
+    private let pair: HostilePair
+
+    init() throws {
+        pair = try HostilePair()
+        pair.takeOver()
+        pair.bench.advance(30_000)
+    }
+
+    private func name(_ number: UInt32) -> DeviceName {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        return DeviceName(of: DeviceID(bytes + [UInt8](repeating: 0, count: 28)))
+    }
+
+    @Test func `fills no more memory than one workspace can have devices`() throws {
+        let visitor = try pair.visit(pair.ada)
+        for part in 0..<4 {
+            let names = (0..<2_048).map { name(UInt32(part * 2_048 + $0)) }
+            visitor.send(.reach(1, ReachWord(come: names, gone: [])))
+        }
+        let links = try #require(pair.ada.host?.core).network.links.values
+        let heard = links.flatMap(\.syncs.values).map(\.reach.count)
+        #expect(heard.max() == Limits.reachNamesMax)
+    }
+}

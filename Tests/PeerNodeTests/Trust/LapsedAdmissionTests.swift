@@ -1,0 +1,84 @@
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What becomes of people whom somebody let in who may not, or by an invite that its maker takes back.
+@Suite struct `Who was let in` {
+    private let bench = CoreBench()
+
+    /// Xen is away since before, and leaves: the words do not know of whom Mina has let in.
+    @Test func `by an admin stays when a member takes the invite back, having been away`() throws {
+        let mina = try bench.node("Mina")
+        try mina.ok("policy.set", ["who_may_invite": "members"])
+        let xen = try bench.guest("Xen", of: mina)
+        bench.advance(120_000)
+        let link = try #require(InviteLink(try xen.link(), leadingTo: mina.address)).text.link
+        bench.advance(2_000)
+        bench.cut(mina, xen)
+        let pia = try bench.bareNode("Pia")
+        bench.cut(pia, xen)
+        try pia.join(link)
+        bench.advance(4 * Limits.confirmingMilliseconds)
+        try xen.ok("workspace.leave", ["workspace": "acme"])
+        bench.heal(mina, xen)
+        bench.advance(10_000)
+        #expect(try mina.memberNames() == ["Mina", "Pia"])
+        try pia.ok("message.send", ["channel": "general", "text": "still here"])
+    }
+
+    @Test func `is called what they have said, whatever name was written for them`() throws {
+        let mina = try bench.node("Mina")
+        let pia = try bench.bareNode("Pia")
+        #expect(pia.ask(try mina.link(["approve": true])) == "pending")
+        try mina.inTurn { core, workspace in
+            let id = try #require(workspace.invites.requests.values.first?.first)
+            guard case .request(let joiner)? = workspace.authority[id]?.payload else {
+                Issue.record("no request")
+                return
+            }
+            let terms = JoinerTerms(
+                invite: joiner.invite, member: joiner.member, devices: joiner.devices,
+                proof: joiner.proof, name: "Mina (owner)", answering: nil)
+            _ = try core.admit(terms, request: id, to: workspace)
+        }
+        bench.advance(30_000)
+        #expect(try mina.memberNames().contains("Pia"))
+    }
+
+    /// Kim was removed and does not say so: she answers with the document of before.
+    @Test func `by somebody who was removed hears that others know nothing of it`() throws {
+        let mina = try bench.node("Mina")
+        try mina.ok("policy.set", ["who_may_invite": "members"])
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(120_000)
+        bench.cut(mina, kim)
+        try mina.remove(kim)
+        let pia = try bench.bareNode("Pia")
+        bench.cut(mina, pia)
+        try pia.join(try kim.link())
+        bench.advance(10_000)
+        bench.cut(kim, pia)
+        let own = try mina.link()
+        bench.heal(mina, pia)
+        try dial(mina, from: pia)
+        bench.advance(30_000)
+        let status = try pia.ok("node.status")
+        let kinds = status["warnings"]?.arrayValue?.compactMap { $0["kind"]?.stringValue }
+        #expect(kinds?.contains("membership.unknown") == true, "\(status.text)")
+        let error = try pia.refused("workspace.join", ["link": .string(own)])
+        #expect(error.reason == "membership.unknown")
+        // As the hint says.
+        try pia.ok("workspace.leave", ["workspace": "acme"])
+        try pia.join(own)
+        #expect(try mina.memberNames() == ["Mina", "Pia"])
+    }
+
+    private func dial(_ other: BenchNode, from node: BenchNode) throws {
+        try node.ok("peer.add", ["address": .string(other.address)])
+        bench.advance(10_000)
+    }
+}

@@ -1,0 +1,111 @@
+import SyncProtocol
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Whoever may invite can read the public key and the secret of another one's invite, and write one of
+/// their own with them. A link names the invite that it is of (PROTOCOL.md, 5.6).
+@Suite struct `An invite with the key of another` {
+    private let bench = CoreBench()
+    private let mina: BenchNode
+    /// Who writes the other invite.
+    private let kim: BenchNode
+    /// Whose link it is; she came in later, so what Kim says is the stronger word.
+    private let ann: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        try mina.ok("policy.set", ["who_may_invite": "members"])
+        kim = try bench.guest("Kim", of: mina)
+        ann = try bench.guest("Ann", of: mina)
+        bench.advance(120_000)
+    }
+
+    @discardableResult
+    private func twin(
+        of link: String, role: Role = .member, expires: UInt64? = nil, approve: Bool = false
+    ) throws -> OperationID {
+        let secret = try InviteLink(link).secret
+        let id = try kim.inTurn { core, workspace in
+            try core.authorAuthority(in: workspace) { authoring in
+                .invite(
+                    .init(
+                        role: role, maximum: 9, expires: expires ?? bench.wall + 3_600_000,
+                        publicKey: secret.publicKey.bytes, approve: approve, documents: [],
+                        psk: authoring.sealed(secret.psk.exposedCopy(), field: 7),
+                        policy: workspace.fields.invitePolicy))
+            }
+        }
+        bench.advance(2_000)
+        return try #require(id)
+    }
+
+    @Test func `changes nothing of one's link: it was over, revoked, or wants approval`() throws {
+        let (expired, revoked, asking) = (try ann.link(), try ann.link(), try ann.link())
+        try twin(of: expired, expires: bench.wall - 1_000)
+        let ended = try twin(of: revoked)
+        try kim.inTurn { core, workspace in
+            _ = try core.authorAuthority(in: workspace, naming: [ended]) { _ in .revokeInvite(ended)
+            }
+        }
+        try twin(of: asking, approve: true)
+        for (name, link) in [("Ada", expired), ("Bob", revoked), ("Eve", asking)] {
+            try bench.bareNode(name).join(link)
+        }
+    }
+
+    @Test func `lets nobody in without an admin whose link wants one`() throws {
+        let link = try ann.link(["approve": true])
+        try twin(of: link)
+        #expect(try bench.bareNode("Joon").ask(link) == "pending")
+    }
+
+    @Test func `makes no member of a guest`() throws {
+        try mina.ok("channel.create", ["name": "deal", "private": true])
+        let link = try mina.link(["role": "guest", "channels": ["deal"]])
+        try twin(of: link)
+        let uma = try bench.bareNode("Uma")
+        try uma.join(link)
+        #expect(try uma.workspace().ownRole == .guest)
+    }
+
+    /// Links of earlier versions name a device there: of all that stand the strongest counts.
+    @Test func `counts less than the owner's, where a link names none`() throws {
+        let made = try InviteLink(try mina.link(["approve": true]))
+        try twin(of: made.text.link)
+        let former = InviteLink(
+            workspace: made.workspace, secret: made.secret, invite: 0, hints: made.hints)
+        #expect(try bench.bareNode("Joon").ask(former.text.link) == "pending")
+    }
+
+    /// Eve is in both, and Mina was in Eve's first.
+    @Test func `in another workspace closes none either`() throws {
+        let bench = CoreBench()
+        let eve = try bench.node("Eve", workspace: "evil")
+        let mina = try bench.guest("Mina", of: eve)
+        try mina.ok("workspace.create", ["name": "acme"])
+        let link = try mina.link(["uses": 9])
+        bench.advance(2_000)
+        try eve.join(link)
+        bench.advance(2_000)
+        let secret = try InviteLink(link).secret
+        let made = try eve.inTurn { core, _ in
+            let evil = try #require(core.workspaces.values.first { $0.displayName == "evil" })
+            return try core.authorAuthority(in: evil) { authoring in
+                .invite(
+                    .init(
+                        role: .member, maximum: 9, expires: bench.wall - 1_000,
+                        publicKey: secret.publicKey.bytes, approve: false, documents: [],
+                        psk: authoring.sealed(secret.psk.exposedCopy(), field: 7), policy: nil))
+            }
+        }
+        try #require(made != nil)
+        bench.advance(5_000)
+        bench.cut(eve, try bench.bareNode("Pia"))
+        let pia = try #require(bench.nodes.last)
+        try pia.join(link)
+    }
+}
