@@ -52,11 +52,11 @@ final class BenchNode {
     func connect() throws -> ControlSocket { try ControlSocket(home + "/control.sock") }
 
     private func waitForSocket() throws {
-        for _ in 0..<500 {
+        for _ in 0..<3_000 {
             if (try? connect()) != nil { return }
             usleep(10_000)
         }
-        throw BenchError("no daemon on \(home) after 5 s")
+        throw BenchError("no daemon on \(home) after 30 s")
     }
 
     /// The value of a line of `/proc/PID/FILE`, such as `Pss:` in kB.

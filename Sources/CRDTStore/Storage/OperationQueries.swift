@@ -134,15 +134,15 @@ extension OperationStore {
     }
 
     /// When an operation was written, as far as that can be: one that is dated more than
-    /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from where it is displayed.
+    /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from then.
     /// `nil` where none has this arrival number.
     public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
-        try connection.statement("SELECT hlc, sort, seen FROM operation WHERE arr = ?")
+        try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
                 let timestamp = HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
-                let isIncredible = timestamp.isIncredible(at: UInt64(max(row.integer(2), 0)))
-                return isIncredible
-                    ? HybridTimestamp(rawValue: UInt64(max(row.integer(1), 0))) : timestamp
+                let seen = UInt64(max(row.integer(1), 0))
+                let isIncredible = timestamp.isIncredible(at: seen)
+                return isIncredible ? HybridTimestamp(milliseconds: seen, counter: 0) : timestamp
             }
     }
 
