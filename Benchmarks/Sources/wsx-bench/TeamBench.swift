@@ -61,7 +61,8 @@ private final class Team {
     private var running: Set<String> = []
 
     init(_ size: Int, in folder: TemporaryFolder, _ options: Options) throws {
-        let port = 21_000 + Int(getpid()) % 400 * 100
+        // Below those that the kernel gives to connections.
+        let port = 20_000 + Int(getpid()) % 120 * 100
         for number in 0..<size {
             let node = try BenchNode(
                 "n\(number)", in: folder, options: options, workspace: number == 0 ? "acme" : nil,

@@ -241,7 +241,7 @@ extension NodeCore {
         guard let home, workspace.evaluator.isValid(admission),
             workspace.evaluator.subject(ofGrant: admission, device: home.device) == workspace.member
         else { return try turnAway(index, Self.refusal(.invalid)) }
-        guard workspace.isKeyed else {
+        guard workspace.isKeyed || isWithheld(admission, from: workspace, on: link) else {
             // Who was let in again has the key from an operation that comes behind the grant.
             if case .grant? = workspace.authority[admission]?.payload { return }
             return try turnAway(index, Self.refusal(.invalid))
@@ -276,6 +276,17 @@ extension NodeCore {
         workspaceListChanged()
         try setStanding(.full, of: sync, workspace, on: link)
         try openWhereShared(workspace)
+    }
+
+    /// Whether somebody else than the other end has let this device in and kept the key back. Then it is in
+    /// for everybody, and whoever is asked gives the key (PROTOCOL.md, 4.2).
+    private func isWithheld(
+        _ admission: OperationID, from workspace: Workspace, on link: PeerLink
+    ) -> Bool {
+        guard case .admit? = workspace.authority[admission]?.payload, workspace.ownRole != .guest,
+            let author = workspace.evaluator.author(of: admission), let peer = link.peer?.device
+        else { return false }
+        return workspace.owner(of: peer) != author
     }
 
     /// From now on the workspace is one of ours.

@@ -49,6 +49,39 @@ import WorkspaceTestKit
         #expect(try mina.memberNames().contains("Pia"))
     }
 
+    @Test func `without a key is given it by the others`() throws {
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina, role: "admin")
+        bench.advance(120_000)
+        try mina.ok("message.send", ["channel": "general", "text": "before"])
+        let pia = try bench.bareNode("Pia")
+        bench.cut(pia, ada)
+        #expect(pia.ask(try mina.link(["approve": true])) == "pending")
+        bench.advance(2_000)
+        try ada.inTurn { core, workspace in
+            let id = try #require(workspace.invites.requests.values.first?.first)
+            guard case .request(let joiner)? = workspace.authority[id]?.payload else {
+                Issue.record("no request")
+                return
+            }
+            let terms = JoinerTerms(
+                invite: joiner.invite, member: joiner.member, devices: joiner.devices,
+                proof: joiner.proof, name: "Pia", answering: nil)
+            let key = try #require(workspace.currentKey).id
+            _ = try core.authorAuthority(in: workspace, naming: [joiner.invite, id]) { authoring in
+                .admit(terms.sealed(authoring, field: 7), keyID: key, wraps: [], request: id)
+            }
+        }
+        bench.advance(60_000)
+        #expect(try mina.memberNames() == ["Ada", "Mina", "Pia"])
+        let page = try pia.ok("message.history", ["channel": "general"])
+        #expect(page["items"]?[0]?["text"]?.stringValue == "before", "\(page.text)")
+        try pia.ok("message.send", ["channel": "general", "text": "after"])
+        bench.advance(2_000)
+        let heard = try mina.ok("message.history", ["channel": "general"])
+        #expect(heard["items"]?.arrayValue?.last?["text"]?.stringValue == "after", "\(heard.text)")
+    }
+
     /// Kim was removed and does not say so: she answers with the document of before.
     @Test func `by somebody who was removed hears that others know nothing of it`() throws {
         let mina = try bench.node("Mina")
