@@ -76,8 +76,6 @@ public struct AuthEvaluator: Sendable {
     var confirmationCounts: [Int: Int] = [:]
     /// What a member did that others build on, and that nobody has confirmed.
     var unconfirmed: Set<Int> = []
-    /// The content each operation with cuts leaves valid.
-    var cuts: [Int: [LogName: [CutEntry]]] = [:]
 
     /// How many others were looked at to judge what was added: what it has cost.
     public private(set) var looks = 0

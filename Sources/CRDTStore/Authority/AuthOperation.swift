@@ -32,8 +32,9 @@ public struct AuthOperation: Sendable {
     /// What is done.
     public let action: AuthAction
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
-    /// included. Empty in everything that revokes nothing.
-    public let cuts: [CutEntry]
+    /// included. Empty in everything that revokes nothing, parts too: who may remove somebody decides how
+    /// many they are, and they stay in memory.
+    public let cuts: CutTable
     /// Whether it is a further part of the operation before it, at that one's depth: in a private
     /// document one operation gives seats to several.
     var isContinuation = false
@@ -42,7 +43,7 @@ public struct AuthOperation: Sendable {
     public init(
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
-        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: [CutEntry] = [],
+        grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: CutTable = .none,
         introducedKey: KeyID? = nil, namedKey: KeyID? = nil
     ) {
         self.id = id
@@ -57,7 +58,7 @@ public struct AuthOperation: Sendable {
         self.introducedKey = introducedKey
         self.namedKey = namedKey
         self.action = action
-        self.cuts = cuts
+        self.cuts = action.carriesCuts ? .none : cuts
     }
 }
 
@@ -203,4 +204,9 @@ extension AuthAction {
         default: false
         }
     }
+}
+
+extension AuthAction {
+    /// Whether its cuts are those of an operation that comes later.
+    fileprivate var carriesCuts: Bool { if case .cutPart = self { true } else { false } }
 }

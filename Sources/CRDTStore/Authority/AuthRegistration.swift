@@ -26,8 +26,6 @@ extension AuthEvaluator {
             introductions[key, default: []].append(index)
         }
         registerAction(index)
-        guard !record.operation.cuts.isEmpty else { return }
-        cuts[index] = Dictionary(grouping: record.operation.cuts, by: \.log)
     }
 
     private mutating func registerAction(_ index: Int) {
@@ -110,7 +108,6 @@ extension AuthEvaluator {
         }
         record.operation.introducedKey.map { introductions.drop(index, at: $0) }
         unconfirmed.remove(index)
-        cuts[index] = nil
         unregisterAction(index)
     }
 

@@ -57,10 +57,9 @@ extension AuthEvaluator {
         var groups: [ArraySlice<CutPlace>] = []
         for revocation in ends(ofContent: exposure, leastRole: leastRole) {
             let kept =
-                isWidened
-                ? cutEntries(of: revocation, log: log) : cuts[revocation]?[log] ?? []
+                isWidened ? places(keptBy: revocation, in: log) : cuts(of: revocation, in: log)
             guard !kept.isEmpty else { return .nothing }
-            groups.append(kept.map(CutPlace.init)[...])
+            groups.append(kept)
         }
         return groups.isEmpty ? .everything : .cuts(groups)
     }
@@ -77,9 +76,9 @@ extension AuthEvaluator {
         var groups: [ArraySlice<CutPlace>] = []
         for end in ends(ofContent: exposure, leastRole: leastRole) {
             guard case .grant = records[end].operation.action else { continue }
-            let kept = cuts[end]?[log] ?? []
+            let kept = cuts(of: end, in: log)
             guard !kept.isEmpty else { return .nothing }
-            groups.append(kept.map(CutPlace.init)[...])
+            groups.append(kept)
         }
         return groups.isEmpty ? .everything : .cuts(groups)
     }
@@ -90,7 +89,7 @@ extension AuthEvaluator {
             let exposure = contentExposure(index, log.device)
         else { return false }
         return ends(ofContent: exposure, leastRole: leastRole).contains { end in
-            (recuts[end] ?? []).contains { records[$0].isValid && cuts[$0]?[log] != nil }
+            (recuts[end] ?? []).contains { records[$0].isValid && !cuts(of: $0, in: log).isEmpty }
         }
     }
 
@@ -296,11 +295,16 @@ extension AuthEvaluator {
     }
 
     /// What a revocation and its valid widenings leave of a log.
-    func cutEntries(of revocation: Int, log: LogName) -> [CutEntry] {
-        var entries = cuts[revocation]?[log] ?? []
+    private func places(keptBy revocation: Int, in log: LogName) -> ArraySlice<CutPlace> {
+        var places = cuts(of: revocation, in: log)
         for widening in recuts[revocation] ?? [] where records[widening].isValid {
-            entries += cuts[widening]?[log] ?? []
+            places += cuts(of: widening, in: log)
         }
-        return entries
+        return places
+    }
+
+    /// What one operation lists of a log.
+    private func cuts(of index: Int, in log: LogName) -> ArraySlice<CutPlace> {
+        records[index].operation.cuts.places(in: log)
     }
 }

@@ -98,7 +98,7 @@ extension AuthOperation {
             id: id, device: record.log.device, incarnation: record.log.incarnation,
             sequence: record.sequence, previous: previous, dependencies: dependencies,
             timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
-            isWellBound: isBound && cuts != nil, action: payload.action, cuts: cuts ?? [],
+            isWellBound: isBound && cuts != nil, action: payload.action, cuts: CutTable(cuts ?? []),
             introducedKey: payload.newKey, namedKey: payload.namedKey)
     }
 

@@ -100,7 +100,7 @@ struct SlowAudit {
                     previous: header.previous, dependencies: header.dependencies.map(\.id),
                     timestamp: header.timestamp.rawValue, grant: isRoot ? nil : header.grant,
                     isWellBound: isWellBound(payload, by: header.device, under: header.grant),
-                    action: payload.action, cuts: payload.cuts,
+                    action: payload.action, cuts: CutTable(payload.cuts),
                     introducedKey: payload.newKey, namedKey: payload.namedKey))
             keptTips[stored.place.link.id] = payload.cuts
             if !OperationSigning.verify(
