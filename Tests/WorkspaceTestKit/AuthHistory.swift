@@ -47,7 +47,8 @@ public struct AuthHistory: Sendable {
             incarnation: previous?.incarnation ?? incarnations,
             sequence: previous.map { $0.sequence + 1 } ?? 0, previous: previous?.id,
             dependencies: heads.sorted(), timestamp: timestamp, grant: grant,
-            isWellBound: isWellBound, action: action, cuts: CutTable(cuts), introducedKey: introduces,
+            isWellBound: isWellBound, action: action, cuts: CutTable(cuts),
+            introducedKey: introduces,
             namedKey: names)
         operations.append(operation)
         byID[operation.id] = operation
