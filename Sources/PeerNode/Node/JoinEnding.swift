@@ -27,11 +27,17 @@ extension NodeCore {
     }
 
     /// Whoever answered lets nobody in. That ends nothing: each other address is asked, and only when
-    /// none of them opens is it over, with what the first one said.
+    /// none of them opens is it over, with what the first one said. What that one has shown is forgotten:
+    /// it may hold an admission that is of no use, and the next one would be asked as by somebody who is in.
     func turnAway(_ index: Int, _ error: NodeError) throws(StorageError) {
         network.joins[index].refused(error)
         guard let id = network.joins[index].linkID, let link = network.links[id] else { return }
         try drop(link, because: LinkEnding("join.over"))
+        guard let number = network.joins[index].workspace,
+            network.joins.count(where: { $0.workspace == number }) == 1
+        else { return }
+        network.joins[index].workspace = nil
+        try abandon(number)
     }
 
     /// Ends joins that nobody lets in, and has those ask elsewhere who wait for one who may never say

@@ -136,6 +136,16 @@ import WorkspaceTestKit
         try expectWayIn { try FalseAnswerer($0, refusing: code, besides: $0.ada) }
     }
 
+    /// The admission is valid, and of no use: whoever is asked next answers a newcomer.
+    @Test func `keeps nobody out by an admission without a key`() throws {
+        let pair = try HostilePair(role: "admin")
+        let answerer = try FalseAnswerer(pair, besides: pair.ada, withKey: false)
+        let kim = try pair.bench.bareNode("Kim")
+        try kim.join(answerer.link)
+        #expect(answerer.admissionCount == 1)
+        try kim.ok("message.send", ["channel": "general", "text": "in"])
+    }
+
     /// Nor by saying nothing, at the door or after everything was asked.
     @Test(arguments: [AnswererSilence.atTheDoor, .whenAsked])
     func `keeps nobody out by silence`(silence: AnswererSilence) throws {
@@ -217,7 +227,7 @@ private final class FalseAnswerer {
     init(
         _ pair: HostilePair, refusing code: JoinResult.Code? = nil,
         silence: AnswererSilence? = nil, besides other: BenchNode? = nil,
-        by terms: JSONValue = ["uses": 9],
+        by terms: JSONValue = ["uses": 9], withKey givesKey: Bool = true,
         changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry] = { list, _ in list }
     ) throws {
         let held = try HeldLink(try pair.mallory.link(terms), known: pair.mallory)
@@ -267,7 +277,8 @@ private final class FalseAnswerer {
                 let written = log.write(
                     .admit(
                         held.joiner(request.member, listed), keyID: key.id,
-                        wraps: core.wraps(key.key, discovery, for: listed), request: nil),
+                        wraps: givesKey ? core.wraps(key.key, discovery, for: listed) : [],
+                        request: nil),
                     knowing: heads)
                 let tip = HostileLog.tip(
                     of: written, in: written.run(in: workspace.id).log)
