@@ -27,15 +27,15 @@ TIMEOUT_SECONDS = 20
 class Invite:
     """The secret of an invite, and the link that carries it."""
 
-    def __init__(self, workspace, seed, inviter, hints):
-        self.workspace, self.seed, self.inviter, self.hints = workspace, seed, inviter, hints
+    def __init__(self, workspace, seed, invite, hints):
+        self.workspace, self.seed, self.invite, self.hints = workspace, seed, invite, hints
         self.psk = Hk(seed, b"psk")
         self.key = Ed25519PrivateKey.from_private_bytes(Hk(seed, b"sign"))
         self.public = self.key.public_key().public_bytes_raw()
 
     @property
     def link(self):
-        body = b"\x01" + self.workspace + self.seed + self.inviter
+        body = b"\x01" + self.workspace + self.seed + self.invite
         for host, port in self.hints:
             body += b"\x04" + socket.inet_aton(host) + struct.pack(">H", port)
         return "wsx://join/" + base32(body + H(b"wsx-link1", body)[:3])
