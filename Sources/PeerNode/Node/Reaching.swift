@@ -75,28 +75,29 @@ extension NodeCore {
     /// A link to somebody opens: others may have said that they reach that one.
     func applyReach(in workspace: Int64, to link: PeerLink) throws(StorageError) {
         for author in network.ordered where author.syncs[workspace]?.reach.isEmpty == false {
-            try applyReach(in: workspace, of: author, to: link)
+            try applyReach(in: workspace, of: author, to: [link])
         }
     }
 
     /// What an author said counts on the links to all others, and no more when its own link ends.
     func applyReach(in workspace: Int64, of author: PeerLink) throws(StorageError) {
-        for link in network.ordered { try applyReach(in: workspace, of: author, to: link) }
+        try applyReach(in: workspace, of: author, to: network.ordered)
     }
 
+    /// - Cost: linear in the links, whatever the author says.
     private func applyReach(
-        in workspace: Int64, of author: PeerLink, to link: PeerLink
+        in workspace: Int64, of author: PeerLink, to links: [PeerLink]
     ) throws(StorageError) {
-        guard author !== link, let sync = link.syncs[workspace], let device = link.peer?.device,
-            let speaker = author.peer?.device
-        else { return }
-        let name = DeviceName(of: device)
+        guard let speaker = author.peer?.device else { return }
         // One device may have two links for a moment.
-        let isReached = network.links(to: speaker).contains {
-            $0.syncs[workspace]?.reach.contains(name) == true
+        let voices = network.links(to: speaker).compactMap { $0.syncs[workspace]?.reach }
+        for link in links where link !== author {
+            guard let sync = link.syncs[workspace], let device = link.peer?.device else { continue }
+            let name = DeviceName(of: device)
+            let isReached = voices.contains { $0.contains(name) }
+            guard sync.session.isReached(by: speaker) != isReached else { continue }
+            try feed(.reached(by: speaker, isReached), to: sync, on: link)
         }
-        guard sync.session.isReached(by: speaker) != isReached else { return }
-        try feed(.reached(by: speaker, isReached), to: sync, on: link)
     }
 
     /// A session has ended: what its other end said counts no more, and it is not reached itself.
