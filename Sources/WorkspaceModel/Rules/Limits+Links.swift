@@ -21,6 +21,9 @@ extension Limits {
     /// Logs of which one peer's claims and receipts are remembered; more come with the next
     /// comparison.
     public static let rememberedTipsMax = 16_384
+    /// Besides, logs of the authority document that one peer may claim: there anybody can begin them,
+    /// under keys just made. One takes some 450 bytes, so 2 MB on a link.
+    public static let authorityTipsMax = 4_096
     /// Devices that one message lists which the sender reaches, and that are remembered of it: all of
     /// the largest workspace.
     public static let reachNamesMax = 2_048
@@ -30,9 +33,6 @@ extension Limits {
     /// How long a member may not know an admission that has just been written elsewhere: it asks for it
     /// at once.
     public static let unknownMembershipMilliseconds: UInt64 = 10_000
-    /// Besides, logs of the authority document that one peer may claim: there anybody can begin them,
-    /// under keys just made. One takes some 450 bytes, so 2 MB on a link.
-    public static let authorityTipsMax = 4_096
     /// The same while a workspace comes for the first time: whoever joins hears of every log of the
     /// authority document at once, and of none of them again.
     public static let authorityTipsMaxAtJoining = 65_536

@@ -1,0 +1,40 @@
+import Testing
+import WorkspaceModel
+
+@testable import PeerNode
+
+@Suite struct `Notices of documents that are not here yet` {
+    private func entry(_ number: Int, by sender: Int) -> EarlyNotices.Entry {
+        let words = (UInt64(number), UInt64(sender))
+        return .init(
+            document: DocumentID(words: (words.0, 0, 0, 1)),
+            notice: PrivateNotice(
+                operation: OperationID(words: (words.0, words.1, 0, 2)),
+                sender: MemberID(words: (words.1, 3))))
+    }
+
+    @Test func `are 64 of one sender and 1 024 in all`() {
+        var notices = EarlyNotices()
+        let ofOne = (0...Limits.earlyNoticesOfOneMax).map { notices.take(entry($0, by: 0)) }
+        #expect(ofOne.last == false && ofOne.dropLast().allSatisfy { $0 })
+        for sender in 1..<40 {
+            for number in 0..<Limits.earlyNoticesOfOneMax {
+                _ = notices.take(entry(number, by: sender))
+            }
+        }
+        #expect(notices.entries.count == Limits.earlyNoticesMax)
+    }
+
+    @Test func `come back as they were stored, and are given once`() {
+        var notices = EarlyNotices()
+        for sender in 0..<3 { _ = notices.take(entry(7, by: sender)) }
+        _ = notices.take(entry(8, by: 0))
+        #expect(EarlyNotices(notices.bytes).entries == notices.entries)
+        #expect(EarlyNotices(Array(notices.bytes.dropLast())).entries.count == 3)
+        let known = entry(7, by: 1)
+        let people = Set([known.notice.sender].compactMap { $0 })
+        #expect(notices.give(of: known.document, by: people) == [known.notice])
+        #expect(notices.give(of: known.document, by: people).isEmpty)
+        #expect(notices.entries.count == 3)
+    }
+}
