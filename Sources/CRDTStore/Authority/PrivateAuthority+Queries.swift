@@ -155,6 +155,30 @@ extension PrivateAuthority {
         }
     }
 
+    /// Who is not in, though somebody whom `leader` has put out since names them in an addition: each
+    /// with the removal. What is in the past of that addition opens for them, and the removal does not.
+    public func namedInVain(byThoseRemovedBy leader: MemberID) -> [MemberID: OperationID] {
+        var removals: [MemberID: [Int]] = [:]
+        for (index, operation) in operations.enumerated() where operation.author == leader {
+            guard case .remove(let member, _, _)? = operation.change?.action,
+                isValid(operation.id), hasSeated(member, asAtLeast: .admin)
+            else { continue }
+            removals[member, default: []].append(index)
+        }
+        guard !removals.isEmpty else { return [:] }
+        var named: [MemberID: OperationID] = [:]
+        for (index, operation) in operations.enumerated() {
+            guard case .add(let addition)? = operation.change?.action, !isValid(operation.id),
+                let known = operation.author.flatMap({ removals[$0] }),
+                let unknown = known.first(where: { !knows(index, $0) })
+            else { continue }
+            for seat in addition.seats where standing(of: seat.member) == nil {
+                named[seat.member] = operations[unknown].id
+            }
+        }
+        return named
+    }
+
     /// The valid removals and departures by which the member lost the place; empty for whoever is
     /// in or never was. Ascending.
     public func ends(of member: MemberID) -> [OperationID] {

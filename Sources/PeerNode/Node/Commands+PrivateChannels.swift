@@ -85,9 +85,7 @@ extension NodeCore {
             try stored { () throws(StorageError) in
                 try mail(key, of: document.id, to: document.people, in: workspace)
                 try mail(
-                    workspace.boxKeys(of: [member]).filter { $0.device != home?.device }.map {
-                        MailboxDelivery(.notice(id, in: document.id), to: $0.agreementKey)
-                    }, in: workspace)
+                    removalNotices(id, in: document.id, to: member, workspace), in: workspace)
             }
         }
         return try answer(channel, in: workspace)

@@ -381,6 +381,7 @@ extension NodeCore {
             document.hasOtherRights = false
             try reviewRedactions(inDocument: document.number)
         }
+        try tellThoseNamedInVain(in: document, of: workspace)
         let wasSeen = document.told != nil
         try tell(document, in: workspace, from: source)
         // What came before the channel could be seen was not folded.

@@ -31,6 +31,9 @@ extension Limits {
     public static let earlyNoticesOfOneMax = 64
     /// The same of all together: 80 KB.
     public static let earlyNoticesMax = 1_024
+    /// People whom a device tells that an addition to one document gives them nothing: anybody who was
+    /// put out can name as many as there are.
+    public static let vainAdditionsToldMax = 1_024
     /// Members that one operation seats: as many as a workspace is made for, in 42 KB.
     public static let privateSeatsMax = 2_000
     /// Names that one addition tells to guests, in at most 140 KB.

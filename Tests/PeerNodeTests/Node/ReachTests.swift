@@ -104,7 +104,11 @@ import WorkspaceTestKit
         bench.silence(nodes[1], nodes[2])
         try say("second", by: nodes[1])
         bench.advance(300)
-        for node in nodes where node !== nodes[1] { bench.cut(nodes[1], node) }
+        // The one whom it did not reach does not know that it is gone.
+        for node in [nodes[0]] + nodes[3...] { bench.cut(nodes[1], node) }
+        for node in nodes[3...] {
+            #expect(try !believes(node, that: nodes[1], reaches: nodes[2]), "\(node.name)")
+        }
         bench.advance(300)
         #expect(try hears("second", at: nodes[2]))
     }

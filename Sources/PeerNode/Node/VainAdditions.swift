@@ -1,0 +1,84 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Telling those whom somebody names in an addition that does not count, for its author was put out.
+///
+/// They hold the key of that author and see what came before the removal, which stays closed for
+/// them: nothing else would show them that they are not in (PROTOCOL.md, 4.4).
+struct VainAdditions {
+    /// Who was told, and by which removal.
+    struct Entry: Hashable {
+        let member: MemberID
+        let removal: OperationID
+    }
+
+    private(set) var told: Set<Entry>
+
+    /// Takes up who is named now.
+    ///
+    /// - Returns: who was not told so far, ascending, as far as there is room.
+    mutating func take(_ named: [MemberID: OperationID]) -> [Entry] {
+        let new = named.map { Entry(member: $0.key, removal: $0.value) }
+            .filter { !told.contains($0) }
+            .sorted { $0.member < $1.member }
+            .prefix(max(0, Limits.vainAdditionsToldMax - told.count))
+        told.formUnion(new)
+        return Array(new)
+    }
+
+    // MARK: Stored
+
+    private static let byteCount = MemberID.byteCount + OperationID.byteCount
+
+    /// Entries of 48 bytes: member 16, operation 32.
+    var bytes: [UInt8] {
+        told.sorted { ($0.member, $0.removal) < ($1.member, $1.removal) }
+            .flatMap { $0.member.bytes + $0.removal.bytes }
+    }
+
+    init(_ bytes: [UInt8]) {
+        told = []
+        for start in stride(from: 0, to: bytes.count, by: Self.byteCount) {
+            let part = bytes[start..<min(start + Self.byteCount, bytes.count)]
+            guard let member = MemberID(untrusted: Array(part.prefix(MemberID.byteCount))),
+                let removal = OperationID(untrusted: Array(part.dropFirst(MemberID.byteCount)))
+            else { continue }
+            told.insert(Entry(member: member, removal: removal))
+        }
+    }
+}
+
+extension NodeCore {
+    /// Leaves a notice for everybody whom somebody names who was put out by the own member.
+    func tellThoseNamedInVain(
+        in document: PrivateDocument, of workspace: Workspace
+    ) throws(StorageError) {
+        guard home != nil, document.root?.subtype == .channel,
+            document.authority.standing(of: workspace.member) != nil
+        else { return }
+        let named = document.authority.namedInVain(byThoseRemovedBy: workspace.member)
+            .filter { workspace.evaluator.role(of: $0.key) != nil && $0.key != workspace.member }
+        guard !named.isEmpty else { return }
+        let name = "private.vain.\(document.number)"
+        var additions = VainAdditions(try store.registry.value(name) ?? [])
+        let new = additions.take(named)
+        guard !new.isEmpty else { return }
+        try write()
+        try store.registry.setValue(additions.bytes, of: name)
+        for entry in new {
+            try mail(
+                removalNotices(entry.removal, in: document.id, to: entry.member, workspace),
+                in: workspace)
+        }
+    }
+
+    /// A notice for each device of a member but this one.
+    func removalNotices(
+        _ removal: OperationID, in document: DocumentID, to member: MemberID, _ workspace: Workspace
+    ) -> [MailboxDelivery] {
+        workspace.boxKeys(of: [member]).filter { $0.device != home?.device }.map {
+            MailboxDelivery(.notice(removal, in: document), to: $0.agreementKey)
+        }
+    }
+}

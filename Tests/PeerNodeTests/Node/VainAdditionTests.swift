@@ -1,0 +1,103 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Somebody whom an admin of a private channel adds who was put out of it.
+@Suite struct `Whom somebody adds who was put out` {
+    let bench = CoreBench()
+    let mina: BenchNode
+    let kim: BenchNode
+    let joon: BenchNode
+
+    init() throws {
+        mina = try bench.node("Mina")
+        kim = try bench.guest("Kim", of: mina)
+        joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        try mina.ok("channel.create", ["name": "vault", "private": true])
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Kim"]])
+        try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
+        bench.advance(60_000)
+    }
+
+    private func isShown(to node: BenchNode) throws -> Bool {
+        guard let workspace = try? node.workspace(),
+            let shown = workspace.channelIndex.all.first(where: { $0.name == "vault" })
+        else { return false }
+        return shown.includes(workspace.member)
+    }
+
+    /// Kim adds Joon while Mina takes her out: none of both knows of the other.
+    private func addAndRemoveApart() throws {
+        for node in [kim, joon] { bench.cut(mina, node) }
+        try mina.ok("channel.remove", ["channel": "vault", "members": ["Kim"]])
+        try kim.ok("channel.add", ["channel": "vault", "members": ["Joon"]])
+        bench.advance(10_000)
+        #expect(try isShown(to: joon))
+        try joon.send("hello", to: "vault")
+    }
+
+    @Test func `is told that it gives them nothing`() throws {
+        try addAndRemoveApart()
+        bench.cut(kim, joon)
+        for node in [kim, joon] { bench.heal(mina, node) }
+        bench.advance(60_000)
+        #expect(try !isShown(to: joon))
+        _ = try joon.refused("message.send", ["channel": "vault", "text": "anybody?"])
+        #expect(try mina.log(of: "vault") == [])
+        try joon.restart()
+        bench.advance(60_000)
+        #expect(try !isShown(to: joon))
+    }
+
+    @Test func `is in once somebody adds them who may`() throws {
+        try addAndRemoveApart()
+        for node in [kim, joon] { bench.heal(mina, node) }
+        bench.advance(60_000)
+        #expect(try !isShown(to: joon))
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Joon"]])
+        bench.advance(10_000)
+        #expect(try isShown(to: joon))
+        try joon.send("in at last", to: "vault")
+        bench.advance(10_000)
+        #expect(try mina.log(of: "vault").contains("in at last"))
+    }
+
+    /// The same word is left once for each person, whatever else makes the channel be judged anew.
+    @Test func `is told once`() throws {
+        try addAndRemoveApart()
+        for node in [kim, joon] { bench.heal(mina, node) }
+        bench.advance(60_000)
+        func mailed() throws -> Int {
+            let device = try #require(mina.host?.core.home).device
+            let known = try mina.workspace()
+            return try #require(mina.host?.core).store.operations
+                .branches(in: known.mailboxDocument, of: known.number)
+                .filter { $0.log.device == device }
+                .reduce(0) { $0 + Int($1.tipSequence) }
+        }
+        let before = try mailed()
+        try mina.restart()
+        for topic in ["one", "two"] {
+            try mina.ok("channel.edit", ["channel": "vault", "topic": .string(topic)])
+        }
+        bench.advance(60_000)
+        #expect(try mailed() == before)
+    }
+
+    @Test func `leaves room for as many people as there are`() {
+        var additions = VainAdditions([])
+        let people = (0..<2_000).map { number in
+            MemberID([UInt8](repeating: 0, count: 14) + [UInt8(number >> 8), UInt8(number & 255)])
+        }
+        let removal = OperationID([UInt8](repeating: 1, count: 32))
+        let named = Dictionary(uniqueKeysWithValues: people.map { ($0, removal) })
+        #expect(additions.take(named).count == Limits.vainAdditionsToldMax)
+        #expect(additions.take(named).isEmpty)
+        #expect(VainAdditions(additions.bytes).told == additions.told)
+    }
+}
