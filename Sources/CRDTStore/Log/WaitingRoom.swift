@@ -329,6 +329,17 @@ public struct WaitingRoom: Sendable {
         cited[citation.place.log.document]?[citation] != nil
     }
 
+    /// Whether a run that waits cites one of these operations, which follow each other from `sequence`
+    /// on in `log`.
+    public func needs(
+        _ operations: some Collection<ChainLink>, at sequence: UInt64, of log: LogName
+    ) -> Bool {
+        operations.enumerated().contains { offset, link in
+            awaits(.operation(link.id))
+                || cites(Citation(link.id, at: Place(log, sequence &+ UInt64(offset))))
+        }
+    }
+
     /// Who wants an operation, or one behind it in its log, besides the device whose log that is.
     /// Ascending.
     ///

@@ -221,7 +221,8 @@ extension NodeCore {
             case .waiting, .rejected: break
             }
         }
-        if gap.offset == 0, !cited.isEmpty, waiting.mayCite(cited.count + 1, source.number) {
+        let isCited = cited.isEmpty ? isWaitedFor(run, in: workspace) : true
+        if gap.offset == 0, isCited, waiting.mayCite(cited.count + 1, source.number) {
             citation(ofPrevious: run).map { cited.append($0) }
         }
         if isLeftAtSource(rest, gap, in: workspace) { return .dropped }
@@ -247,6 +248,17 @@ extension NodeCore {
     /// What a run goes on from: without it the run could not be taken either.
     private func citation(ofPrevious run: OperationRun) -> WaitingRoom.Citation? {
         run.previousReference.map { .init($0.id, at: .init(run.log, $0.sequence)) }
+    }
+
+    /// Whether something that waits cites an operation of a run whose log may have more branches than
+    /// are kept: then what the run goes on from is needed as well, though it would be too many.
+    private func isWaitedFor(_ run: OperationRun, in workspace: Workspace) -> Bool {
+        guard run.log.document != workspace.id,
+            store.operations.branchCount(of: run.log, in: workspace.number) >= Limits.branchesMax,
+            let identities = try? OperationChecks.identities(of: run)
+        else { return false }
+        tally.noteHashed(run.entries.count)
+        return waiting.needs(identities, at: run.firstSequence, of: run.log)
     }
 
     /// Whether a run stands behind what could not be paid for: it waits at its source. Here it would

@@ -169,9 +169,6 @@ private struct BranchBound {
         guard count >= Limits.branchesMax else { return false }
         // What an operation cites that came before it is taken, or that would wait for ever.
         let place = run.firstSequence + UInt64(position.skipped)
-        return !new.enumerated().contains { offset, link in
-            waiting.awaits(.operation(link.id))
-                || waiting.cites(.init(link.id, at: .init(run.log, place + UInt64(offset))))
-        }
+        return !waiting.needs(new, at: place, of: run.log)
     }
 }
