@@ -21,7 +21,8 @@ def hits(a, r, o):
         if (a.author(invite).member == r.map[1]
                 and not a.knows(a.ops[invite.grant], r.id)):
             return True
-    return is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member)
+    return (a.rank(r) < a.own_rank(o)
+            and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member))
 
 
 def gives_up(a, r, o):

@@ -108,10 +108,14 @@ class Terms:
     def rank(self, o):
         if o.type == CREATE:
             return (-1,)
-        own = (*self.rank_of_author(o), self.lam[o.id], o.id)
+        own = self.own_rank(o)
         if o.type != ADMIT:
             return own
         return max(own, (*self.rank_of_author(self.ops[o.map[1]]), INFINITY, o.id))
+
+    def own_rank(self, o):
+        """As what o's author wrote, whatever invite it names."""
+        return (*self.rank_of_author(o), self.lam[o.id], o.id)
 
     # Binding
 

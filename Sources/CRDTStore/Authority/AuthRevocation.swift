@@ -30,6 +30,9 @@ enum AuthAim: Hashable, Sendable {
 /// every authority operation of its device, and in no revocation's past.
 struct AuthExposure {
     let rank: AuthRank
+    /// For an admission whose invite is weaker: as strong as who wrote it. Nobody is asked about
+    /// what they do under another's invite otherwise than about all else.
+    var rankOfAuthor: AuthRank?
     let grant: Int
     let author: MemberID
     let device: DeviceID
@@ -59,6 +62,7 @@ extension AuthEvaluator {
         if records[index].operation.action.isAdmission {
             exposure.invite = records[index].reference
             exposure.inviter = exposure.invite.flatMap { records[$0].author }
+            exposure.rankOfAuthor = rankOfAuthor(index)
         }
         return exposure
     }
@@ -96,7 +100,8 @@ extension AuthEvaluator {
         return hits(revocation, exposure) && !records[revocation].knows(records[index].place)
     }
 
-    /// Whether a revocation is stronger than an operation and about it.
+    /// Whether a revocation is stronger than an operation and about it. What is about its author is
+    /// compared with that one, what is about the invite of an admission with the weaker of both.
     ///
     /// A grant that was given knowing the revocation is a re-admission and exempt; but somebody
     /// removed does not come back through an invite that was his own.
@@ -127,6 +132,7 @@ extension AuthEvaluator {
             }
         default: break
         }
+        if let own = target.rankOfAuthor, !(records[index].rank < own) { return false }
         // Nobody lets himself in again: a device that was added after a departure is part of it.
         let grant = aim == .departure ? records[target.grant].admission : target.grant
         if let grant, knows(grant, index) { return false }
@@ -156,6 +162,17 @@ extension AuthEvaluator {
         case .nothing, .invite:
             return false
         }
+    }
+
+    /// How strong an operation is as its author's, whatever else it rests on.
+    private func rankOfAuthor(_ index: Int) -> AuthRank? {
+        let (record, device) = (records[index], records[index].operation.device)
+        guard let grant = record.grant, let rank = rank(ofGrant: grant),
+            let place = records[grant].place(of: device)
+        else { return nil }
+        return AuthRank(
+            author: DeviceRank(grant: rank, index: place), lamport: record.lamport,
+            id: record.operation.id)
     }
 
     /// Whether one record is stronger than the other.

@@ -87,6 +87,7 @@ import WorkspaceTestKit
         Mutant(.removeMember, reaches: "G5", at: 1),
         Mutant(.removeInvites, reaches: "G5", at: 8),
         Mutant(.removeExempt, reaches: "G7", at: 12),
+        Mutant(.authorStronger, reaches: "G8", at: 1_310_534_934),
         Mutant(.rmdev, reaches: "G5", at: 1),
         Mutant(.rmdevExempt, reaches: "G7", at: 11),
         Mutant(.leave, reaches: "G5", at: 1),

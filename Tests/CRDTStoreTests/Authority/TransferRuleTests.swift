@@ -64,6 +64,29 @@ import WorkspaceTestKit
         try hand.expect(["root": nil], without: [.v3Strength])
     }
 
+    /// An admission ranks as its invite, but what is about its author asks how strong that one is.
+    @Test func `by a strong device on a weaker one's invite is taken from it by nobody weaker`()
+        throws
+    {
+        var hand = Hand()
+        let invite = hand.story.write(
+            "phone", under: hand.phone, after: hand.story.heads,
+            .invite(InviteTerms(role: .member)))
+        let given = hand.story.write(
+            "phone", under: hand.phone, after: [invite],
+            hand.story.transfer(to: "ann", keeping: ["phone", "root"]))
+        let admission = hand.story.admit("new", on: invite, by: "root", after: [given])
+        try hand.story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(admission))
+        }
+        for (rules, isIn) in [(AuthRuleSet.current, true), (.without(.authorStronger), false)] {
+            var generator = SeededGenerator(seed: 1)
+            let definition = AuthDefinition(
+                hand.story.history, rules: rules, visitingWith: &generator)
+            #expect(definition.validOperations().contains(admission) == isIn)
+        }
+    }
+
     @Test func `what was stolen is taken back by whoever is stronger`() throws {
         var hand = Hand()
         let (_, left) = hand.steal(keeping: ["phone", "recovery", "root"])

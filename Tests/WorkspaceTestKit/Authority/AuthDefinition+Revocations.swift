@@ -24,6 +24,10 @@ extension AuthDefinition {
         if rules.has(.known), knows(facts[r], o) { return false }
         if rules.has(.stronger), !(facts[r].rank < target.rank) { return false }
         if hitsAdmission(r, target) { return true }
+        if rules.has(.stronger), rules.has(.authorStronger), !(facts[r].rank < ownRank(of: target))
+        {
+            return false
+        }
         return reaches(r, author) || (rules.isOld && reachesAsOnce(r, target, author))
     }
 

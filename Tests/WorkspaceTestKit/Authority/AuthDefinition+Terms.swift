@@ -154,16 +154,22 @@ extension AuthDefinition {
 
     /// Rank of an operation; an admit has the weaker of that and what its invite says.
     func rank(of fact: Fact) -> Rank {
-        guard let author = fact.author else {
-            return Rank(own: fact.lam, id: fact.operation.id)
-        }
-        var rank = rank(of: author)
-        (rank.own, rank.id) = (fact.lam, fact.operation.id)
+        let rank = ownRank(of: fact)
         guard case .admit(let id, _, _, _) = fact.operation.action,
             let invite = place(id, in: fact.past), let inviter = facts[invite].author
         else { return rank }
         var bound = self.rank(of: inviter)
         (bound.own, bound.id) = (.max, fact.operation.id)
         return max(rank, bound)
+    }
+
+    /// Rank of what its author writes, whatever invite it names.
+    func ownRank(of fact: Fact) -> Rank {
+        guard let author = fact.author else {
+            return Rank(own: fact.lam, id: fact.operation.id)
+        }
+        var rank = rank(of: author)
+        (rank.own, rank.id) = (fact.lam, fact.operation.id)
+        return rank
     }
 }
