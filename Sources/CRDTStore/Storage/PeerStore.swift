@@ -84,6 +84,11 @@ public final class PeerStore {
         agreements[AgreedPlace(device: device, workspace: workspace)] = agreed
     }
 
+    /// The devices with which anything was ever agreed in a workspace. Ascending.
+    public func agreedDevices(workspace: Int64) -> [DeviceID] {
+        agreements.keys.filter { $0.workspace == workspace }.map(\.device).sorted()
+    }
+
     // MARK: Receipts
 
     /// Notes that `device` says it holds a branch up to `sequence`. Written with the next COMMIT

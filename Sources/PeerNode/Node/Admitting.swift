@@ -9,8 +9,8 @@ extension NodeCore {
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
     ) throws(StorageError) {
-        guard let peer = link.peer, case .invite(let found) = peer.psk,
-            let (workspace, publicKey) = door(named: name, with: found),
+        guard let peer = link.peer,
+            let (workspace, publicKey) = door(named: name, with: peer.invites),
             let key = DeviceID(untrusted: publicKey),
             InviteSecret.verifies(joinProof: proof, by: key, handshakeHash: peer.handshakeHash)
         else { return answerJoin(.init(code: .invalid), on: link) }
@@ -40,21 +40,31 @@ extension NodeCore {
     }
 
     /// The workspace that a newcomer means, and the public key of the link: any member of two workspaces
-    /// can write an invite of the one into the other.
+    /// can write an invite of the one into the other, with its key or its secret.
+    ///
+    /// - Parameter found: all invites with the secret under which the newcomer has come.
     private func door(
-        named name: InviteHash, with found: OperationID
+        named name: InviteHash, with found: [OperationID]
     ) -> (Workspace, [UInt8])? {
-        guard let first = workspaces.values.first(where: { $0.authority[found] != nil }),
-            case .invite(let invite)? = first.authority[found]?.payload
-        else { return nil }
-        let key = invite.publicKey
-        let meant = workspaces.values.filter {
-            $0.ownRole != nil && $0.invites.byKey[key] != nil
-                && InviteSecret.doorName(key, in: Identifier16(prefixOf: $0.id)) == name
-        }.min { $0.number < $1.number }
-        if let meant { return (meant, key) }
+        let inOrder = workspaces.values.sorted { $0.number < $1.number }
+        var keys: [(key: [UInt8], workspace: Workspace)] = []
+        for id in found {
+            guard let workspace = inOrder.first(where: { $0.authority[id] != nil }),
+                case .invite(let invite)? = workspace.authority[id]?.payload
+            else { continue }
+            keys.append((invite.publicKey, workspace))
+        }
+        for (key, _) in keys {
+            let meant = inOrder.first {
+                $0.ownRole != nil && $0.invites.byKey[key] != nil
+                    && InviteSecret.doorName(key, in: Identifier16(prefixOf: $0.id)) == name
+            }
+            if let meant { return (meant, key) }
+        }
         // Earlier programs name the key alone.
-        return InviteSecret.publicKeyName(key) == name ? (first, key) : nil
+        return keys.first { InviteSecret.publicKeyName($0.key) == name }.map {
+            ($0.workspace, $0.key)
+        }
     }
 
     private func stands(_ id: OperationID, in workspace: Workspace) -> Bool {

@@ -13,14 +13,21 @@ struct EarlyNotices {
     /// The oldest first.
     private(set) var entries: [Entry] = []
 
-    /// Takes one more. There is room for a few of each sender.
+    /// Takes one more. There is room for a few of each sender; where all of it is full, the oldest goes of
+    /// whoever has most, if that is more than the sender of this one has.
     ///
     /// - Returns: whether it is new and has room.
     mutating func take(_ entry: Entry) -> Bool {
-        guard !entries.contains(entry), entries.count < Limits.earlyNoticesMax,
-            entries.count(where: { $0.notice.sender == entry.notice.sender })
-                < Limits.earlyNoticesOfOneMax
-        else { return false }
+        let counts = Dictionary(grouping: entries, by: \.notice.sender).mapValues(\.count)
+        let own = counts[entry.notice.sender] ?? 0
+        guard !entries.contains(entry), own < Limits.earlyNoticesOfOneMax else { return false }
+        if entries.count >= Limits.earlyNoticesMax {
+            let most = counts.values.max() ?? 0
+            guard most > own + 1,
+                let index = entries.firstIndex(where: { counts[$0.notice.sender] == most })
+            else { return false }
+            entries.remove(at: index)
+        }
         entries.append(entry)
         return true
     }

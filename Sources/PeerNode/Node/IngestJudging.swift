@@ -76,8 +76,12 @@ extension NodeCore {
         // Who is joining asks before being anybody.
         guard workspace.standing == .member else { return false }
         if workspace.evaluator.bestGrant(of: device) == nil { return true }
-        guard case .workspace(workspace.id, let secret)? = link.peer?.psk else { return false }
-        return Int(secret) + 1 < workspace.discovery.count
+        let own = (link.peer?.labels ?? []).filter { $0.workspace == workspace.id }
+        return !own.isEmpty
+            && own.allSatisfy { label in
+                guard case .workspace(_, let secret) = label else { return false }
+                return Int(secret) + 1 < workspace.discovery.count
+            }
     }
 
 }

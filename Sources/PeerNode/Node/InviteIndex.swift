@@ -54,8 +54,11 @@ struct InviteIndex: Equatable {
 
 extension AuthorityPayload.Invite {
     /// Whether it is the address of the workspace: its sealed secret is the 16-byte seed itself,
-    /// so that every member can show the link, where other invites seal the psk alone.
-    var isAddress: Bool { psk.ciphertext.count == InviteSecret.seedByteCount + 16 }
+    /// so that every member can show the link, where other invites seal the psk alone. Admins make it: a
+    /// plain member's invite names the policy that allows it.
+    var isAddress: Bool {
+        policy == nil && psk.ciphertext.count == InviteSecret.seedByteCount + 16
+    }
 
     /// The private or public channels that the joiner is added to.
     var channels: [DocumentID] { documents.map { DocumentID(sameBytesAs: $0) } }

@@ -195,8 +195,16 @@ extension NodeCore {
         if let named, !isRevoked(named, in: workspace) { return named }
         guard isWhole else { return nil }
         // The address of a workspace is made anew when whoever made it goes. Earlier links name none.
-        let standing = found.filter { !isRevoked($0, in: workspace) }
+        if let named, !isAddress(named, in: workspace) { return named }
+        let standing = found.filter {
+            !isRevoked($0, in: workspace) && (named == nil || isAddress($0, in: workspace))
+        }
         return workspace.evaluator.strongest(of: standing) ?? named ?? found.first
+    }
+
+    private func isAddress(_ id: OperationID, in workspace: Workspace) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
+        return invite.isAddress
     }
 
     func askToBeAdmitted(

@@ -150,7 +150,7 @@ extension NodeCore {
     // MARK: The conversation
 
     private func isLinking(_ link: PeerLink) -> Bool {
-        network.linking?.connection == link.id && link.peer?.psk == .linking
+        network.linking?.connection == link.id && link.peer?.labels == [.linking]
     }
 
     /// Who answers has to be who made the link: whoever saw the code knows its secret, too, and would

@@ -111,7 +111,7 @@ extension NodeCore {
     func linkRequested(
         _ proofs: [LinkConsent], on link: PeerLink
     ) throws(StorageError) {
-        guard let peer = link.peer, peer.psk == .deviceLink else {
+        guard let peer = link.peer, peer.labels.contains(.deviceLink) else {
             return try drop(link, because: LinkEnding("link.protocol"))
         }
         guard isOpen(to: peer.device) else {

@@ -147,14 +147,15 @@ extension NodeCore {
 
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.budget.closed(link: link.id.number)
-        if peer.psk == .joining { return try joinEstablished(link, peer) }
-        if peer.psk == .linking { return try linkingEstablished(link, peer.device) }
+        if peer.labels == [.joining] { return try joinEstablished(link, peer) }
+        if peer.labels == [.linking] { return try linkingEstablished(link, peer.device) }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
-        if case .invite = peer.psk { return }
-        if peer.psk == .deviceLink { return offerLink(on: link) }
+        if peer.labels.contains(.deviceLink) { return offerLink(on: link) }
+        // Whoever holds the link of an invite says so first.
+        if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
         network.unanswered[link.address] = nil
         if isFormer(peer.device) {
             try establishedFormer(link, peer.device)
@@ -206,7 +207,7 @@ extension NodeCore {
     /// Whether a workspace is opened towards a peer: it is known there, or the peer has shown to
     /// hold a secret of it.
     private func isShared(_ workspace: Workspace, with peer: PeerIdentity) -> Bool {
-        if peer.psk.workspace == workspace.id { return true }
+        if peer.knowsSecret(of: workspace.id) { return true }
         return standing(of: peer.device, in: workspace) == .full
     }
 

@@ -16,31 +16,56 @@ extension NodeCore {
             for key in document.keysToHandOver {
                 deliveries.append(MailboxDelivery(.key(key, of: document.id), to: box))
             }
+            guard document.isLeft(by: workspace.member) else { continue }
+            for notice in document.heededNotices.sorted() {
+                deliveries.append(
+                    MailboxDelivery(.notice(notice.operation, in: document.id), to: box))
+            }
         }
         try mail(deliveries, in: workspace)
     }
 
-    /// A key that came from somebody who may not have known of a device that this one has linked:
-    /// it is passed on. Who wrote long after the device was added knew of it.
-    func passOn(
-        _ keys: Set<KeyID>, of document: PrivateDocument, in workspace: Workspace
-    ) {
-        guard let home, !keys.isEmpty else { return }
-        let added = workspace.keyIndex.deviceLists.compactMap { id -> (DeviceEntry, UInt64)? in
+    /// The devices that this one has linked and that are in, with when that was.
+    private func linkedHere(in workspace: Workspace) -> [(entry: DeviceEntry, at: UInt64)] {
+        guard let home else { return [] }
+        return workspace.keyIndex.deviceLists.compactMap { id in
             guard let record = workspace.authority[id], record.log.device == home.device,
                 case .addDevices(let devices, _, _) = record.payload, let entry = devices.first,
                 workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
             else { return nil }
             return (entry, record.timestamp.milliseconds)
         }
+    }
+
+    /// A notice whose sender may not have known of a device that this one has linked is passed on.
+    func passOn(
+        _ notice: PrivateNotice, of document: DocumentID, writtenAt: UInt64,
+        in workspace: Workspace
+    ) {
+        guard notice.sender != workspace.member else { return }
+        for (entry, at) in linkedHere(in: workspace) where writtenAt < at &+ Self.day {
+            guard let box = AgreementPublicKey(untrusted: entry.agreementKey) else { continue }
+            mailDue[workspace.number, default: []].append(
+                MailboxDelivery(.notice(notice.operation, in: document), to: box))
+        }
+    }
+
+    private static var day: UInt64 { 24 * 3_600 * 1_000 }
+
+    /// A key that came from somebody who may not have known of a device that this one has linked:
+    /// it is passed on. Who wrote long after the device was added knew of it.
+    func passOn(
+        _ keys: Set<KeyID>, of document: PrivateDocument, in workspace: Workspace
+    ) {
+        guard !keys.isEmpty else { return }
+        let added = linkedHere(in: workspace)
         guard !added.isEmpty else { return }
         for epoch in document.authority.epochs where keys.contains(epoch.epoch.keyID) {
             guard let record = document.records[epoch.operation],
                 record.author != workspace.member, let key = document.keys[epoch.epoch.keyID]
             else { continue }
             for (entry, at) in added {
-                let day: UInt64 = 24 * 3_600 * 1_000
-                guard record.timestamp.milliseconds < at &+ day,
+                guard record.timestamp.milliseconds < at &+ Self.day,
                     let box = AgreementPublicKey(untrusted: entry.agreementKey)
                 else { continue }
                 mailDue[workspace.number, default: []].append(

@@ -6,7 +6,8 @@ import WorkspaceModel
 ///
 /// Anybody who knows of a document can leave such a word, so it counts for little: where the
 /// operation that it names is here, is by the one who sent it and could have put the own member out,
-/// and cannot be opened. An owner is put out by nobody, and nobody out of a conversation.
+/// and cannot be opened. An own device passes it on to those that it links. An owner is put out by
+/// nobody, and nobody out of a conversation.
 struct PrivateNotice: Hashable, Comparable {
     /// The operation by which the own member is out.
     let operation: OperationID
@@ -40,7 +41,8 @@ extension PrivateDocument {
         guard root?.subtype == .channel else { return false }
         return heededNotices.contains { notice in
             guard let record = records[notice.operation], record.change == nil,
-                let author = record.author, notice.sender ?? author == author
+                let author = record.author,
+                [nil, author, member].contains(notice.sender)
             else { return false }
             return authority.couldRemove(member, by: author)
         }
@@ -52,7 +54,7 @@ extension PrivateDocument {
     }
 
     /// Takes a notice in. There is room for few, most of all of those who could have put the own member
-    /// out.
+    /// out. What can be read by now speaks for itself, and takes none.
     ///
     /// - Returns: whether it is new and has room.
     func take(_ notice: PrivateNotice, to member: MemberID) -> Bool {
@@ -60,6 +62,7 @@ extension PrivateDocument {
         func leads(_ notice: PrivateNotice) -> Bool {
             notice.sender.map { authority.couldRemove(member, by: $0) } ?? true
         }
+        notices = notices.filter { records[$0.operation]?.change == nil }
         let ofSender = notices.count { $0.sender == notice.sender }
         guard ofSender < Limits.unprovenKeysMax else { return false }
         if notices.count >= Limits.privateNoticesMax {
@@ -106,6 +109,7 @@ extension NodeCore {
         }
         guard document.take(notice, to: workspace.member) else { return nil }
         try store(noticesOf: document)
+        passOn(notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
         try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
         return nil
     }

@@ -97,7 +97,7 @@ extension NodeCore {
     ) -> Bool {
         // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
         // of another one that both are in. Who was removed from this one has to hear that there.
-        if peer.psk.workspace == workspace.id { return true }
+        if peer.knowsSecret(of: workspace.id) { return true }
         return standing(of: peer.device, in: workspace) != .authorityOnly
     }
 

@@ -7,7 +7,7 @@ import WorkspaceModel
 extension NodeCore {
     /// Somebody who is in, as far as is known here, and does not know this device as a member.
     func doubter(of workspace: Workspace) -> MemberID? {
-        guard isInHere(workspace) else { return nil }
+        guard isInHere(workspace), !isVouchedFor(in: workspace) else { return nil }
         for link in network.ordered {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
@@ -16,6 +16,40 @@ extension NodeCore {
                 let member = workspace.owner(of: device)
             else { continue }
             return member
+        }
+        return nil
+    }
+
+    /// Whether somebody holds the same as this device who does not owe being in to the one who let it in:
+    /// then others know it, whatever one of them says. Nobody let the founder in.
+    private func isVouchedFor(in workspace: Workspace) -> Bool {
+        guard let host = admitter(of: workspace.member, in: workspace) else { return true }
+        let others = Set(
+            store.peers.agreedDevices(workspace: workspace.number)
+                .compactMap { workspace.owner(of: $0) })
+        return others.contains { other in
+            other != workspace.member && !isIn(other, by: host, workspace)
+        }
+    }
+
+    /// Whether somebody is a certain person, or was let in by that one, or by whom that one let in.
+    private func isIn(_ member: MemberID, by host: MemberID, _ workspace: Workspace) -> Bool {
+        var (next, seen): (MemberID?, Set<MemberID>) = (member, [])
+        while let one = next, seen.insert(one).inserted {
+            if one == host { return true }
+            next = admitter(of: one, in: workspace)
+        }
+        return false
+    }
+
+    /// Who let somebody in first; `nil` for the founder.
+    private func admitter(of member: MemberID, in workspace: Workspace) -> MemberID? {
+        let devices = devices(everOf: member, in: workspace)
+        for id in workspace.evaluator.bindings(of: devices) {
+            guard case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
+                joiner.member == member
+            else { continue }
+            return workspace.evaluator.author(of: id)
         }
         return nil
     }

@@ -39,7 +39,7 @@ struct LinkHandshake {
     private let identity: LocalIdentity
     private let wallMilliseconds: UInt64
     private var state: State
-    private var label: PSKLabel?
+    private var labels: [PSKLabel] = []
     /// Who can know the secret with which the first message was made; the most there are, before it.
     private(set) var share = SecretShare(.endedInvite)
     private var noise: HandshakeState?
@@ -74,7 +74,7 @@ struct LinkHandshake {
             .xxPSK0, as: role, prologue: Array("wsx/1".utf8), staticKey: identity.staticKey,
             psks: [candidate.psk])
         self.noise = noise
-        label = candidate.label
+        labels = [candidate.label]
         share = candidate.share
         return noise
     }
@@ -126,13 +126,16 @@ struct LinkHandshake {
         // Looked for among all, so that the time does not tell which one it is.
         let input = PSKCandidate.hintInput(ephemeral: ephemeral)
         let found = candidates.filter { $0.hint(of: input) == hint }
-        guard let candidate = found.first else { throw .unknownHint }
+        guard let candidate = found.first(where: { !$0.rank.isOfInvite }) ?? found.first else {
+            throw .unknownHint
+        }
         guard length == Self.firstMessageByteCount else {
             throw length < Self.firstMessageByteCount ? .short : .bad
         }
         // Nobody has anything to say before the answer.
         guard buffer.isEmpty else { throw .bad }
         let noise = noise(.responder, candidate)
+        labels = found.map(\.label)
         _ = try Self.mapped { () throws(NoiseError) in try noise.readMessage(message) }
         state = .holdingFirst
         return .wantsAnswer
@@ -194,12 +197,13 @@ struct LinkHandshake {
     private mutating func finish(
         sending bytes: [UInt8], _ peer: (HandshakePayload, UInt64, AgreementPublicKey)
     ) throws(LinkEnding) -> Step {
-        guard let noise, let label else { throw .bad }
+        guard let noise else { throw .bad }
         let (payload, version, staticKey) = peer
         let identity = PeerIdentity(
             device: payload.device, store: payload.store,
             wallMilliseconds: payload.wallMilliseconds, features: payload.features,
-            version: version, psk: label, handshakeHash: noise.handshakeHash, staticKey: staticKey)
+            version: version, labels: labels, handshakeHash: noise.handshakeHash,
+            staticKey: staticKey)
         let transport = try Self.mapped { () throws(NoiseError) in try noise.transport() }
         state = .over
         self.noise = nil

@@ -60,8 +60,9 @@ public struct PeerIdentity: Equatable, Sendable {
     public let features: UInt64
     /// The version that both run.
     public let version: UInt64
-    /// The secret that opened the handshake.
-    public let psk: PSKLabel
+    /// What the secret that opened the handshake is here, in the order in which secrets were given: as a
+    /// rule one thing. Whoever may invite chooses the secret of an invite, and may choose another's.
+    public let labels: [PSKLabel]
     /// 64 bytes that name this session on both sides, and on no other.
     public let handshakeHash: [UInt8]
     /// Its Noise static key.
@@ -91,6 +92,18 @@ extension PSKLabel {
         case .workspace(let id, _), .epoch(let id): id
         case .invite, .joining, .deviceLink, .linking: nil
         }
+    }
+}
+
+extension PeerIdentity {
+    /// Whether the other end has shown to know a secret of members of a workspace.
+    func knowsSecret(of workspace: WorkspaceID) -> Bool {
+        labels.contains { $0.workspace == workspace }
+    }
+
+    /// The invites of which it may hold the link.
+    var invites: [OperationID] {
+        labels.compactMap { if case .invite(let id) = $0 { id } else { nil } }
     }
 }
 

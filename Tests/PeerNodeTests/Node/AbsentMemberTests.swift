@@ -28,4 +28,47 @@ import WorkspaceTestKit
         bench.advance(60_000)
         _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
     }
+
+    /// There is room for eight notices of one sender.
+    @Test(arguments: ["all", "from-join"])
+    func `is told of it the tenth time too`(history: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok(
+            "channel.create", ["name": "deal", "private": true, "history": .string(history)])
+        for time in 1...10 {
+            try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
+            bench.advance(10_000)
+            #expect(try joon.ok("channel.get", ["channel": "deal"])["joined"] == true, "\(time)")
+            try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
+            bench.advance(10_000)
+            #expect(try joon.ok("channel.get", ["channel": "deal"])["joined"] == false, "\(time)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `is not shown as being in on a device that is linked later`(isApart: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok("channel.create", ["name": "deal", "private": true])
+        try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
+        bench.advance(10_000)
+        // The remover may not have heard of the device.
+        if isApart { bench.cut(mina, joon) }
+        let phone = try bench.bareNode("Phone")
+        bench.cut(mina, phone)
+        if isApart { try joon.link(phone) }
+        try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
+        bench.advance(10_000)
+        if isApart { bench.heal(mina, joon) } else { try joon.link(phone) }
+        bench.advance(60_000)
+        for node in [joon, phone] {
+            _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
+        }
+        try phone.restart()
+        bench.advance(10_000)
+        _ = try phone.refused("message.send", ["channel": "deal", "text": "hello?"])
+    }
 }

@@ -25,6 +25,21 @@ import WorkspaceModel
         #expect(notices.entries.count == Limits.earlyNoticesMax)
     }
 
+    @Test func `have room for whoever brings few, however many others bring most`() {
+        var notices = EarlyNotices()
+        for sender in 0..<16 {
+            for number in 0..<Limits.earlyNoticesOfOneMax {
+                _ = notices.take(entry(number, by: sender))
+            }
+        }
+        let honest = entry(7, by: 99)
+        let hasRoom = notices.take(honest)
+        #expect(hasRoom)
+        for sender in 0..<16 { _ = notices.take(entry(1_000, by: sender)) }
+        #expect(notices.entries.count == Limits.earlyNoticesMax)
+        #expect(notices.entries.contains(honest))
+    }
+
     @Test func `come back as they were stored, and are given once`() {
         var notices = EarlyNotices()
         for sender in 0..<3 { _ = notices.take(entry(7, by: sender)) }

@@ -20,7 +20,7 @@ import WorkspaceTestKit
 
     /// What the node's links were opened under.
     private func used(by node: BenchNode) throws -> [PSKLabel] {
-        try #require(node.host?.core).network.links.values.compactMap { $0.peer?.psk }
+        try #require(node.host?.core).network.links.values.flatMap { $0.peer?.labels ?? [] }
     }
 
     private func secret(dialledBy node: BenchNode, to other: BenchNode) throws -> PSKCandidate {

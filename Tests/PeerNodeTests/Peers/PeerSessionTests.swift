@@ -26,7 +26,7 @@ import WorkspaceTestKit
         #expect(seenByDialler.handshakeHash == seenByAnswerer.handshakeHash)
         #expect(seenByDialler.handshakeHash.count == 64)
         #expect(seenByAnswerer.version == 3)
-        #expect(seenByAnswerer.psk == InMemoryLink.label)
+        #expect(seenByAnswerer.labels == [InMemoryLink.label])
         #expect(seenByAnswerer.wallMilliseconds == InMemoryLink.wall)
     }
 

@@ -110,6 +110,31 @@ import WorkspaceTestKit
         #expect(try mina.memberNames() == ["Mina", "Pia"])
     }
 
+    /// Kim, a plain member, says to Pia what a node says that does not know somebody.
+    @Test func `that others share is not put in doubt by what one of them says`() throws {
+        let mina = try bench.node("Mina")
+        let kim = try bench.guest("Kim", of: mina)
+        let ada = try bench.guest("Ada", of: mina)
+        let pia = try bench.guest("Pia", of: mina)
+        bench.advance(120_000)
+        for node in [mina, pia] { #expect(try node.ok("peer.list").text.contains("Ada")) }
+        try kim.inTurn { core, workspace in
+            for link in core.network.ordered {
+                guard let peer = link.peer else { continue }
+                let tag = NodeCore.tag(of: workspace.id, handshakeHash: peer.handshakeHash)
+                link.session.send(
+                    .workspaceResult(tag: tag, .authorityOnly), in: .control, isUnasked: false)
+            }
+        }
+        bench.advance(60_000)
+        for node in [mina, ada, pia] {
+            let status = try node.ok("node.status")
+            let kinds = status["warnings"]?.arrayValue?.compactMap { $0["kind"]?.stringValue }
+            #expect(kinds?.contains("membership.unknown") == false, "\(node.name): \(status.text)")
+            try node.ok("workspace.join", ["link": .string(try mina.link())])
+        }
+    }
+
     private func dial(_ other: BenchNode, from node: BenchNode) throws {
         try node.ok("peer.add", ["address": .string(other.address)])
         bench.advance(10_000)

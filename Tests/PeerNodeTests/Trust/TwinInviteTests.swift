@@ -26,15 +26,18 @@ import WorkspaceTestKit
 
     @discardableResult
     private func twin(
-        of link: String, role: Role = .member, expires: UInt64? = nil, approve: Bool = false
+        of link: String, role: Role = .member, expires: UInt64? = nil, approve: Bool = false,
+        hasOwnKey: Bool = false
     ) throws -> OperationID {
         let secret = try InviteLink(link).secret
+        let key =
+            hasOwnKey ? InviteSecret(using: SeededRandom(seed: 5)).publicKey : secret.publicKey
         let id = try kim.inTurn { core, workspace in
             try core.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: role, maximum: 9, expires: expires ?? bench.wall + 3_600_000,
-                        publicKey: secret.publicKey.bytes, approve: approve, documents: [],
+                        publicKey: key.bytes, approve: approve, documents: [],
                         psk: authoring.sealed(secret.psk.exposedCopy(), field: 7),
                         policy: workspace.fields.invitePolicy))
             }
@@ -61,6 +64,52 @@ import WorkspaceTestKit
         let link = try ann.link(["approve": true])
         try twin(of: link)
         #expect(try bench.bareNode("Joon").ask(link) == "pending")
+    }
+
+    /// Of two invites with one secret the handshake does not tell which is meant.
+    @Test(arguments: [false, true])
+    func `closes none with the secret alone either`(isOver: Bool) throws {
+        let link = try ann.link(["uses": 9])
+        try twin(of: link, expires: isOver ? bench.wall - 1_000 : nil, hasOwnKey: true)
+        for host in [kim, mina] {
+            try bench.bareNode("To \(host.name)").join(
+                try #require(InviteLink(link, leadingTo: host.address)).text.link)
+        }
+    }
+
+    @Test func `brings nobody in by a link that was revoked`() throws {
+        let link = try ann.link()
+        try ann.inTurn { core, workspace in
+            let own = try #require(workspace.invites.invites.last)
+            _ = try core.authorAuthority(in: workspace, naming: [own]) { _ in .revokeInvite(own) }
+        }
+        bench.advance(2_000)
+        try twin(of: link)
+        let pia = try bench.bareNode("Pia")
+        #expect(pia.ask(link) != "joined")
+        #expect(try !mina.memberNames().contains("Pia"))
+    }
+
+    /// The address is what every member shows; only what admins have made is one.
+    @Test func `is not the workspace's address, where a plain member made it`() throws {
+        try mina.ok("policy.set", ["join": "open"])
+        bench.advance(2_000)
+        let nodes = [mina, kim, ann]
+        let before = try nodes.map { try $0.ok("policy.get")["address"] }
+        let secret = InviteSecret(using: SeededRandom(seed: 9))
+        try kim.inTurn { core, workspace in
+            _ = try core.authorAuthority(in: workspace) { authoring in
+                .invite(
+                    .init(
+                        role: .member, maximum: 9, expires: bench.wall + 3_600_000,
+                        publicKey: secret.publicKey.bytes, approve: false, documents: [],
+                        psk: authoring.sealed(secret.exposedSeed(), field: 7),
+                        policy: workspace.fields.invitePolicy))
+            }
+        }
+        bench.advance(5_000)
+        #expect(try nodes.map { try $0.ok("policy.get")["address"] } == before)
+        #expect(before.allSatisfy { $0?.isNull == false })
     }
 
     @Test func `makes no member of a guest`() throws {
@@ -107,5 +156,48 @@ import WorkspaceTestKit
         bench.cut(eve, try bench.bareNode("Pia"))
         let pia = try #require(bench.nodes.last)
         try pia.join(link)
+    }
+
+    /// Mina was in Eve's workspace first, so its invites are looked at first.
+    @Test func `with what members of another workspace know shuts out nobody there`() throws {
+        let bench = CoreBench()
+        let eve = try bench.node("Eve", workspace: "evil")
+        let mina = try bench.guest("Mina", of: eve)
+        try mina.ok("workspace.create", ["name": "acme"])
+        let link = try mina.link(["uses": 9])
+        for node in [eve, try bench.bareNode("Nora")] { try node.join(link) }
+        let nora = try #require(bench.nodes.last)
+        bench.advance(5_000)
+        try eve.inTurn { core, _ in
+            let evil = try #require(core.workspaces.values.first { $0.displayName == "evil" })
+            let acme = try #require(core.workspaces.values.first { $0.displayName == "acme" })
+            let known = core.pskCandidates().filter { $0.label.workspace == acme.id }
+            for candidate in known {
+                _ = try core.authorAuthority(in: evil) { authoring in
+                    .invite(
+                        .init(
+                            role: .member, maximum: 9, expires: bench.wall + 3_600_000,
+                            publicKey: InviteSecret(using: SeededRandom(seed: 6)).publicKey.bytes,
+                            approve: false, documents: [],
+                            psk: authoring.sealed(candidate.psk.exposedCopy(), field: 7),
+                            policy: nil)
+                    )
+                }
+            }
+        }
+        bench.advance(5_000)
+        let pia = try bench.bareNode("Pia")
+        for other in [mina, eve] {
+            bench.cut(other, pia)
+            bench.cut(other, nora)
+        }
+        try pia.join(try #require(InviteLink(link, leadingTo: nora.address)).text.link)
+        bench.advance(5_000)
+        bench.cut(nora, pia)
+        bench.heal(mina, pia)
+        try pia.ok("peer.add", ["address": .string(mina.address)])
+        bench.advance(60_000)
+        let members = try mina.ok("member.list", ["workspace": "acme"])
+        #expect(members.text.contains("Pia"), "\(members.text)")
     }
 }
