@@ -127,12 +127,26 @@ extension PrivateAuthority {
         guard member != other, evaluator.role(of: member) != .owner,
             let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:))
         else { return false }
-        return ends(ofSeatsOf: other).contains { seat, ends in
-            guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
-                gives(seat, to: other, atLeast: .admin), let rank = evaluator.rank(ofGrant: seat)
-            else { return false }
-            return rank < own
+        return strongestSeat(of: other).map { $0 < own } ?? false
+    }
+
+    /// Whether both lead the document, or led it until they left the workspace, and the first one by the
+    /// stronger seat.
+    public func outranks(_ member: MemberID, _ other: MemberID) -> Bool {
+        guard let own = strongestSeat(of: member), let theirs = strongestSeat(of: other) else {
+            return false
         }
+        return own < theirs
+    }
+
+    /// Of the seats as owner or admin that nothing here has ended the strongest.
+    private func strongestSeat(of member: MemberID) -> GrantRank? {
+        ends(ofSeatsOf: member).compactMap { seat, ends in
+            guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
+                gives(seat, to: member, atLeast: .admin)
+            else { return nil }
+            return evaluator.rank(ofGrant: seat)
+        }.min()
     }
 
     /// Whether somebody who is out could still write what counts, in a past that knows nothing of the end:
@@ -155,9 +169,12 @@ extension PrivateAuthority {
         }
     }
 
-    /// Who is not in, though somebody whom `leader` has put out since names them in an addition: each
-    /// with the removal. What is in the past of that addition opens for them, and the removal does not.
-    public func namedInVain(byThoseRemovedBy leader: MemberID) -> [MemberID: OperationID] {
+    /// Who is not in, though people whom `leader` has put out since name them in additions: each with the
+    /// removals that an addition does not know. What is in its past opens for whom it names, and these do
+    /// not, unless by another's addition.
+    public func namedInVain(
+        byThoseRemovedBy leader: MemberID
+    ) -> [MemberID: Set<OperationID>] {
         var removals: [MemberID: [Int]] = [:]
         for (index, operation) in operations.enumerated() where operation.author == leader {
             guard case .remove(let member, _, _)? = operation.change?.action,
@@ -166,14 +183,14 @@ extension PrivateAuthority {
             removals[member, default: []].append(index)
         }
         guard !removals.isEmpty else { return [:] }
-        var named: [MemberID: OperationID] = [:]
+        var named: [MemberID: Set<OperationID>] = [:]
         for (index, operation) in operations.enumerated() {
             guard case .add(let addition)? = operation.change?.action, !isValid(operation.id),
-                let known = operation.author.flatMap({ removals[$0] }),
-                let unknown = known.first(where: { !knows(index, $0) })
+                let ofAuthor = operation.author.flatMap({ removals[$0] })
             else { continue }
+            let unknown = ofAuthor.filter { !knows(index, $0) }.map { operations[$0].id }
             for seat in addition.seats where standing(of: seat.member) == nil {
-                named[seat.member] = operations[unknown].id
+                named[seat.member, default: []].formUnion(unknown)
             }
         }
         return named

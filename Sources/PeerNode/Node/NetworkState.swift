@@ -135,6 +135,9 @@ final class PeerLink {
     var askedBefore: OperationID?
     /// The keys of private documents that were asked for on this link.
     var wanted: [DocumentID: [KeyID]] = [:]
+    /// The last operation that was here when they were, and the same of what was answered by a key.
+    var askedThrough: [DocumentID: Int64] = [:]
+    var answeredThrough: [DocumentID: Int64] = [:]
     /// What the other end has asked for in vain so far: the last of each private document.
     var withheld: [DocumentID: KeyWant] = [:]
     /// The group keys that were asked for on this link, by the workspace's short number.

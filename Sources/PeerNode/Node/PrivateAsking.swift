@@ -23,6 +23,7 @@ extension NodeCore {
             guard link.wanted[document] != keys else { continue }
             guard link.askedKeys < Limits.keysAskedPerLinkMax else { return }
             link.wanted[document] = keys
+            link.askedThrough[document] = store.operations.arrival
             link.askedKeys += max(keys.count, 1)
             link.session.send(
                 .keyWant(KeyWant(workspace: sync.number, document: document, keys: keys)),
@@ -174,6 +175,8 @@ extension NodeCore {
                 judgeLater(
                     have.document, in: workspace, from: .released(source: 0, isBackfill: false))
             }
+            link.answeredThrough[have.document] = link.askedThrough[have.document]
+            try overruleNotices(of: have.document, by: link, in: workspace)
             return true
         }
         return false

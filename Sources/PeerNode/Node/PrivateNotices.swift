@@ -109,9 +109,35 @@ extension NodeCore {
         }
         guard document.take(notice, to: workspace.member) else { return nil }
         try store(noticesOf: document)
+        for link in network.ordered { try overruleNotices(of: id, by: link, in: workspace) }
         passOn(notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
         try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
         return nil
+    }
+
+    /// Somebody who leads has given this device a key, and had what notices of weaker ones name when asked
+    /// for it: whoever is known to be out is given none. So no admin has others out at their own node alone,
+    /// by an operation that opens for nobody.
+    func overruleNotices(
+        of id: DocumentID, by link: PeerLink, in workspace: Workspace
+    ) throws(StorageError) {
+        guard let arrival = link.answeredThrough[id], let giver = link.peer?.device,
+            let document = workspace.privateDocuments[id], !document.notices.isEmpty
+        else { return }
+        let people = workspace.evaluator.members(of: giver)
+            .filter { document.authority.standing(of: $0) != nil }
+        guard !people.contains(workspace.member) else { return }
+        let overruled = document.notices.filter { notice in
+            guard let record = document.records[notice.operation], record.change == nil,
+                record.arrival <= arrival, let author = record.author
+            else { return false }
+            return people.contains { document.authority.outranks($0, author) }
+        }
+        guard !overruled.isEmpty else { return }
+        document.notices.subtract(overruled)
+        try store(noticesOf: document)
+        judgeLater(
+            id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
     func store(noticesOf document: PrivateDocument) throws(StorageError) {

@@ -72,6 +72,7 @@ extension NodeError {
             "\(quoted(person)) does not know you as a member of \(quoted(name)): whoever let you in may "
                 + "have been removed",
             reason: "membership.unknown",
-            hint: "wsx-node workspace leave, then join again by a link of theirs")
+            hint: "ask an owner whether you are in; if not: wsx-node workspace leave, then join again "
+                + "by a link of theirs")
     }
 }

@@ -18,10 +18,11 @@ struct VainAdditions {
     /// Takes up who is named now.
     ///
     /// - Returns: who was not told so far, ascending, as far as there is room.
-    mutating func take(_ named: [MemberID: OperationID]) -> [Entry] {
-        let new = named.map { Entry(member: $0.key, removal: $0.value) }
-            .filter { !told.contains($0) }
-            .sorted { $0.member < $1.member }
+    mutating func take(_ named: [MemberID: Set<OperationID>]) -> [Entry] {
+        let new = named.flatMap { member, removals in
+            removals.map { Entry(member: member, removal: $0) }
+        }.filter { !told.contains($0) }
+            .sorted { ($0.member, $0.removal) < ($1.member, $1.removal) }
             .prefix(max(0, Limits.vainAdditionsToldMax - told.count))
         told.formUnion(new)
         return Array(new)

@@ -108,6 +108,34 @@ import WorkspaceTestKit
         for node in [mina, joon] { #expect(try seesIn(node), "\(node.name)") }
     }
 
+    /// Kim may put Joon out, and says so of what nobody can open: everybody else has Joon in.
+    @Test(arguments: [false, true])
+    func `counts until somebody who has what it names gives a key`(isFirst: Bool) throws {
+        try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
+        bench.advance(5_000)
+        let document = try vault(kim)
+        let named = try closedOperation(by: kim)
+        bench.cut(mina, joon)
+        if isFirst { try tell([joon], of: named.id, in: document.id, by: kim) }
+        for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
+        bench.advance(5_000)
+        if !isFirst { try tell([joon], of: named.id, in: document.id, by: kim) }
+        #expect(try !seesIn(joon))
+        bench.heal(mina, joon)
+        bench.advance(120_000)
+        #expect(try seesIn(joon))
+        try joon.restart()
+        bench.advance(10_000)
+        #expect(try seesIn(joon))
+        // What is true stays so.
+        try kim.ok("channel.remove", ["channel": "vault", "members": ["Joon"]])
+        bench.advance(120_000)
+        #expect(try !seesIn(joon))
+        try joon.restart()
+        bench.advance(120_000)
+        #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+    }
+
     /// Who handed it over had the strongest seat of all, and puts the owner out no more.
     @Test func `counts for nothing where it is of somebody who has handed the channel over`() throws
     {

@@ -89,13 +89,41 @@ import WorkspaceTestKit
         #expect(try mailed() == before)
     }
 
+    /// Two are put out, the second of whom knows of the first: what ends the first opens for whom the
+    /// second adds.
+    @Test func `is told of all who add them`() throws {
+        let ada = try bench.guest("Ada", of: mina)
+        bench.advance(2_000)
+        try mina.ok("channel.add", ["channel": "vault", "members": ["Ada"]])
+        try mina.ok("channel.role", ["channel": "vault", "member": "Ada", "role": "admin"])
+        bench.advance(10_000)
+        // Kim hears of nothing any more, Ada of Kim's end.
+        for node in [mina, ada, joon] { bench.cut(kim, node) }
+        for node in [kim, ada] {
+            let name = node === kim ? "Kim" : "Ada"
+            try mina.ok("channel.remove", ["channel": "vault", "members": [.string(name)]])
+            bench.advance(10_000)
+            if node === kim { for other in [mina, joon] { bench.cut(ada, other) } }
+        }
+        for node in [kim, ada] {
+            try node.ok("channel.add", ["channel": "vault", "members": ["Joon"]])
+        }
+        bench.cut(mina, joon)
+        for node in [kim, ada] { bench.heal(node, joon) }
+        bench.advance(20_000)
+        #expect(try isShown(to: joon))
+        for node in [kim, ada, joon] { bench.heal(mina, node) }
+        bench.advance(60_000)
+        #expect(try !isShown(to: joon))
+    }
+
     @Test func `leaves room for as many people as there are`() {
         var additions = VainAdditions([])
         let people = (0..<2_000).map { number in
             MemberID([UInt8](repeating: 0, count: 14) + [UInt8(number >> 8), UInt8(number & 255)])
         }
         let removal = OperationID([UInt8](repeating: 1, count: 32))
-        let named = Dictionary(uniqueKeysWithValues: people.map { ($0, removal) })
+        let named = Dictionary(uniqueKeysWithValues: people.map { ($0, Set([removal])) })
         #expect(additions.take(named).count == Limits.vainAdditionsToldMax)
         #expect(additions.take(named).isEmpty)
         #expect(VainAdditions(additions.bytes).told == additions.told)
