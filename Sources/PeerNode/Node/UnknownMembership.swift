@@ -72,7 +72,8 @@ extension NodeError {
             "\(quoted(person)) does not know you as a member of \(quoted(name)): whoever let you in may "
                 + "have been removed",
             reason: "membership.unknown",
-            hint: "ask an owner whether you are in; if not: wsx-node workspace leave, then join again "
+            hint:
+                "ask an owner whether you are in; if not: wsx-node workspace leave, then join again "
                 + "by a link of theirs")
     }
 }
