@@ -194,17 +194,25 @@ extension NodeCore {
         let named = found.first { $0.leadingWord == join.link.invite }
         if let named, !isRevoked(named, in: workspace) { return named }
         guard isWhole else { return nil }
-        // The address of a workspace is made anew when whoever made it goes. Earlier links name none.
-        if let named, !isAddress(named, in: workspace) { return named }
-        let standing = found.filter {
-            !isRevoked($0, in: workspace) && (named == nil || isAddress($0, in: workspace))
+        // Earlier links name none.
+        let standing = found.filter { id in
+            !isRevoked(id, in: workspace)
+                && (named.map { takesThePlace(id, of: $0, in: workspace) } ?? true)
         }
         return workspace.evaluator.strongest(of: standing) ?? named ?? found.first
     }
 
-    private func isAddress(_ id: OperationID, in workspace: Workspace) -> Bool {
-        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
-        return invite.isAddress
+    /// Whether an invite goes on in the place of another one with its key, which is over: the address of a
+    /// workspace is made anew when whoever made it goes, and who removes somebody may take their invites
+    /// over. A member's invite takes no other's place.
+    private func takesThePlace(
+        _ id: OperationID, of former: OperationID, in workspace: Workspace
+    ) -> Bool {
+        guard case .invite(let invite)? = workspace.authority[id]?.payload,
+            case .invite(let ended)? = workspace.authority[former]?.payload, invite.policy == nil
+        else { return false }
+        return ended.isAddress
+            ? invite.isAddress : workspace.evaluator.strongest(of: [id, former]) == id
     }
 
     func askToBeAdmitted(
