@@ -30,9 +30,6 @@ enum AuthAim: Hashable, Sendable {
 /// every authority operation of its device, and in no revocation's past.
 struct AuthExposure {
     let rank: AuthRank
-    /// For an admission whose invite is weaker: as strong as who wrote it. Nobody is asked about
-    /// what they do under another's invite otherwise than about all else.
-    var rankOfAuthor: AuthRank?
     let grant: Int
     let author: MemberID
     let device: DeviceID
@@ -62,7 +59,6 @@ extension AuthEvaluator {
         if records[index].operation.action.isAdmission {
             exposure.invite = records[index].reference
             exposure.inviter = exposure.invite.flatMap { records[$0].author }
-            exposure.rankOfAuthor = rankOfAuthor(index)
         }
         return exposure
     }
@@ -132,7 +128,12 @@ extension AuthEvaluator {
             }
         default: break
         }
-        if let own = target.rankOfAuthor, !(records[index].rank < own) { return false }
+        // Nobody is asked about what they do on another's invite otherwise than about all else.
+        if target.invite != nil, let place = target.index, let own = rankOfAuthor(place),
+            !(records[index].rank < own)
+        {
+            return false
+        }
         // Nobody lets himself in again: a device that was added after a departure is part of it.
         let grant = aim == .departure ? records[target.grant].admission : target.grant
         if let grant, knows(grant, index) { return false }
@@ -166,13 +167,12 @@ extension AuthEvaluator {
 
     /// How strong an operation is as its author's, whatever else it rests on.
     private func rankOfAuthor(_ index: Int) -> AuthRank? {
-        let (record, device) = (records[index], records[index].operation.device)
-        guard let grant = record.grant, let rank = rank(ofGrant: grant),
-            let place = records[grant].place(of: device)
+        guard let grant = records[index].grant, let rank = rank(ofGrant: grant),
+            let place = records[grant].place(of: records[index].operation.device)
         else { return nil }
         return AuthRank(
-            author: DeviceRank(grant: rank, index: place), lamport: record.lamport,
-            id: record.operation.id)
+            author: DeviceRank(grant: rank, index: place), lamport: records[index].lamport,
+            id: records[index].operation.id)
     }
 
     /// Whether one record is stronger than the other.
