@@ -53,7 +53,6 @@ struct ChannelIndex {
             let place = channel.place
             note(channel, at: place)
             if channel.isDirect {
-                byPeople[channel.people] = place
                 names.append(naming.nameOfPeople(channel))
                 continue
             }
@@ -77,8 +76,10 @@ struct ChannelIndex {
     ) -> Bool {
         let known = byNumber[number]
         let before = known.flatMap(index).map { all[$0] }
-        guard [before, channel].allSatisfy({ $0.map { !$0.isDefault && !$0.isDirect } ?? true })
-        else { return false }
+        let isSimple = [before, channel].allSatisfy {
+            $0.map { !$0.isDefault && $0.others.isEmpty } ?? true
+        }
+        guard isSimple, isAlone(channel, at: known) else { return false }
         if let before, let channel, let index = index(of: before.place),
             before.place == channel.place, before.name == channel.name,
             before.publicID == channel.publicID
@@ -91,14 +92,21 @@ struct ChannelIndex {
         return true
     }
 
+    /// Whether no other document shows as the same conversation.
+    private func isAlone(_ channel: Workspace.Channel?, at place: Rank?) -> Bool {
+        guard let channel, channel.isDirect else { return true }
+        return byPeople[channel.people].map { $0 == place } ?? true
+    }
+
     private mutating func remove(_ channel: Workspace.Channel, _ naming: Naming) {
         let place = channel.place
         guard let index = index(of: place) else { return }
-        forgetShown(names[index], of: channel, at: place, naming)
+        if !channel.isDirect { forgetShown(names[index], of: channel, at: place, naming) }
         all.remove(at: index)
         names.remove(at: index)
         byID[channel.publicID] = nil
         for number in [channel.number] + channel.others { byNumber[number] = nil }
+        guard !channel.isDirect else { return byPeople[channel.people] = nil }
         guard let key = channel.name.flatMap(naming.keyOf) else { return }
         let wasFirst = called[key]?.first == place
         called.take(place, from: key)
@@ -110,6 +118,9 @@ struct ChannelIndex {
         let index = all.firstPlace { !($0.place < place) }
         note(channel, at: place)
         all.insert(channel, at: index)
+        guard !channel.isDirect else {
+            return names.insert(naming.nameOfPeople(channel), at: index)
+        }
         let key = channel.name.flatMap(naming.keyOf)
         let former = key.flatMap { called[$0]?.first }
         if let key { called.put(place, under: key) }
@@ -130,6 +141,7 @@ struct ChannelIndex {
 
     private mutating func note(_ channel: Workspace.Channel, at place: Rank) {
         byID[channel.publicID] = place
+        if channel.isDirect { byPeople[channel.people] = place }
         for number in [channel.number] + channel.others { byNumber[number] = place }
     }
 

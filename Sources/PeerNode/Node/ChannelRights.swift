@@ -198,9 +198,10 @@ extension NodeCore {
         _ reference: MemberReference, field: String, in workspace: Workspace,
         for purpose: Purpose = .public
     ) throws(NodeError) -> MemberID {
-        let company = purpose == .talk ? workspace.company(of: workspace.member) : []
         let people = workspace.visibleMembers.filter { standing in
-            standing.role <= .member || purpose == .privacy || company.contains(standing.member)
+            standing.role <= .member || purpose == .privacy
+                || purpose == .talk
+                    && workspace.company(of: workspace.member).contains(standing.member)
         }.map(\.member)
         switch reference {
         case .id(let id):

@@ -12,7 +12,21 @@ import WorkspaceTestKit
     private var naming: ChannelIndex.Naming {
         .init(
             keyOf: { NameFolding.key(of: $0) }, skeletonOf: { $0.lowercased() },
-            nameOfPeople: { _ in "somebody" })
+            nameOfPeople: { "people \($0.people.count)" })
+    }
+
+    /// A conversation with a document of this number.
+    private func conversation(_ number: Int64, of people: Int) -> Workspace.Channel {
+        let members = (0..<people).map { MemberID(words: (UInt64(people), UInt64($0))) }
+        let document = channel(number, nil, isPrivate: true)
+        return Workspace.Channel(
+            id: document.id, publicID: "c_\(people)", number: number, createdAt: 0,
+            rank: document.rank,
+            rule: .closed(
+                .init(
+                    kind: .direct,
+                    roles: Dictionary(uniqueKeysWithValues: members.map { ($0, .member) }))),
+            isDefault: false)
     }
 
     private func channel(
@@ -40,6 +54,7 @@ import WorkspaceTestKit
                 \(channel.publicID) \(index.names[place]) \(channel.topic ?? "") \
                 \(found.map { index.matching($0) }) \(index.hasTwin(channel, naming)) \
                 \(found.map { index.called($0).map(\.number) }) \
+                \(index.direct(of: channel.people)?.number ?? -1) \
                 \(index.place(of: channel.publicID) ?? -1) \(index.channel(channel.number)?.id == channel.id)
                 """
         }
@@ -57,6 +72,10 @@ import WorkspaceTestKit
             let number = Int64.random(in: 1...24, using: &random)
             if Int.random(in: 0..<4, using: &random) == 0 {
                 channels[number] = nil
+            } else if number % 5 == 0 {
+                // Others may be meant now than before.
+                let people = Int(number) + Int.random(in: 0..<5, using: &random)
+                channels[number] = conversation(number, of: people)
             } else {
                 var made = channel(
                     number, Self.names.randomElement(using: &random) ?? nil,
@@ -71,19 +90,24 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `is made anew for the default channel, and for conversations`() {
+    @Test func `is made anew for the default channel, and where several show as one`() {
         let general = channel(99, "general", isPrivate: false, isDefault: true)
         var index = ChannelIndex([general], naming)
         let isGone = index.replace(99, by: nil, naming)
         #expect(!isGone)
         let isSame = index.replace(99, by: general, naming)
         #expect(!isSame)
-        var direct = channel(3, nil, isPrivate: true)
-        direct = Workspace.Channel(
-            id: direct.id, publicID: direct.publicID, number: 3, createdAt: 0, rank: direct.rank,
-            rule: .closed(.init(kind: .direct, roles: [:])), isDefault: false)
-        let isDirect = index.replace(3, by: direct, naming)
-        #expect(!isDirect)
-        #expect(index.all.count == 1)
+        let isFirst = index.replace(3, by: conversation(3, of: 2), naming)
+        #expect(isFirst)
+        let isSecond = index.replace(4, by: conversation(4, of: 2), naming)
+        #expect(!isSecond)
+        var both = conversation(3, of: 2)
+        both.others = [4]
+        index = ChannelIndex([general, both], naming)
+        for number in [3, 4] as [Int64] {
+            let isPart = index.replace(number, by: conversation(number, of: 2), naming)
+            #expect(!isPart)
+        }
+        #expect(index.all.count == 2)
     }
 }
