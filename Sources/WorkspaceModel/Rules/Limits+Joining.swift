@@ -80,7 +80,7 @@ extension Limits {
     public static let waitingBytesPerPeerMax = 16 * 1024 * 1024
     /// The same of those of authority documents, which are small and come in the order of their
     /// citing: what somebody who is out has others bring is bounded by this.
-    public static let waitingAuthorityBytesPerPeerMax = 3 * 1024 * 1024
+    public static let waitingAuthorityBytesPerPeerMax = 4 * 1024 * 1024
     /// Bytes of all waiting operations.
     public static let waitingBytesMax = 64 * 1024 * 1024
 }
