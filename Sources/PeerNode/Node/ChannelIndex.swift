@@ -69,24 +69,25 @@ struct ChannelIndex {
 
     /// Puts a channel in the place of the one with its number, or takes that out.
     ///
-    /// - Returns: whether it could be done by itself: the default channel bears on others, and
-    ///   several documents show as one conversation.
+    /// - Returns: whether it could be done by itself: what the default channel is called bears on others,
+    ///   and several documents show as one conversation.
     mutating func replace(
         _ number: Int64, by channel: Workspace.Channel?, _ naming: Naming
     ) -> Bool {
         let known = byNumber[number]
         let before = known.flatMap(index).map { all[$0] }
-        let isSimple = [before, channel].allSatisfy {
-            $0.map { !$0.isDefault && $0.others.isEmpty } ?? true
+        let changed = [before, channel].compactMap { $0 }
+        guard changed.allSatisfy(\.others.isEmpty), isAlone(channel, at: known) else {
+            return false
         }
-        guard isSimple, isAlone(channel, at: known) else { return false }
         if let before, let channel, let index = index(of: before.place),
             before.place == channel.place, before.name == channel.name,
-            before.publicID == channel.publicID
+            before.publicID == channel.publicID, before.isDefault == channel.isDefault
         {
             all[index] = channel
             return true
         }
+        guard !changed.contains(where: \.isDefault) else { return false }
         if let before { remove(before, naming) }
         if let channel { insert(channel, naming) }
         return true

@@ -95,8 +95,15 @@ import WorkspaceTestKit
         var index = ChannelIndex([general], naming)
         let isGone = index.replace(99, by: nil, naming)
         #expect(!isGone)
-        let isSame = index.replace(99, by: general, naming)
-        #expect(!isSame)
+        let isRenamed = index.replace(
+            99, by: channel(99, "lobby", isPrivate: false, isDefault: true), naming)
+        #expect(!isRenamed)
+        // What it is about is nobody else's affair.
+        var other = general
+        other.topic = "all of us"
+        let isSame = index.replace(99, by: other, naming)
+        #expect(isSame)
+        #expect(index.channel(99)?.topic == "all of us")
         let isFirst = index.replace(3, by: conversation(3, of: 2), naming)
         #expect(isFirst)
         let isSecond = index.replace(4, by: conversation(4, of: 2), naming)
