@@ -172,8 +172,10 @@ extension PrivateAuthority {
     /// Who is not in, though people whom `leader` has put out since name them in additions: each with the
     /// removals that an addition does not know. What is in its past opens for whom it names, and these do
     /// not, unless by another's addition.
+    ///
+    /// - Parameter people: who is asked about: an addition may name 2,000 whom nobody knows.
     public func namedInVain(
-        byThoseRemovedBy leader: MemberID
+        byThoseRemovedBy leader: MemberID, among people: Set<MemberID>
     ) -> [MemberID: Set<OperationID>] {
         var removals: [MemberID: [Int]] = [:]
         for (index, operation) in operations.enumerated() where operation.author == leader {
@@ -189,7 +191,8 @@ extension PrivateAuthority {
                 let ofAuthor = operation.author.flatMap({ removals[$0] })
             else { continue }
             let unknown = ofAuthor.filter { !knows(index, $0) }.map { operations[$0].id }
-            for seat in addition.seats where standing(of: seat.member) == nil {
+            for seat in addition.seats
+            where people.contains(seat.member) && standing(of: seat.member) == nil {
                 named[seat.member, default: []].formUnion(unknown)
             }
         }

@@ -58,8 +58,9 @@ extension NodeCore {
         guard home != nil, document.root?.subtype == .channel,
             document.authority.standing(of: workspace.member) != nil
         else { return }
-        let named = document.authority.namedInVain(byThoseRemovedBy: workspace.member)
-            .filter { workspace.evaluator.role(of: $0.key) != nil && $0.key != workspace.member }
+        let others = Set(workspace.members.map(\.member)).subtracting([workspace.member])
+        let named = document.authority.namedInVain(
+            byThoseRemovedBy: workspace.member, among: others)
         guard !named.isEmpty else { return }
         let name = "private.vain.\(document.number)"
         var additions = VainAdditions(try store.registry.value(name) ?? [])
