@@ -152,7 +152,9 @@ def grow(stage, courier, make, most, what, chunk=CHUNK):
         start, alone = time.monotonic(), 0
         while alone < TRICKLE and time.monotonic() < start + 20 and courier.bring(make()):
             alone += 1
-        if not alone:
+        # Where the share is used up, the others' calls of ten seconds would count for a few.
+        if not alone or courier.is_full:
+            sent += alone
             break
         sent += alone
         single = spent(stage, before) / alone

@@ -4,7 +4,10 @@ public import WorkspaceModel
 ///
 /// The caller has checked the form, the signature and the hash; the evaluator decides authority.
 /// It reads no name and no wrap, so that its verdicts can depend on none of them.
-public struct AuthOperation: Sendable {
+///
+/// A class, so that it lies in memory once: the tables of an evaluator are copied whenever a question
+/// is tried out on a copy, and take up to twice their room while they grow.
+public final class AuthOperation: Sendable {
     /// The hash of the header. Breaks ties between ranks.
     public let id: OperationID
     /// Who signed.
@@ -37,14 +40,14 @@ public struct AuthOperation: Sendable {
     public let cuts: CutTable
     /// Whether it is a further part of the operation before it, at that one's depth: in a private
     /// document one operation gives seats to several.
-    var isContinuation = false
+    let isContinuation: Bool
 
     /// Takes over the checked fields.
     public init(
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
         grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: CutTable = .none,
-        introducedKey: KeyID? = nil, namedKey: KeyID? = nil
+        introducedKey: KeyID? = nil, namedKey: KeyID? = nil, isContinuation: Bool = false
     ) {
         self.id = id
         self.device = device
@@ -59,6 +62,7 @@ public struct AuthOperation: Sendable {
         self.namedKey = namedKey
         self.action = action
         self.cuts = action.carriesCuts ? .none : cuts
+        self.isContinuation = isContinuation
     }
 }
 

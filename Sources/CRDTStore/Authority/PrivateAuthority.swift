@@ -205,14 +205,13 @@ struct PrivatePlacement {
         var cited = citations(of: index)
         if let before { cited.remove(operations[before.operation].id) }
         for (part, action) in operation.actions(in: subtype).enumerated() {
-            var linked = AuthOperation(
+            let linked = AuthOperation(
                 id: Self.name(index, part), device: (operation.author ?? .zero).asDevice,
                 incarnation: 0, sequence: before.map { $0.sequence + 1 } ?? 0,
                 previous: before.map(\.name),
                 dependencies: part == 0 ? names(of: cited) : [],
                 grant: grant(of: index, action), isWellBound: operation.isAllowed,
-                action: action)
-            linked.isContinuation = part > 0
+                action: action, isContinuation: part > 0)
             // Whatever is cited is placed, so there is nothing that the engine could refuse.
             guard (try? evaluator.link(linked)) != nil else { break }
             before = (index, linked.sequence, linked.id)

@@ -89,7 +89,7 @@ extension NodeCore {
 extension AuthOperation {
     /// What the evaluator is told of an operation whose form and signature were checked. What it
     /// cites has to be in the workspace already.
-    init(
+    convenience init(
         _ id: OperationID, _ record: Workspace.AuthorityRecord, previous: OperationID?,
         dependencies: [OperationID], in workspace: Workspace
     ) {
@@ -107,7 +107,7 @@ extension AuthOperation {
     }
 
     /// The same, read from a header.
-    init(
+    convenience init(
         _ id: OperationID, _ header: OperationHeader, _ payload: AuthorityPayload,
         in workspace: Workspace
     ) {
