@@ -147,6 +147,8 @@ def grow(stage, courier, make, most, what, chunk=CHUNK):
             sent += len(steps)
         if sent == since or courier.is_full:
             break
+        # The index of words waits for a quiet moment, unless somebody asks: it is the piece's cost.
+        indexed(stage)
         piece = spent(stage, before) / (sent - since)
         took, before = time.monotonic() - start, stage.usage()
         start, alone = time.monotonic(), 0
@@ -175,6 +177,15 @@ def grow(stage, courier, make, most, what, chunk=CHUNK):
                     "does not grow")
     stage.judge(grown[0] > ROOM_KIB + 3 * said, f"{what}: memory is beyond what was sent",
                 "bounded")
+
+
+def indexed(stage):
+    """Waits until a search would find all that has come."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if stage.cli("rpc", "search", "query=nothing")[0]["complete"]:
+            return
+        time.sleep(0.1)
 
 
 def spent(stage, before):

@@ -131,6 +131,7 @@ extension ViewStore {
 
     /// Has the word that counts stand for a member, and the one by which he came in.
     private func renewSubscription(_ register: FollowingRegister) throws(StorageError) {
+        changes.documents.insert(register.document)
         let head = try connection.statement(
             "SELECT joined, own \(Self.followingHeads) LIMIT 1"
         ).firstRow(register.values) { ($0.integer(0), $0.integer(1)) }

@@ -43,6 +43,7 @@ extension ViewStore {
     public func fold(
         _ frontier: ReadFrontier, at place: Register.Place
     ) throws(StorageError) -> Bool {
+        noteMarker(place)
         let insert = try connection.statement(
             """
             INSERT INTO read_frontier VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -73,6 +74,7 @@ extension ViewStore {
 
     /// Forgets the frontier of one conversation.
     public func removeFrontier(_ place: Register.Place) throws(StorageError) {
+        noteMarker(place)
         try connection.statement(
             "DELETE FROM read_frontier WHERE workspace = ? AND subject = ?"
         ).run(.integer(place.workspace), .blob(place.subject))
@@ -114,6 +116,7 @@ extension ViewStore {
     public func setLateBasis(
         _ basis: LateBasis?, of document: Int64, isStored: Bool = true
     ) throws(StorageError) {
+        changes.documents.insert(document)
         lateBases[document] = .some(basis)
         guard let basis, isStored else { return try forgetStoredLateBasis(of: document) }
         try connection.statement("INSERT OR REPLACE INTO late_basis VALUES(?, ?, ?)").run(
@@ -136,6 +139,7 @@ extension ViewStore {
     public func putLate(
         _ position: Position, in document: Int64, log: UInt64, sequence: UInt64
     ) throws(StorageError) {
+        changes.documents.insert(document)
         try connection.statement("INSERT OR IGNORE INTO late VALUES(?, ?, ?, ?, ?)")
             .run(
                 .integer(document), .integer(position.sort), .integer(position.arrival),
@@ -157,6 +161,7 @@ extension ViewStore {
         in document: Int64, coveredBy frontier: ReadFrontier
     ) throws(StorageError) {
         guard try hasLate(document) else { return }
+        changes.documents.insert(document)
         let delete = try connection.statement(
             "DELETE FROM late WHERE did = ? AND log = ? AND seq < ?")
         for (log, count) in frontier.counts {
@@ -168,6 +173,7 @@ extension ViewStore {
 
     /// All late messages of a document were read.
     public func removeLate(in document: Int64) throws(StorageError) {
+        changes.documents.insert(document)
         try connection.statement("DELETE FROM late WHERE did = ?").run(.integer(document))
         lateDocuments?.remove(document)
     }
@@ -222,6 +228,7 @@ extension ViewStore {
 
     /// A message that came late was read.
     public func removeLate(_ position: Position, in document: Int64) throws(StorageError) {
+        changes.documents.insert(document)
         try connection.statement("DELETE FROM late WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
     }

@@ -88,6 +88,7 @@ extension ViewStore {
 
     /// Puts a register in its place, whatever stands there.
     public func put(_ register: Register) throws(StorageError) {
+        noteMarker(register.place)
         try connection.statement(
             "INSERT OR REPLACE INTO self_register VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
         ).run { row in
@@ -139,6 +140,7 @@ extension ViewStore {
 
     /// Removes one register.
     public func remove(_ place: Register.Place) throws(StorageError) {
+        noteMarker(place)
         try connection.statement(
             "DELETE FROM self_register WHERE workspace = ? AND kind = ? AND subject = ?"
         ).run(.integer(place.workspace), .integer(place.kind.rawValue), .blob(place.subject))
@@ -146,6 +148,7 @@ extension ViewStore {
 
     /// Forgets every register of a workspace.
     public func clearRegisters(of workspace: Int64) throws(StorageError) {
+        changes.isEverything = true
         for table in ["self_register", "setting", "setting_past", "read_frontier"] {
             try connection.statement("DELETE FROM \(table) WHERE workspace = ?")
                 .run(.integer(workspace))

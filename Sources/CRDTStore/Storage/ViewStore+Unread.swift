@@ -138,6 +138,7 @@ extension ViewStore {
     func countUnread(
         _ message: MessageRow, as visibility: Visibility
     ) throws(StorageError) {
+        changes.documents.insert(message.document)
         guard let known = unreadCounts[message.document] else { return }
         guard message.position.sort >= known.first else { return }
         guard message.position.arrival > known.newest, known.scanned < Limits.unreadScanMax,
@@ -155,7 +156,10 @@ extension ViewStore {
     }
 
     /// Something else than a new message has changed in a document.
-    func forgetUnread(in document: Int64) { unreadCounts[document] = nil }
+    func forgetUnread(in document: Int64) {
+        changes.documents.insert(document)
+        unreadCounts[document] = nil
+    }
 
     /// Up to where somebody has read who has read this message and what stands before it.
     public static func readKey(of message: MessageRow) -> MessageKey {

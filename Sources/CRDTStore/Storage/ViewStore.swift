@@ -7,6 +7,8 @@ public import WorkspaceModel
 public final class ViewStore {
     let connection: Connection
     private let insert: Statement
+    /// What has changed since somebody asked.
+    var changes = Changes()
     /// What was counted of each document, for as long as it is so.
     var unreadCounts: [Int64: UnreadCount] = [:]
     /// Every document in which anything is said about a message, and perhaps some in which nothing
@@ -358,6 +360,7 @@ extension ViewStore {
 
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
+        changes.isEverything = true
         unreadCounts = [:]
         for table in Self.tablesOfDocument + Self.tablesOfPerson {
             try connection.execute("DELETE FROM \(table)")

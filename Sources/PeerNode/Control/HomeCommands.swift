@@ -8,10 +8,12 @@ extension Command {
         "home.get",
         """
         Give what a first screen shows, all of one moment: identity, workspaces, and the channels \
-        and conversations of one workspace with what was not read.
+        and conversations of one workspace with what was not read. Of channels and of conversations \
+        as many as `limit` says; the next ones by `cursor`.
         """,
-        result: "home", failures: [.notFound, .locked], needs: .daemon,
+        parameters: [limit.definition, cursor.definition], result: "home",
+        failures: [.notFound, .locked], needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.home(context.scope(given)))
+            .reply(try context.node.home(PageRequest(given), context.scope(given)))
         })
 }

@@ -15,8 +15,8 @@ public protocol NodeCommands: PersonCommands {
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject
     /// Checks the node and its surroundings. Answers with `Page<FindingObject>`.
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// What a first screen shows.
-    func home(_ scope: CallScope) throws(NodeError) -> HomeObject
+    /// What a first screen shows, and further pages of its conversations.
+    func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject
     /// Ends the process, after this call was answered.
     func stop(_ scope: CallScope) throws(NodeError)
 

@@ -41,17 +41,18 @@ extension NodeCore {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
         let workspace: Workspace = try workspace(scope)
-        let objects = try stored { () throws(StorageError) in
-            var objects: [ChannelObject] = []
-            for channel in workspace.channelIndex.all where channel.isDirect {
-                objects.append(try object(of: channel, in: workspace))
-            }
-            return objects
-        }
-        let latest = objects.sorted {
-            ($0.last?.at ?? $0.createdAt, $0.id) > ($1.last?.at ?? $1.createdAt, $1.id)
+        let all = workspace.channelIndex.all
+        let latest = try stored { () throws(StorageError) in
+            try overview(of: workspace).filter { all[$0.place].isDirect }
+        }.sorted {
+            ($0.entry.moved, all[$0.place].publicID) > ($1.entry.moved, all[$1.place].publicID)
         }
         let (items, next) = try page(latest, request)
-        return Page(Array(items), next: next)
+        return Page(
+            try stored { () throws(StorageError) in
+                try items.map { (row) throws(StorageError) in
+                    try object(of: all[row.place], in: workspace)
+                }
+            }, next: next)
     }
 }

@@ -71,35 +71,31 @@ extension NodeCore {
         marksAll: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReadingObject> {
         let workspace: Workspace = try workspace(scope)
-        let channels = try followed(in: workspace)
         if marksAll {
-            for channel in channels { try markAll(of: channel, in: workspace) }
+            for channel in try followed(in: workspace) { try markAll(of: channel, in: workspace) }
         }
-        var objects = try stored { () throws(StorageError) in
-            var objects: [ReadingObject] = []
-            for channel in channels {
-                let object = try reading(channel, in: workspace)
-                if object.unread > 0 { objects.append(object) }
-            }
-            return objects
+        let all = workspace.channelIndex.all
+        let unread = try stored { () throws(StorageError) in
+            try overview(of: workspace).filter { $0.entry.unread > 0 }
+        }.sorted { first, second in
+            let (left, right) = (first.entry.urgencyOfUnread, second.entry.urgencyOfUnread)
+            return left == right
+                ? all[first.place].publicID > all[second.place].publicID : left > right
         }
-        objects.sort {
-            ($0.mentions, $0.last?.at ?? 0, $0.id) > ($1.mentions, $1.last?.at ?? 0, $1.id)
-        }
-        let (items, next) = try page(objects, request)
-        return Page(Array(items), next: next)
+        let (items, next) = try page(unread, request)
+        return Page(
+            try stored { () throws(StorageError) in
+                try items.map { (row) throws(StorageError) in
+                    try reading(all[row.place], in: workspace)
+                }
+            }, next: next)
     }
 
     /// The conversations that the caller is in; none of a workspace that one is no member of.
     private func followed(in workspace: Workspace) throws(NodeError) -> [Workspace.Channel] {
-        guard ownEnd(in: workspace) == nil else { return [] }
+        let all = workspace.channelIndex.all
         return try stored { () throws(StorageError) in
-            var channels: [Workspace.Channel] = []
-            for channel in workspace.channelIndex.all
-            where try readUpTo(channel, in: workspace) != nil {
-                channels.append(channel)
-            }
-            return channels
+            try overview(of: workspace).filter(\.entry.isFollowed).map { all[$0.place] }
         }
     }
 
@@ -268,4 +264,9 @@ extension OwnRegister.NoticeLevel {
         guard let level = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = level
     }
+}
+
+extension ConversationOverview.Entry {
+    /// Of what was not read, what mentions the reader most comes first, and of the rest the latest.
+    fileprivate var urgencyOfUnread: (Int64, Int64) { (mentions, newest ?? moved) }
 }

@@ -44,6 +44,11 @@ struct NodeTally {
     /// Rows of public channels that were rewritten because a verdict on them had changed.
     private(set) var rejudgedRows = 0
 
+    /// Conversations of which what lists show was worked out.
+    private(set) var overviewEntries = 0
+
+    mutating func noteOverviewEntry() { overviewEntries &+= 1 }
+
     /// Conversations of which what came late was looked for anew.
     private(set) var lateRenewals = 0
 

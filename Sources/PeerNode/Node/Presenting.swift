@@ -193,6 +193,18 @@ extension NodeCore {
         return members.filter { said.contains($0) }
     }
 
+    /// Whether the own member is among those.
+    func isJoined(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let member = workspace.member
+        if channel.isDirect { return channel.includes(member) }
+        guard let role = workspace.role(of: member) else { return false }
+        if let circle = channel.circle { return circle.roles[member] != nil }
+        guard role <= .member, !channel.isDefault else { return role <= .member }
+        return try store.view.isFollowing(member, channel.number)
+    }
+
     private func preview(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
@@ -221,7 +233,7 @@ extension NodeCore {
 
     /// The newest message that was not deleted, among the newest few; where all of those were, the
     /// newest.
-    private func previewed(
+    func previewed(
         in channel: Workspace.Channel
     ) throws(StorageError) -> ViewStore.MessageRow? {
         guard let newest = try store.view.messages(channel.filter, before: nil, limit: 1).last

@@ -18,7 +18,9 @@ extension Workspace {
         }
 
         /// By conversation.
-        var pending: [ConversationName: Pending] = [:]
+        private(set) var pending: [ConversationName: Pending] = [:]
+        /// Conversations of which that has changed since somebody asked.
+        private var changed: Set<ConversationName> = []
         /// When a marker was last written, on the monotonic clock.
         var written: [ConversationName: UInt64] = [:]
         /// When own devices were last told of one that is not written yet, likewise.
@@ -28,6 +30,24 @@ extension Workspace {
         var answered: Set<Int64> = []
         /// What messages that come are compared with, by document; made anew each turn.
         var lateLimits: [Int64: LateLimit?] = [:]
+
+        /// Has a marker wait, or no longer.
+        mutating func keep(_ mark: Pending?, of name: ConversationName) {
+            pending[name] = mark
+            changed.insert(name)
+        }
+
+        /// The own devices have heard of a marker that waits.
+        mutating func noteTold(_ name: ConversationName, at moment: UInt64) {
+            pending[name]?.isUntold = false
+            told[name] = moment
+        }
+
+        /// The conversations whose waiting markers are others than when this was called last.
+        mutating func takeChanged() -> Set<ConversationName> {
+            defer { changed = [] }
+            return changed
+        }
     }
 }
 
@@ -173,7 +193,7 @@ extension NodeCore {
         mark.frontier.merge(frontier)
         mark.due = min(mark.due, due)
         mark.isUntold = true
-        workspace.readMarks.pending[name] = mark
+        workspace.readMarks.keep(mark, of: name)
         try reviewLate(name, after: known, isOwn: true, in: workspace)
         try tellRead(name.bytes, in: workspace, isBackfill: false)
         return true
@@ -222,7 +242,7 @@ extension NodeCore {
                 if workspace.standing == .member, isNews {
                     isKept = try writeMarker(name, mark.key, mark.frontier, in: workspace)
                 }
-                workspace.readMarks.pending[name] = nil
+                workspace.readMarks.keep(nil, of: name)
                 workspace.readMarks.lateLimits = [:]
                 if !isKept { try forgetLate(name, in: workspace) }
             }

@@ -23,8 +23,7 @@ extension NodeCore {
             let links = network.ordered.filter { isOwnDevice(on: $0, in: workspace) }
             for (name, mark) in workspace.readMarks.pending
             where mark.isUntold && tellDue(name, in: workspace) <= time.monotonic {
-                workspace.readMarks.pending[name]?.isUntold = false
-                workspace.readMarks.told[name] = time.monotonic
+                workspace.readMarks.noteTold(name, at: time.monotonic)
                 try tell(name, mark, on: links, in: workspace)
             }
         }
@@ -81,7 +80,7 @@ extension NodeCore {
                 due: time.monotonic &+ 2 * Limits.readMarkerMilliseconds)
         mark.key = max(mark.key, word.key)
         mark.frontier.merge(word.frontier)
-        workspace.readMarks.pending[name] = mark
+        workspace.readMarks.keep(mark, of: name)
         try reviewLate(name, after: before, in: workspace)
         try tellRead(name.bytes, in: workspace, isBackfill: false)
     }

@@ -25,7 +25,7 @@ extension Workspace.Derived {
         twins = known.twins
         told = known.told
         company = known.company
-        channels = known.channels
+        (channels, overview) = (known.channels, known.overview)
     }
 }
 

@@ -139,6 +139,8 @@ final class Workspace {
         /// Those whose names look like another's.
         var twins: Set<MemberID>?
         var channels: ChannelIndex?
+        /// What is known of each of them.
+        var overview = ConversationOverview()
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
@@ -291,6 +293,7 @@ final class Workspace {
         guard var index = derived.channels else { return }
         // Else it would be copied.
         derived.channels = nil
+        derived.overview.forget(number)
         if index.replace(number, by: channel, naming) { derived.channels = index }
     }
 
@@ -301,6 +304,7 @@ final class Workspace {
         let open = ownRole == .guest ? [] : Array(channels.values)
         let index = ChannelIndex(open + privateChannels, naming)
         derived.channels = index
+        derived.overview.forgetAll()
         return index
     }
 

@@ -186,7 +186,8 @@ import WorkspaceModel
         #expect(io.run("rpc", "--describe", "home.get", "--json") == 0)
         let described = try JSONValue(parsing: String(io.output.dropLast()))
         #expect(described["name"] == "home.get")
-        #expect(described["params"]?.arrayValue?.first?["name"] == "workspace")
+        let parameters = (described["params"]?.arrayValue ?? []).map { $0["name"] }
+        #expect(parameters.contains("workspace"))
     }
 
     @Test(arguments: [

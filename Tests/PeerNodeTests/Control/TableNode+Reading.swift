@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// What was read, and settings: answered with small fixed things.
 extension TableNode {
-    func home(_ scope: CallScope) throws(NodeError) -> HomeObject {
+    func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         try note("home", scope)
         var home = HomeObject()
         home.identity = IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)

@@ -62,5 +62,7 @@ import WorkspaceTestKit
         let shown = home.json["channels"]?.arrayValue ?? []
         #expect(shown.count > 100 && shown.count < 2_000)
         #expect(shown.first?["id"] == "c_0", "from the first on")
+        #expect(home.json["dms"]?.arrayValue?.count == shown.count, "both to one place")
+        #expect(home.json["next"] == .string("n\(shown.count)"))
     }
 }

@@ -115,7 +115,7 @@ private enum Fields {
             method: "home.get",
             fields: [
                 "identity", "workspaces", "selected", "channels", "dms", "unread", "refused",
-                "complete",
+                "complete", "next",
             ]),
         Call(method: "node.doctor", fields: Fields.page, element: Fields.finding),
         Call(method: "node.stop", fields: []),

@@ -20,43 +20,44 @@ public struct HomeObject: ControlObject {
     /// Messages of the caller's that others do not take, in that workspace.
     public var refused: Int64 = 0
 
+    /// Where the page of channels and that of conversations begin and end; the longer list has more
+    /// pages. Without one, both are whole.
+    var end: PageEnd?
+
     /// Bytes of JSON that all lists may take together: with the rest they fit in a line.
     static let listsBytesMax = Limits.controlLineBytesMax - 64 * 1024
-    /// Bytes that each list may take in any case.
-    static let listBytesMin = 256 * 1024
+    /// Bytes of them that workspaces may take.
+    static let workspacesBytesMax = listsBytesMax / 2
 
     /// A home with nothing in it.
     public init() {}
 
-    /// All fields; `complete` is false where lists end early.
+    /// All fields; `complete` is false where a list ends early, and `next` where its next page begins.
     public var json: JSONValue {
-        let lists = [channels.map(\.json), directs.map(\.json), workspaces.map(\.json)]
-        let shown = Self.fitting(lists)
+        var room = Self.listsBytesMax
+        let shown = workspaces.map(\.json).prefix {
+            room -= $0.bytes.count + 1
+            return room >= Self.listsBytesMax - Self.workspacesBytesMax
+        }
+        let (channels, directs) = (self.channels.map(\.json), self.directs.map(\.json))
+        let longest = max(channels.count, directs.count)
+        let fitting = (0..<longest).prefix { place in
+            for list in [channels, directs] where place < list.count {
+                room -= list[place].bytes.count + 1
+            }
+            return room >= 0
+        }.count
+        let next = fitting < longest ? PageEnd.cursor((end?.start ?? 0) + fitting) : end?.text
         return [
             "identity": identity?.json ?? .null,
-            "workspaces": .array(shown[2]),
+            "workspaces": .array(Array(shown)),
             "selected": JSONValue(orNull: selected),
-            "channels": .array(shown[0]), "dms": .array(shown[1]),
+            "channels": .array(Array(channels.prefix(fitting))),
+            "dms": .array(Array(directs.prefix(fitting))),
             "unread": ["unread": .integer(unread), "mentions": .integer(mentions)],
             "refused": .integer(refused),
-            "complete": .bool(shown.map(\.count) == lists.map(\.count)),
+            "complete": .bool(next == nil && shown.count == workspaces.count),
+            "next": JSONValue(orNull: next),
         ]
-    }
-
-    /// As many of each list as there is room for, from the first on: what one leaves is the next
-    /// one's, and none takes what belongs to a later one.
-    private static func fitting(_ lists: [[JSONValue]]) -> [[JSONValue]] {
-        let sizes = lists.map { $0.reduce(0) { $0 + $1.bytes.count + 1 } }
-        var room = listsBytesMax
-        return lists.indices.map { place in
-            let later = sizes[(place + 1)...].reduce(0) { $0 + min($1, listBytesMin) }
-            var left = room - later
-            let shown = lists[place].prefix { item in
-                left -= item.bytes.count + 1
-                return left >= 0
-            }
-            room -= min(sizes[place], room - later)
-            return Array(shown)
-        }
     }
 }
