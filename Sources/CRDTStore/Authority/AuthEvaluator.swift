@@ -21,7 +21,7 @@ import WorkspaceModel
 /// - Source: PROTOCOL.md, "Authority", whose reference evaluator this one equals.
 public struct AuthEvaluator: Sendable {
     /// In the order of arrival, which is a causal one.
-    var records: [AuthRecord] = []
+    var records = SharedArray<AuthRecord>()
     var indices: [OperationID: Int] = [:]
     /// The last operation of each branch.
     var branchTips: [Int] = []

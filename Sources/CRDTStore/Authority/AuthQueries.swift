@@ -141,7 +141,7 @@ extension AuthEvaluator {
     /// What a new operation should cite: the valid operations that no other kept one has in its
     /// past. Citing an invalid one would keep it for ever. Ascending.
     ///
-    /// - Cost: linear in the size of the document.
+    /// - Cost: linear in the number of logs, or of operations where most logs are short.
     public var heads: [OperationID] { tips { $0.isValid } }
 
     /// The same, the strongest first: of more than fit, nobody weaker takes a place (S-7).
@@ -208,26 +208,59 @@ extension AuthEvaluator {
     /// The operations that nothing cites, valid or not. Ascending.
     public var frontier: [OperationID] { tips { _ in true } }
 
+    /// The operations that count and that no other one that counts has in its past. Ascending.
+    ///
     /// - Parameter isKnownOnly: without features that this version does not know, and all behind them.
     private func tips(
         amongKnown isKnownOnly: Bool = false, where counts: (AuthRecord) -> Bool
     ) -> [OperationID] {
+        let isOne = { (record: AuthRecord) in
+            !(isKnownOnly && (record.isOpaque || record.operation.action.isUnknownFeature))
+                && counts(record)
+        }
+        // Where most branches are short there is little to pass over.
+        return branchTips.count * 8 <= records.count
+            ? tipsOfBranches(where: isOne) : tipsOfAll(where: isOne)
+    }
+
+    /// The same by going through all, backwards.
+    func tipsOfAll(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var isCovered = [Bool](repeating: false, count: records.count)
         var tips: [OperationID] = []
-        for index in records.indices.reversed() {
-            if isKnownOnly,
-                records[index].isOpaque || records[index].operation.action.isUnknownFeature
-            {
-                continue
-            }
-            guard !records[index].isOwnPart, isCovered[index] || counts(records[index]) else {
-                continue
-            }
+        for index in records.indices.reversed() where !records[index].isOwnPart {
+            guard isCovered[index] || counts(records[index]) else { continue }
             if !isCovered[index] { tips.append(records[index].operation.id) }
             for id in records[index].operation.dependencies {
                 indices[id].map { isCovered[$0] = true }
             }
             records[index].operation.previous.flatMap { indices[$0] }.map { isCovered[$0] = true }
+        }
+        return tips.sorted()
+    }
+
+    /// The same by the last one of each branch: it has all others there in its past. Whoever has one of
+    /// another branch in the past is deeper.
+    func tipsOfBranches(where counts: (AuthRecord) -> Bool) -> [OperationID] {
+        var last: [Int] = []
+        for tip in branchTips {
+            var index: Int? = tip
+            while let found = index, !counts(records[found]) {
+                index =
+                    records[found].place.position == 0
+                    ? nil : records[found].operation.previous.flatMap { indices[$0] }
+            }
+            if let index { last.append(index) }
+        }
+        var covered = CausalPast()
+        var tips: [OperationID] = []
+        for index in last.sorted(by: { records[$0].lamport > records[$1].lamport }) {
+            let place = records[index].place
+            guard !covered.contains(branch: place.branch, position: place.position) else {
+                continue
+            }
+            tips.append(records[index].operation.id)
+            covered.formUnion(records[index].past)
+            covered.insert(place)
         }
         return tips.sorted()
     }

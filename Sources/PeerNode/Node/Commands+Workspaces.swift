@@ -281,20 +281,10 @@ extension NodeCore {
         all: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
         let workspace: Workspace = try workspace(scope)
-        let ordered = workspace.channelIndex.all.filter { !$0.isDirect }
-        let wanted = try stored { () throws(StorageError) in
-            var wanted: [Workspace.Channel] = []
-            for channel in ordered {
-                var isWanted = all || channel.isDefault
-                if !isWanted, channel.isPrivate {
-                    isWanted = channel.includes(workspace.member)
-                } else if !isWanted {
-                    isWanted = try store.view.isFollowing(workspace.member, channel.number)
-                }
-                if isWanted { wanted.append(channel) }
-            }
-            return wanted
-        }
+        let index = workspace.channelIndex
+        let shown = try stored { () throws(StorageError) in try overview(of: workspace) }
+        let wanted = shown.filter { all || $0.entry.isShown }.map { index.all[$0.place] }
+            .filter { !$0.isDirect }
         let (items, next) = try page(wanted, request)
         return Page(
             try stored { () throws(StorageError) in

@@ -90,6 +90,21 @@ import WorkspaceTestKit
         }
     }
 
+    @Test(arguments: Seeds.explore(60))
+    func `what is to be cited is what counts and nothing that counts knows`(seed: UInt64) throws {
+        var fuzzer = document(seed)
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(fuzzer.history.shuffledCausally(with: &fuzzer.generator))
+        let valid = Set(evaluator.validOperations)
+        let known = valid.reduce(into: Set<OperationID>()) { known, id in
+            known.formUnion((fuzzer.history.pasts[id] ?? []).subtracting([id]))
+        }
+        let expected = valid.subtracting(known).sorted()
+        #expect(evaluator.tipsOfBranches { $0.isValid } == expected)
+        #expect(evaluator.tipsOfAll { $0.isValid } == expected)
+        #expect(evaluator.tipsOfBranches { _ in true } == evaluator.tipsOfAll { _ in true })
+    }
+
     /// S-2: what is void can be taken back, as if it had never come.
     @Test(arguments: Seeds.explore(60))
     func `nodes that drop what is void agree with those that keep it`(seed: UInt64) throws {

@@ -1,0 +1,36 @@
+/// An array whose copies share what none of them has changed since, in parts of 64 elements.
+///
+/// A document is tried out on a copy before anything is written, and one element that is added or
+/// changed there copies one part. It grows by a part, too, and never by its own size.
+struct SharedArray<Element: Sendable>: Sendable, RandomAccessCollection, MutableCollection {
+    private static var shift: Int { 6 }
+    private static var mask: Int { 1 << shift - 1 }
+
+    private var parts: [[Element]] = []
+    private(set) var count = 0
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { count }
+
+    subscript(index: Int) -> Element {
+        get { parts[index >> Self.shift][index & Self.mask] }
+        _modify { yield &parts[index >> Self.shift][index & Self.mask] }
+    }
+
+    mutating func append(_ element: Element) {
+        if count & Self.mask == 0 { parts.append([]) }
+        parts[parts.count - 1].append(element)
+        count += 1
+    }
+
+    /// Takes the last element away.
+    ///
+    /// - Precondition: it has one.
+    @discardableResult
+    mutating func removeLast() -> Element {
+        let last = parts[parts.count - 1].removeLast()
+        count -= 1
+        if count & Self.mask == 0 { parts.removeLast() }
+        return last
+    }
+}

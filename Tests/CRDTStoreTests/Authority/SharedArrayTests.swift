@@ -1,0 +1,35 @@
+import Testing
+import WorkspaceTestKit
+
+@testable import CRDTStore
+
+/// An array whose copies share what none of them has changed.
+@Suite struct `A shared array` {
+    @Test(arguments: Seeds.explore(20))
+    func `is an array, and its copies stay what they were`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var shared = SharedArray<Int>()
+        var plain: [Int] = []
+        var copies: [(SharedArray<Int>, [Int])] = []
+        for step in 0..<600 {
+            switch random.below(8) {
+            case 0 where !plain.isEmpty:
+                let place = random.below(plain.count)
+                shared[place] = step
+                plain[place] = step
+            case 1, 2:
+                if !plain.isEmpty { #expect(shared.removeLast() == plain.removeLast()) }
+            case 3 where copies.count < 20: copies.append((shared, plain))
+            default:
+                shared.append(step)
+                plain.append(step)
+            }
+        }
+        copies.append((shared, plain))
+        for (copy, expected) in copies {
+            #expect(copy.elementsEqual(expected), "WSX_SEED=\(seed)")
+            #expect(copy.count == expected.count && copy.indices == expected.indices)
+            #expect(copy.reversed() == expected.reversed())
+        }
+    }
+}
