@@ -28,8 +28,7 @@ extension NodeCore {
     ) throws(NodeError) {
         let index = workspace.channelIndex
         let shown = try stored { () throws(StorageError) in
-            home.refused = try store.view.refusedCount(
-                in: Set(index.all.flatMap { [$0.number] + $0.others }))
+            home.refused = try store.view.refusedCount { index.channel($0) != nil }
             return try overview(of: workspace).filter(\.entry.isShown)
         }
         for row in shown {

@@ -67,11 +67,12 @@ extension NodeCore {
                 admission: admission(of: workspace.member, in: workspace)?.arrival))
         var rows: [ConversationOverview.Row] = []
         rows.reserveCapacity(index.all.count)
-        for (place, channel) in index.all.enumerated() {
-            if let known = overview.entries[channel.number] {
+        for place in index.all.indices {
+            if let known = overview.entries[index.all[place].number] {
                 rows.append(.init(place: place, entry: known))
                 continue
             }
+            let channel = index.all[place]
             let entry = try entry(of: channel, in: workspace, isOut: overview.basis.isOut)
             overview.keep(entry, of: channel.number)
             tally.noteOverviewEntry()

@@ -44,6 +44,11 @@ struct NodeTally {
     /// Rows of public channels that were rewritten because a verdict on them had changed.
     private(set) var rejudgedRows = 0
 
+    /// Times that all private documents were asked when they are to be erased.
+    private(set) var erasurePlans = 0
+
+    mutating func noteErasurePlan() { erasurePlans &+= 1 }
+
     /// Conversations of which what lists show was worked out.
     private(set) var overviewEntries = 0
 

@@ -208,6 +208,7 @@ extension PrivateDocument {
         let written = closed.compactMap { records[$0] }
             .filter { $0.author.map(people.contains) ?? false }
         var lacked = Set(written.map(\.keyID).filter { !authorityKeys.holds($0) })
+        lacked.formUnion(keysOfNotices)
         lacked.formUnion(authority.keys(for: member).filter { !keys.holds($0) })
         return lacked
     }

@@ -16,8 +16,19 @@ extension NodeCore {
         try store.registry.value(Self.mark(of: document)) != nil
     }
 
-    /// When each deleted private document is to be erased, on the wall clock.
+    /// When each deleted private document is to be erased, on the wall clock. Asked for in each turn,
+    /// so it is kept until one is deleted, or no longer is.
     func privateErasures(
+        of workspace: Workspace
+    ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
+        if let known = workspace.derived.privateErasures { return known }
+        let due = try findPrivateErasures(of: workspace)
+        workspace.derived.privateErasures = due
+        tally.noteErasurePlan()
+        return due
+    }
+
+    private func findPrivateErasures(
         of workspace: Workspace
     ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
         var due: [(document: PrivateDocument, at: UInt64)] = []

@@ -6,7 +6,7 @@ import WorkspaceModel
 ///
 /// Anybody who knows of a document can leave such a word, so it counts for little: where the
 /// operation that it names is here, is by the one who sent it and could have put the own member out,
-/// and cannot be opened. An own device passes it on to those that it links. An owner is put out by
+/// and its key is not here. An own device passes it on to those that it links. An owner is put out by
 /// nobody, and nobody out of a conversation.
 struct PrivateNotice: Hashable, Comparable {
     /// The operation by which the own member is out.
@@ -36,16 +36,28 @@ extension PrivateNotice {
 
 extension PrivateDocument {
     /// Whether the own member was told to be out, by an operation whose key it does not get. Once
-    /// that can be read, it speaks for itself.
+    /// that is here, what it opens speaks for itself, and what it does not open means nothing.
     func isLeft(by member: MemberID) -> Bool {
         guard root?.subtype == .channel else { return false }
         return heededNotices.contains { notice in
-            guard let record = records[notice.operation], record.change == nil,
+            guard let record = records[notice.operation], isClosed(record),
                 let author = record.author,
                 [nil, author, member].contains(notice.sender)
             else { return false }
             return authority.couldRemove(member, by: author)
         }
+    }
+
+    /// Whether it is sealed under a key that is not here. A key is known by its name; what was handed on
+    /// of an epoch proves nothing.
+    private func isClosed(_ record: Record) -> Bool {
+        record.change == nil && !keys.holds(record.keyID)
+    }
+
+    /// The keys of what notices name that nobody has opened: whoever is in is given some when they ask
+    /// for these, and whoever is known to be out is given none.
+    var keysOfNotices: Set<KeyID> {
+        Set(heededNotices.compactMap { records[$0.operation] }.filter(isClosed).map(\.keyID))
     }
 
     /// Whether what a notice names has come since it was looked for.
@@ -62,7 +74,7 @@ extension PrivateDocument {
         func leads(_ notice: PrivateNotice) -> Bool {
             notice.sender.map { authority.couldRemove(member, by: $0) } ?? true
         }
-        notices = notices.filter { records[$0.operation]?.change == nil }
+        notices = notices.filter { records[$0.operation].map(isClosed) ?? true }
         let ofSender = notices.count { $0.sender == notice.sender }
         guard ofSender < Limits.unprovenKeysMax else { return false }
         if notices.count >= Limits.privateNoticesMax {

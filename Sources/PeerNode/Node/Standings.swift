@@ -26,6 +26,7 @@ extension Workspace.Derived {
         told = known.told
         company = known.company
         (channels, overview) = (known.channels, known.overview)
+        privateErasures = known.privateErasures
     }
 }
 

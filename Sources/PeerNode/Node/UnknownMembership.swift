@@ -5,29 +5,31 @@ import WorkspaceModel
 /// A membership that others do not know: whoever let this device in had been removed, or shows what
 /// nobody else has. Only others can tell, and they say no more than that they serve nothing.
 extension NodeCore {
-    /// Somebody who is in, as far as is known here, and does not know this device as a member.
+    /// Somebody who is in, as far as is known here, and does not know this device as a member. Who has held
+    /// the same as this device knows it: were it out since, they would say by what.
     func doubter(of workspace: Workspace) -> MemberID? {
-        guard isInHere(workspace), !isVouchedFor(in: workspace) else { return nil }
+        guard isInHere(workspace) else { return nil }
+        let equals = Set(
+            store.peers.agreedDevices(workspace: workspace.number)
+                .compactMap { workspace.owner(of: $0) })
+        guard !isVouchedFor(by: equals, in: workspace) else { return nil }
         for link in network.ordered {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
                 time.monotonic >= since &+ Limits.unknownMembershipMilliseconds,
                 standing(of: device, in: workspace) == .full,
-                let member = workspace.owner(of: device)
+                let member = workspace.owner(of: device), !equals.contains(member)
             else { continue }
             return member
         }
         return nil
     }
 
-    /// Whether somebody holds the same as this device who does not owe being in to the one who let it in:
-    /// then others know it, whatever one of them says. Nobody let the founder in.
-    private func isVouchedFor(in workspace: Workspace) -> Bool {
+    /// Whether one of those who hold the same as this device does not owe being in to the one who let it
+    /// in: then others know it, whatever one of them says. Nobody let the founder in.
+    private func isVouchedFor(by equals: Set<MemberID>, in workspace: Workspace) -> Bool {
         guard let host = admitter(of: workspace.member, in: workspace) else { return true }
-        let others = Set(
-            store.peers.agreedDevices(workspace: workspace.number)
-                .compactMap { workspace.owner(of: $0) })
-        return others.contains { other in
+        return equals.contains { other in
             other != workspace.member && !isIn(other, by: host, workspace)
         }
     }

@@ -141,6 +141,8 @@ final class Workspace {
         var channels: ChannelIndex?
         /// What is known of each of them.
         var overview = ConversationOverview()
+        /// The private documents that were deleted, and when they are to be erased, milliseconds.
+        var privateErasures: [(document: PrivateDocument, at: UInt64)]?
         var fields: WorkspaceFields?
         var invites: InviteIndex?
         var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
@@ -260,9 +262,14 @@ final class Workspace {
     /// Called when something about a private document changed; without one, about all of them.
     func forgetChannelIndex(of document: PrivateDocument? = nil) {
         if let document {
-            reindex(document.number, as: channel(of: document))
+            let channel = channel(of: document)
+            reindex(document.number, as: channel)
+            // What is shown is not deleted, and that is known already.
+            let wasDeleted = derived.privateErasures?.contains(where: { $0.document === document })
+            if channel == nil || wasDeleted == true { derived.privateErasures = nil }
         } else {
             derived.channels = nil
+            derived.privateErasures = nil
         }
         derived.company = [:]
         guard derived.told != nil, document?.tellsNames ?? true else { return }

@@ -1,10 +1,10 @@
 import CRDTStore
 import Testing
-import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
 @testable import PeerNode
+@testable import WorkspaceCrypto
 
 /// Words in the mailbox by which somebody is told to be out of a private document. Anybody who knows of
 /// the document can leave them.
@@ -77,6 +77,23 @@ import WorkspaceTestKit
         #expect(try seesIn(kim, members: 2))
     }
 
+    /// A membership operation of `author` under a key, which does not open under it.
+    private func garbage(
+        by author: BenchNode, under key: SymmetricKey, _ random: SeededRandom
+    ) throws -> SignedOperation {
+        let document = try vault(author)
+        let hostile = try author.hostile()
+        let draft = OperationDraft(
+            kind: .privateAuthority, document: document.id, incarnation: 96, sequence: 0,
+            previous: nil,
+            timestamp: HybridTimestamp(milliseconds: bench.wall, counter: 0),
+            grant: hostile.grant, dependencies: [])
+        return draft.finished(
+            payload: PrivatePayload(clear: nil, sealed: random.bytes(96)).encoded,
+            keyID: key.keyID,
+            with: hostile.signing)
+    }
+
     /// An operation of `author` in the channel that nobody else can open.
     private func closedOperation(by author: BenchNode) throws -> SignedOperation {
         let document = try vault(author)
@@ -134,6 +151,55 @@ import WorkspaceTestKit
         try joon.restart()
         bench.advance(120_000)
         #expect(try joon.ok("channel.get", ["channel": "vault"])["joined"] == false)
+    }
+
+    /// What does not open under a key that is here means nothing, whoever says what about it: garbage
+    /// under the channel's own key, and under one that its author has given to Joon alone.
+    @Test(arguments: [false, true])
+    func `counts for nothing where the key of what it names is here`(isGiven: Bool) throws {
+        try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
+        bench.advance(5_000)
+        let document = try vault(kim)
+        let random = SeededRandom(seed: 4)
+        let newest = try #require(document.newestKey)
+        let key = isGiven ? SymmetricKey(using: random) : newest
+        let named = try garbage(by: kim, under: key, random)
+        for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
+        if isGiven {
+            let people: Set<MemberID> = [try joon.workspace().member]
+            try kim.inTurn { core, known in
+                try core.mail(key, of: document.id, to: people, in: known)
+            }
+        }
+        try tell([joon], of: named.id, in: document.id, by: kim)
+        bench.advance(60_000)
+        #expect(try vault(joon).records[named.id]?.change == nil)
+        #expect(try seesIn(joon))
+        try joon.restart()
+        #expect(try seesIn(joon))
+    }
+
+    /// Who has handed on something for the key of what nobody opens is overruled like everybody else.
+    @Test func `counts until somebody gives a key, whatever was handed on of what it names`() throws
+    {
+        try mina.ok("channel.role", ["channel": "vault", "member": "Kim", "role": "admin"])
+        bench.advance(5_000)
+        let document = try vault(kim)
+        let named = try closedOperation(by: kim)
+        bench.cut(mina, joon)
+        for node in [mina, joon] { try node.take([named.run(in: document.id)]) }
+        try joon.inTurn { core, workspace in
+            let known = try vault(joon)
+            let keyID = try #require(known.records[named.id]).keyID
+            let key = SymmetricKey(using: SeededRandom(seed: 9))
+            _ = known.take(PrivateAuthorityKey(handedOn: key), of: keyID)
+            #expect(known.authorityKeys.holds(keyID))
+        }
+        try tell([joon], of: named.id, in: document.id, by: kim)
+        #expect(try !seesIn(joon))
+        bench.heal(mina, joon)
+        bench.advance(120_000)
+        #expect(try seesIn(joon))
     }
 
     /// Who handed it over had the strongest seat of all, and puts the owner out no more.

@@ -52,6 +52,30 @@ import WorkspaceTestKit
         }
     }
 
+    /// Each turn asks when the next erasure is due: not by going through all that are there.
+    @Test func `is looked for when one is deleted, and in no other turn`() throws {
+        let (table, _) = try board()
+        defer { withExtendedLifetime(table.bench) {} }
+        func plans(_ change: () throws -> Void) throws -> Int {
+            let core = try #require(table.bob.host?.core)
+            let before = core.tally.erasurePlans
+            try change()
+            table.bench.advance(5_000)
+            return core.tally.erasurePlans - before
+        }
+        let quiet = try plans {
+            for number in 0..<5 {
+                try table.bob.ok(
+                    "channel.create", ["name": .string("c\(number)"), "private": true])
+                try table.bob.send("words", to: "c\(number)")
+                try table.ada.send("words")
+            }
+        }
+        #expect(quiet == 0)
+        let deleted = try plans { try table.bob.ok("channel.delete", ["channel": "c3"]) }
+        #expect(deleted > 0)
+    }
+
     /// Its operations stay, and so does what is deleted of them: for relays nothing has changed.
     @Test func `keeps deleted what was deleted in it, also across a restart`() throws {
         let (table, id) = try board()

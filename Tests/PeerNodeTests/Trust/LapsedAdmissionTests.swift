@@ -1,3 +1,4 @@
+import CRDTStore
 import SyncProtocol
 import Testing
 import WorkspaceCrypto
@@ -133,6 +134,35 @@ import WorkspaceTestKit
             #expect(kinds?.contains("membership.unknown") == false, "\(node.name): \(status.text)")
             try node.ok("workspace.join", ["link": .string(try mina.link())])
         }
+    }
+
+    /// Kim has held the same as Pia, who knows nobody whom Mina has not let in.
+    @Test func `is not put in doubt by somebody who has held the same`() throws {
+        let mina = try bench.node("Mina")
+        let kim = try bench.guest("Kim", of: mina)
+        let pia = try bench.guest("Pia", of: mina)
+        bench.advance(120_000)
+        func warns() throws -> Bool {
+            try pia.ok("node.status").text.contains("membership.unknown")
+        }
+        func doubt(by member: MemberID, isForgotten: Bool) throws {
+            try pia.inTurn { core, workspace in
+                if isForgotten {
+                    try core.write()
+                    try core.store.peers.forgetAgreements(in: workspace.number)
+                }
+                for link in core.network.ordered
+                where link.peer.flatMap({ workspace.owner(of: $0.device) }) == member {
+                    link.syncs[workspace.number]?.unknownSince = core.time.monotonic
+                }
+            }
+            bench.letPass(30_000)
+        }
+        let member = try kim.workspace().member
+        try doubt(by: member, isForgotten: false)
+        #expect(try !warns())
+        try doubt(by: member, isForgotten: true)
+        #expect(try warns())
     }
 
     private func dial(_ other: BenchNode, from node: BenchNode) throws {
