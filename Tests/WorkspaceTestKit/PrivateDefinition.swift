@@ -220,6 +220,8 @@ public struct PrivateDefinition {
     struct Rank: Comparable {
         let role: Int
         let seat: (depth: Int, id: OperationID, number: Int)
+        /// 0 for a leave.
+        var kind = 1
         let own: (depth: Int, id: OperationID, number: Int)
 
         static func == (left: Rank, right: Rank) -> Bool { !(left < right) && !(right < left) }
@@ -227,6 +229,7 @@ public struct PrivateDefinition {
         static func < (left: Rank, right: Rank) -> Bool {
             if left.role != right.role { return left.role < right.role }
             if left.seat != right.seat { return left.seat < right.seat }
+            if left.kind != right.kind { return left.kind < right.kind }
             return left.own < right.own
         }
     }
@@ -236,9 +239,11 @@ public struct PrivateDefinition {
         guard let under = seat(under: part), let role = roles[part.id] else {
             return Rank(role: -1, seat: (0, .zero, 0), own: own)
         }
-        return Rank(
+        var rank = Rank(
             role: Int(role.rawValue), seat: (lamports[under.id] ?? 0, under.id, under.number),
             own: own)
+        if case .leave? = story[part.id]?.change?.action { rank.kind = 0 }
+        return rank
     }
 
     /// Of whatever is written under a seat now: weaker than all that was.

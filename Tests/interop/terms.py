@@ -111,11 +111,15 @@ class Terms:
         own = self.own_rank(o)
         if o.type != ADMIT:
             return own
-        return max(own, (*self.rank_of_author(self.ops[o.map[1]]), INFINITY, o.id))
+        return max(own, (*self.rank_of_author(self.ops[o.map[1]]), 1, INFINITY, o.id))
 
     def own_rank(self, o):
-        """As what o's author wrote, whatever invite it names."""
-        return (*self.rank_of_author(o), self.lam[o.id], o.id)
+        """As what o's author wrote, whoever wrote the invite that it names."""
+        author, lam = self.rank_of_author(o), self.lam[o.id]
+        ends = o.type == LEAVE or o.type == RMDEV and o.map[1] == o.device
+        if o.type == ADMIT and self.rank_of_author(self.ops[o.map[1]]) >= author:
+            lam = INFINITY
+        return (*author, 0 if ends else 1, lam, o.id)
 
     # Binding
 

@@ -66,6 +66,17 @@ public final class AuthOperation: Sendable {
     }
 }
 
+extension AuthOperation {
+    /// Whether its device ends its own part by it: leaves, or revokes itself.
+    var isOwnEnd: Bool {
+        switch action {
+        case .leave: true
+        case .removeDevice(let revoked): revoked == device
+        default: false
+        }
+    }
+}
+
 /// What an operation of the authority document does, as far as authority is concerned.
 public enum AuthAction: Sendable {
     /// Makes the workspace; its devices are the first owner's.

@@ -144,7 +144,8 @@ extension AuthEvaluator {
         let rank = GrantRank(
             role: role, lamport: records[index].lamport, id: records[index].operation.id)
         let author = DeviceRank(grant: rank, index: place)
-        record.rank = AuthRank(author: author, lamport: record.lamport, id: operation.id)
+        record.rank = AuthRank(
+            author: author, isOwnEnd: operation.isOwnEnd, lamport: record.lamport, id: operation.id)
         guard let reference = record.reference else { return }
         switch operation.action {
         case .admit:

@@ -68,6 +68,9 @@ struct AuthRank: Hashable, Comparable, Sendable {
     static let infinity = UInt64.max
 
     let author: DeviceRank
+    /// Whether the author's device ends its own part by it: stronger than all else of that device, for
+    /// who has left writes nothing any more as if from before that.
+    var isOwnEnd = false
     let lamport: UInt64
     let id: OperationID
     /// 1 for what the author of a transfer keeps: judged behind the transfer itself.
@@ -75,6 +78,7 @@ struct AuthRank: Hashable, Comparable, Sendable {
 
     static func < (left: Self, right: Self) -> Bool {
         if left.author != right.author { return left.author < right.author }
+        if left.isOwnEnd != right.isOwnEnd { return left.isOwnEnd }
         if left.lamport != right.lamport { return left.lamport < right.lamport }
         return left.id == right.id ? left.part < right.part : left.id < right.id
     }

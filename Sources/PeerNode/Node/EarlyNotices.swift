@@ -105,7 +105,10 @@ extension NodeCore {
         let given = notices.give(of: document.id, by: document.everIn)
         guard !given.isEmpty else { return }
         try keep(notices, in: workspace)
-        for notice in given { _ = document.take(notice, to: workspace.member) }
+        for notice in given where document.take(notice, to: workspace.member) {
+            let named = document.records[notice.operation]?.timestamp.milliseconds
+            passOn(notice, of: document.id, writtenAt: named ?? 0, in: workspace)
+        }
         try store(noticesOf: document)
     }
 }

@@ -63,8 +63,8 @@ final class PrivateDocument {
     var unfoldedKeys: Set<KeyID> = []
     /// What is stored and no key opens.
     var sealed = SealedContent()
-    /// Notices that the own member is out.
-    var notices: Set<PrivateNotice> = []
+    /// Notices that the own member is out, in the order in which they came.
+    var notices: [PrivateNotice] = []
     /// Those that name what is here, and those of them that name what stands.
     var soughtNotices: Set<PrivateNotice> = []
     var heededNotices: Set<PrivateNotice> = []

@@ -83,8 +83,16 @@ extension NodeCore {
             guard let workspace = workspaces[number], workspace.standing == .member else {
                 continue
             }
-            try mail(deliveries, in: workspace)
+            try mail(deliveries.filter { isStillSaid($0, in: workspace) }, in: workspace)
         }
+    }
+
+    /// Whether a notice that is to be passed on has kept its place.
+    private func isStillSaid(_ delivery: MailboxDelivery, in workspace: Workspace) -> Bool {
+        guard case .notice(let operation, let id) = delivery.message,
+            let document = workspace.privateDocuments[id]
+        else { return true }
+        return document.notices.contains { $0.operation == operation }
     }
 
     // MARK: Coming back

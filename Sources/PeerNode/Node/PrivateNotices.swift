@@ -66,24 +66,34 @@ extension PrivateDocument {
     }
 
     /// Takes a notice in. There is room for few, most of all of those who could have put the own member
-    /// out. What can be read by now speaks for itself, and takes none.
+    /// out, and of one sender for the latest. What can be read by now speaks for itself, and takes none.
     ///
     /// - Returns: whether it is new and has room.
     func take(_ notice: PrivateNotice, to member: MemberID) -> Bool {
-        guard !notices.contains(notice) else { return false }
+        func mayCount(_ notice: PrivateNotice) -> Bool {
+            records[notice.operation].map(isClosed) ?? true
+        }
         func leads(_ notice: PrivateNotice) -> Bool {
             notice.sender.map { authority.couldRemove(member, by: $0) } ?? true
         }
-        notices = notices.filter { records[$0.operation].map(isClosed) ?? true }
-        let ofSender = notices.count { $0.sender == notice.sender }
-        guard ofSender < Limits.unprovenKeysMax else { return false }
-        if notices.count >= Limits.privateNoticesMax {
-            guard leads(notice), let idle = notices.sorted().first(where: { !leads($0) }) else {
+        guard mayCount(notice), !notices.contains(notice) else { return false }
+        notices = notices.filter(mayCount)
+        // Of what is not here yet nobody knows how late it was written.
+        func age(_ notice: PrivateNotice) -> Int64 { records[notice.operation]?.arrival ?? .max }
+        let ofSender = notices.indices.filter { notices[$0].sender == notice.sender }
+        if ofSender.count >= Limits.unprovenKeysMax {
+            let oldest = ofSender.min { age(notices[$0]) < age(notices[$1]) }
+            guard let oldest, age(notice) == .max || age(notices[oldest]) < age(notice) else {
                 return false
             }
-            notices.remove(idle)
+            notices.remove(at: oldest)
+        } else if notices.count >= Limits.privateNoticesMax {
+            guard leads(notice), let idle = notices.firstIndex(where: { !leads($0) }) else {
+                return false
+            }
+            notices.remove(at: idle)
         }
-        notices.insert(notice)
+        notices.append(notice)
         return true
     }
 }
@@ -123,7 +133,10 @@ extension NodeCore {
         try store(noticesOf: document)
         for link in network.ordered { try overruleNotices(of: id, by: link, in: workspace) }
         passOn(notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
-        try rejudgePrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
+        if document.awaitsNamed {
+            judgeLater(
+                id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
+        }
         return nil
     }
 
@@ -146,7 +159,7 @@ extension NodeCore {
             return people.contains { document.authority.outranks($0, author) }
         }
         guard !overruled.isEmpty else { return }
-        document.notices.subtract(overruled)
+        document.notices.removeAll(where: overruled.contains)
         try store(noticesOf: document)
         judgeLater(
             id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
@@ -155,21 +168,21 @@ extension NodeCore {
     func store(noticesOf document: PrivateDocument) throws(StorageError) {
         try write()
         try store.registry.setValue(
-            document.notices.sorted().flatMap(\.bytes), of: Self.name(document.number))
+            document.notices.flatMap(\.bytes), of: Self.name(document.number))
     }
 
     func loadNotices(of document: PrivateDocument) throws(StorageError) {
         let bytes = try store.registry.value(Self.name(document.number)) ?? []
         for start in stride(from: 0, to: bytes.count, by: PrivateNotice.byteCount) {
             let part = Array(bytes[start..<min(start + PrivateNotice.byteCount, bytes.count)])
-            PrivateNotice(part).map { _ = document.notices.insert($0) }
+            PrivateNotice(part).map { document.notices.append($0) }
         }
         // Earlier versions did not keep who had sent one.
         let former = try store.registry.value("private.out.\(document.number)") ?? []
         for start in stride(from: 0, to: former.count, by: OperationID.byteCount) {
             let part = Array(former[start..<min(start + OperationID.byteCount, former.count)])
             OperationID(untrusted: part).map {
-                _ = document.notices.insert(.init(operation: $0, sender: nil))
+                document.notices.append(.init(operation: $0, sender: nil))
             }
         }
     }

@@ -70,11 +70,11 @@ import WorkspaceTestKit
         Mutant(.a20Empty, reaches: "G3", at: 277),
         Mutant(.a20Bound, reaches: "G1", at: 9),
         Mutant(.a20Barred, reaches: "G5", at: 2),
-        Mutant(.a21Role, reaches: "G17", at: 2),
+        Mutant(.a21Role, reaches: "G17", at: 3),
         Mutant(.a21Own, reaches: "G3", at: 36),
         Mutant(.a22Bound, reaches: "G8", at: 43),
         Mutant(.a22Whose, reaches: "G17", at: 3),
-        Mutant(.a22Whose, .rmdevWhose, reaches: "G6", at: 680),
+        Mutant(.a22Whose, .rmdevWhose, reaches: "G6", at: 1_022),
         Mutant(.a23, reaches: "G3", at: 42),
         Mutant(.a24Role, reaches: "G17", at: 80),
         Mutant(.a24Rank, reaches: "G17", at: 50),
@@ -94,7 +94,7 @@ import WorkspaceTestKit
         Mutant(.leaveChain, reaches: "G5", at: 5),
         Mutant(.rvinv, reaches: "G5", at: 49),
         Mutant(.replaces, reaches: "G12", at: 1),
-        Mutant(.replacesAdmit, reaches: "G12", at: 872),
+        Mutant(.replacesAdmit, reaches: "G12", at: 1_789),
         Mutant(.drops, reaches: "G12", at: 332),
         Mutant(.v1Grant, reaches: "G12", at: 31),
         Mutant(.v1Policy, reaches: "G17", at: 865),
@@ -123,9 +123,10 @@ import WorkspaceTestKit
         .a20Acts: "Only an owner gives owner (A-19), and a transfer gives nothing else (A-20).",
     ]
 
-    /// What single histories miss: those here, of `What a transfer takes (V-3)` and of `What is
-    /// confirmed (V-6)`.
+    /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
+    /// confirmed (V-6)`, and of `Who has ended their own part`.
     static let inHistories: Set<AuthRule> = [
+        .ownEnd,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain,
     ]

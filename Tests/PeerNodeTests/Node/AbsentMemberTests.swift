@@ -47,6 +47,55 @@ import WorkspaceTestKit
         }
     }
 
+    /// All of it comes at once, and the last removal is the one whose key is not there.
+    @Test(arguments: ["all", "from-join"])
+    func `is told of the last of many that came while away`(history: String) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        try mina.ok(
+            "channel.create", ["name": "deal", "private": true, "history": .string(history)])
+        try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
+        bench.advance(10_000)
+        bench.cut(mina, joon)
+        for time in 1...20 {
+            if time > 1 { try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]]) }
+            try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
+            bench.advance(1_000)
+        }
+        bench.heal(mina, joon)
+        bench.advance(120_000)
+        #expect(try joon.ok("channel.get", ["channel": "deal"])["joined"] == false)
+        _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
+        try joon.restart()
+        bench.advance(10_000)
+        _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
+    }
+
+    /// The channel is made and left by those who do not know of the second device, and comes after that.
+    @Test func `is told on all devices of what comes together with its channel`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(10_000)
+        bench.cut(mina, joon)
+        try mina.ok("channel.create", ["name": "deal", "private": true])
+        try mina.ok("channel.add", ["channel": "deal", "members": ["@Joon"]])
+        try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
+        let phone = try bench.bareNode("Phone")
+        bench.cut(mina, phone)
+        try joon.link(phone)
+        bench.heal(mina, joon)
+        bench.heal(mina, phone)
+        bench.advance(120_000)
+        for node in [joon, phone] {
+            _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
+        }
+        try phone.restart()
+        bench.advance(10_000)
+        _ = try phone.refused("message.send", ["channel": "deal", "text": "hello?"])
+    }
+
     @Test(arguments: [false, true])
     func `is not shown as being in on a device that is linked later`(isApart: Bool) throws {
         let bench = CoreBench()

@@ -179,6 +179,52 @@ import WorkspaceTestKit
         #expect(try seesIn(joon))
     }
 
+    /// Nothing is kept, judged or passed on of what can be read: it would cost as often as anybody likes.
+    @Test func `is passed over where what it names is open`() throws {
+        let document = try vault(joon)
+        let judged = document.judgements
+        let before = try joon.rowCount("operation")
+        for _ in 0..<10 {
+            for id in document.order.prefix(2) {
+                try tell([joon], of: id, in: document.id, by: kim)
+            }
+        }
+        #expect(document.notices.isEmpty && document.judgements == judged)
+        // Kim's words alone came.
+        #expect(try joon.rowCount("operation") == before + 20)
+        #expect(try kim.rowCount("operation") == joon.rowCount("operation"))
+    }
+
+    /// Of one sender the latest count, and nothing is won by saying the older ones again.
+    @Test func `has room for the latest of each sender, once`() throws {
+        let document = try vault(joon)
+        let records = document.order.compactMap { document.records[$0] }
+        let root = try #require(records.first)
+        let sender = try kim.workspace().member
+        let copy = PrivateDocument(id: document.id, number: 1, vault: KeyVault(nil))
+        var named: [PrivateNotice] = []
+        for number in UInt8(1)...20 {
+            let id = Self.chance(number)
+            copy.enter(
+                id,
+                PrivateDocument.Record(
+                    change: nil, author: sender, log: root.log, sequence: UInt64(number),
+                    timestamp: root.timestamp, grant: root.grant,
+                    keyID: KeyID([UInt8](repeating: number, count: 16)), arrival: Int64(number),
+                    branch: 1, previous: nil, dependencies: []))
+            named.append(PrivateNotice(operation: id, sender: sender))
+        }
+        let member = try joon.workspace().member
+        #expect(named.allSatisfy { copy.take($0, to: member) })
+        #expect(copy.notices == Array(named.suffix(Limits.unprovenKeysMax)))
+        for _ in 0..<3 {
+            #expect(!named.contains { copy.take($0, to: member) }, "by turns")
+        }
+        // What is not here yet may be the latest.
+        #expect(copy.take(PrivateNotice(operation: Self.chance(99), sender: sender), to: member))
+        #expect(copy.notices.count == Limits.unprovenKeysMax)
+    }
+
     /// Who has handed on something for the key of what nobody opens is overruled like everybody else.
     @Test func `counts until somebody gives a key, whatever was handed on of what it names`() throws
     {

@@ -21,6 +21,8 @@ extension AuthDefinition {
         var grantLam = 0
         var grant = OperationID.zero
         var place = 0
+        /// 0 for an end of the author's own part.
+        var kind = 1
         /// The operation's own lam.
         var own: Int
         var id: OperationID
@@ -30,6 +32,7 @@ extension AuthDefinition {
             if left.grantLam != right.grantLam { return left.grantLam < right.grantLam }
             if left.grant != right.grant { return left.grant < right.grant }
             if left.place != right.place { return left.place < right.place }
+            if left.kind != right.kind { return left.kind < right.kind }
             if left.own != right.own { return left.own < right.own }
             return left.id < right.id
         }
@@ -163,13 +166,25 @@ extension AuthDefinition {
         return max(rank, bound)
     }
 
-    /// Rank of what its author writes, whatever invite it names.
+    /// Rank of what its author writes, whoever wrote the invite that it names.
     func ownRank(of fact: Fact) -> Rank {
         guard let author = fact.author else {
             return Rank(own: fact.lam, id: fact.operation.id)
         }
         var rank = rank(of: author)
         (rank.own, rank.id) = (fact.lam, fact.operation.id)
+        switch fact.operation.action {
+        case .leave where rules.has(.ownEnd): rank.kind = 0
+        case .removeDevice(fact.operation.device) where rules.has(.ownEnd): rank.kind = 0
+        case .admit(let id, _, _, _):
+            guard let invite = place(id, in: fact.past), let inviter = facts[invite].author else {
+                break
+            }
+            var bound = self.rank(of: inviter)
+            (bound.own, bound.id) = (rank.own, rank.id)
+            if !(bound < rank) { rank.own = .max }
+        default: break
+        }
         return rank
     }
 }

@@ -1,0 +1,61 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import CRDTStore
+
+/// Whoever has a key may write as if from before they left. What is said so by the very device that has
+/// left, or has revoked itself, has no effect: nothing of that is what it had written before, for that it
+/// knew (4.0.2, the rank of an end).
+@Suite struct `Who has ended their own part` {
+    private var story = Story(admins: ["ann"], members: ["bob"])
+
+    /// Whether some operations are valid, by the evaluator in every order and by the definition.
+    private func expect(
+        _ operations: [OperationID], areValid: Bool, without missing: Set<AuthRule> = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var rules = AuthRuleSet.current
+        rules.missing = missing
+        var generator = SeededGenerator(seed: 1)
+        let valid = AuthDefinition(story.history, rules: rules, visitingWith: &generator)
+            .validOperations()
+        for (number, id) in operations.enumerated() {
+            #expect(valid.contains(id) == areValid, "\(number)", sourceLocation: sourceLocation)
+        }
+        guard missing.isEmpty else { return }
+        try story.inEveryOrder { evaluator in
+            for (number, id) in operations.enumerated() {
+                #expect(
+                    evaluator.isValid(id) == areValid, "\(number)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `lets nobody in as if from before`(isRevoked: Bool) throws {
+        let open = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))
+        let start = [open]
+        let last = story.write("ann", after: start, .createDocument)
+        _ = story.write(
+            "ann", after: [last], isRevoked ? .removeDevice(story.device("ann")) : .leave)
+        let invite = story.write("ann", after: start, .invite(InviteTerms(role: .member)))
+        let own = story.admit("eve", on: invite, by: "ann", after: [invite])
+        let carried = story.admit("kim", on: invite, by: "bob", after: [invite])
+        let others = story.admit("joe", on: open, by: "ann", after: start)
+        try expect([invite, own, carried, others], areValid: false)
+        try expect([invite, carried, others], areValid: true, without: [.ownEnd])
+        // What was known stays.
+        try expect([open, last], areValid: true)
+    }
+
+    /// A weak device leaves for the person, and takes nothing from a strong one (4.0.3).
+    @Test mutating func `takes nothing from a stronger device that did not know`() throws {
+        let start = story.heads
+        let phone = story.write("ann", after: start, .addDevices([story.device("phone")]))
+        _ = story.write("phone", under: phone, after: [phone], .leave)
+        let invite = story.write("ann", after: [phone], .invite(InviteTerms(role: .member)))
+        let admission = story.admit("eve", on: invite, by: "ann", after: [invite])
+        try expect([invite, admission], areValid: true)
+    }
+}
