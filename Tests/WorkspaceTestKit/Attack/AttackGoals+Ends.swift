@@ -13,12 +13,13 @@ extension AttackGoals {
         history.pasts[operation.id]?.contains(end.operation) ?? false
     }
 
+    /// As in G15, what attackers who are an admin confirm is not it, also where it knows the end (V-6).
     func g5BackWithoutAPerson() -> String? {
         for end in counted {
             for id in judge.valid {
                 guard let operation = history[id], knows(operation, end),
                     isOf(operation, end), !isLetInAfter(operation, end),
-                    !isStronger(operation, end)
+                    !isStronger(operation, end), !isConfirmedByAttackers(operation)
                 else { continue }
                 return "\(label(id)) is valid after \(label(end.operation)) of \(end.person)"
             }
