@@ -283,14 +283,15 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let index = workspace.channelIndex
         let shown = try stored { () throws(StorageError) in try overview(of: workspace) }
-        let wanted = shown.filter { all || $0.entry.isShown }.map { index.all[$0.place] }
-            .filter { !$0.isDirect }
+        let wanted = shown.filter {
+            (all || $0.entry.isShown) && !index.all[$0.place].isDirect
+        }
         let (items, next) = try page(wanted, request)
         return Page(
             try stored { () throws(StorageError) in
-                var objects: [ChannelObject] = []
-                for channel in items { objects.append(try object(of: channel, in: workspace)) }
-                return objects
+                try items.map { (row) throws(StorageError) in
+                    try object(of: index.all[row.place], in: workspace)
+                }
             }, next: next)
     }
 
