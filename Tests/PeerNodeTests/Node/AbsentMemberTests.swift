@@ -47,6 +47,16 @@ import WorkspaceTestKit
         }
     }
 
+    /// Shown as out, and refused, now and after a restart.
+    private func expectOut(_ node: BenchNode, in bench: CoreBench) throws {
+        #expect(
+            try node.ok("channel.get", ["channel": "deal"])["joined"] == false, "\(node.name)")
+        _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
+        try node.restart()
+        bench.advance(10_000)
+        _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
+    }
+
     /// All of it comes at once, and the last removal is the one whose key is not there.
     @Test(arguments: ["all", "from-join"])
     func `is told of the last of many that came while away`(history: String) throws {
@@ -65,11 +75,7 @@ import WorkspaceTestKit
         }
         bench.heal(mina, joon)
         bench.advance(120_000)
-        #expect(try joon.ok("channel.get", ["channel": "deal"])["joined"] == false)
-        _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
-        try joon.restart()
-        bench.advance(10_000)
-        _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
+        try expectOut(joon, in: bench)
     }
 
     /// The channel is made and left by those who do not know of the second device, and comes after that.
@@ -88,12 +94,7 @@ import WorkspaceTestKit
         bench.heal(mina, joon)
         bench.heal(mina, phone)
         bench.advance(120_000)
-        for node in [joon, phone] {
-            _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
-        }
-        try phone.restart()
-        bench.advance(10_000)
-        _ = try phone.refused("message.send", ["channel": "deal", "text": "hello?"])
+        for node in [joon, phone] { try expectOut(node, in: bench) }
     }
 
     @Test(arguments: [false, true])
@@ -113,11 +114,6 @@ import WorkspaceTestKit
         bench.advance(10_000)
         if isApart { bench.heal(mina, joon) } else { try joon.link(phone) }
         bench.advance(60_000)
-        for node in [joon, phone] {
-            _ = try node.refused("message.send", ["channel": "deal", "text": "hello?"])
-        }
-        try phone.restart()
-        bench.advance(10_000)
-        _ = try phone.refused("message.send", ["channel": "deal", "text": "hello?"])
+        for node in [joon, phone] { try expectOut(node, in: bench) }
     }
 }
