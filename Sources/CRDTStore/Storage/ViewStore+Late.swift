@@ -43,7 +43,6 @@ extension ViewStore {
     public func fold(
         _ frontier: ReadFrontier, at place: Register.Place
     ) throws(StorageError) -> Bool {
-        noteMarker(place)
         let insert = try connection.statement(
             """
             INSERT INTO read_frontier VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -74,7 +73,6 @@ extension ViewStore {
 
     /// Forgets the frontier of one conversation.
     public func removeFrontier(_ place: Register.Place) throws(StorageError) {
-        noteMarker(place)
         try connection.statement(
             "DELETE FROM read_frontier WHERE workspace = ? AND subject = ?"
         ).run(.integer(place.workspace), .blob(place.subject))
