@@ -38,7 +38,7 @@ struct ConversationOverview {
     /// By the number of the conversation.
     private(set) var entries: [Int64: Entry] = [:]
 
-    /// Nothing, as long as it rests on something else than what is known.
+    /// Forgets everything where it rested on something else.
     mutating func rest(on basis: Basis) {
         guard basis != self.basis else { return }
         self.basis = basis

@@ -106,8 +106,7 @@ extension NodeCore {
         guard !given.isEmpty else { return }
         try keep(notices, in: workspace)
         for notice in given where document.take(notice, to: workspace.member) {
-            let named = document.records[notice.operation]?.timestamp.milliseconds
-            passOn(notice, of: document.id, writtenAt: named ?? 0, in: workspace)
+            passOn(notice, of: document, in: workspace)
         }
         try store(noticesOf: document)
     }

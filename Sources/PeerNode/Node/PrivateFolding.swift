@@ -25,6 +25,10 @@ extension NodeCore {
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
         if isNew { guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
+        for notice in document.notices
+        where document.records[notice.operation].map({ arrivals.contains($0.arrival) }) == true {
+            passOn(notice, of: document, in: workspace)
+        }
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)

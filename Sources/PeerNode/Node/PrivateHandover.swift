@@ -50,6 +50,14 @@ extension NodeCore {
         }
     }
 
+    /// The same of one that came before what it names: not before that is here, for anybody may name what
+    /// never comes, as often as they like.
+    func passOn(_ notice: PrivateNotice, of document: PrivateDocument, in workspace: Workspace) {
+        guard let named = document.records[notice.operation] else { return }
+        passOn(
+            notice, of: document.id, writtenAt: named.timestamp.milliseconds, in: workspace)
+    }
+
     private static var day: UInt64 { 24 * 3_600 * 1_000 }
 
     /// A key that came from somebody who may not have known of a device that this one has linked:

@@ -132,11 +132,10 @@ extension NodeCore {
         guard document.take(notice, to: workspace.member) else { return nil }
         try store(noticesOf: document)
         for link in network.ordered { try overruleNotices(of: id, by: link, in: workspace) }
+        guard document.records[operation] != nil else { return nil }
         passOn(notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
-        if document.awaitsNamed {
-            judgeLater(
-                id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
-        }
+        judgeLater(
+            id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
         return nil
     }
 

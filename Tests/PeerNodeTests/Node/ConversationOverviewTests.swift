@@ -17,7 +17,15 @@ import WorkspaceTestKit
             return try core.overview(of: workspace).compactMap { row in
                 let channel = all[row.place]
                 let entry = try core.entry(of: channel, in: workspace, isOut: isOut)
-                return entry == row.entry ? nil : "\(channel.publicID): \(row.entry), not \(entry)"
+                // And what is shown of the channel itself.
+                let object = try core.object(of: channel, in: workspace)
+                let isShown = object.isJoined || channel.isDirect || (isOut && row.entry.isShown)
+                let isSame =
+                    entry == row.entry && isShown == row.entry.isShown
+                    && object.unread == row.entry.unread
+                    && object.mentions == row.entry.mentions
+                    && (object.last?.at ?? object.createdAt) == row.entry.moved
+                return isSame ? nil : "\(channel.publicID): \(row.entry), not \(entry)"
             }
         }
     }

@@ -197,6 +197,33 @@ import WorkspaceTestKit
         #expect(try kim.rowCount("operation") == joon.rowCount("operation"))
     }
 
+    /// A device passes on what names something, once that is here; of all else it writes nothing.
+    @Test func `is passed on to a linked device where it names something`() throws {
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        bench.advance(60_000)
+        let device = try #require(joon.host?.core.ownDevice)
+        func written() throws -> UInt64 {
+            try joon.inTurn { core, workspace in
+                core.store.operations.branches(
+                    in: workspace.mailboxDocument, of: workspace.number
+                ).filter { $0.log.device == device }.map { $0.tipSequence + 1 }.reduce(0, +)
+            }
+        }
+        let before = try written()
+        let document = try vault(kim).id
+        for number in UInt8(1)...20 {
+            try tell([joon], of: Self.chance(number), in: document, by: kim)
+        }
+        #expect(try written() == before)
+        let named = try closedOperation(by: kim)
+        try tell([joon], of: named.id, in: document, by: kim)
+        #expect(try written() == before)
+        try joon.take([named.run(in: document)])
+        bench.advance(10_000)
+        #expect(try written() == before + 1)
+    }
+
     /// Of one sender the latest count, and nothing is won by saying the older ones again.
     @Test func `has room for the latest of each sender, once`() throws {
         let document = try vault(joon)
