@@ -192,7 +192,7 @@ extension NodeCore {
         if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
         let kept = try invitesToKeep(draft.keptInvites, of: member, in: workspace)
         let open = openInvites(of: member, in: workspace).filter {
-            self.object(ofInvite: $0, in: workspace)?.state == "open"
+            self.state(ofInvite: $0, in: workspace) == .open
         }
         let made = try stored { () throws(StorageError) in
             try remove(member, from: workspace, undoingFeatures: draft.isForced)

@@ -106,11 +106,13 @@ extension NodeCore {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<InviteObject> {
         let workspace: Workspace = try workspace(scope)
-        let index = workspace.invites
-        let all = index.invites.compactMap { object(ofInvite: $0, in: workspace) }
-        let open = all.filter { $0.state == "open" }
-        let (items, next) = try page(open + all.filter { $0.state != "open" }, request)
-        return Page(Array(items), next: next)
+        var (open, over): ([OperationID], [OperationID]) = ([], [])
+        for id in workspace.invites.invites {
+            guard let state = state(ofInvite: id, in: workspace) else { continue }
+            if state == .open { open.append(id) } else { over.append(id) }
+        }
+        let (shown, next) = try page(open + over, request)
+        return Page(shown.compactMap { object(ofInvite: $0, in: workspace) }, next: next)
     }
 
     func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
@@ -181,7 +183,7 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         var hadAddress = false
         for invite in openInvites(of: workspace.member, in: workspace)
-        where object(ofInvite: invite, in: workspace)?.state == "open"
+        where state(ofInvite: invite, in: workspace) == .open
             && mayRevoke(invite, in: workspace)
         {
             if case .invite(let terms)? = workspace.authority[invite]?.payload, terms.isAddress {
@@ -196,8 +198,9 @@ extension NodeCore {
     // MARK: Objects
 
     func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
-        guard let record = workspace.authority[id], case .invite(let invite) = record.payload,
-            let author = workspace.evaluator.author(of: id)
+        guard case .invite(let invite)? = workspace.authority[id]?.payload,
+            let author = workspace.evaluator.author(of: id),
+            let state = state(ofInvite: id, in: workspace)
         else { return nil }
         let used = workspace.invites.used[id] ?? 0
         var object = InviteObject(
@@ -211,14 +214,16 @@ extension NodeCore {
             ? workspace.documents(of: invite).map { PublicID.channel($0.id) }
             : invite.channels.map(PublicID.channel)
         object.needsApproval = invite.approve
-        if isRevoked(id, in: workspace) {
-            object.state = "revoked"
-        } else if UInt64(used) >= invite.maximum {
-            object.state = "used"
-        } else if invite.expires < time.wall {
-            object.state = "expired"
-        }
+        object.state = state.rawValue
         return object
+    }
+
+    /// How far an invite has come; `nil` of what is none.
+    func state(ofInvite id: OperationID, in workspace: Workspace) -> InviteState? {
+        guard case .invite(let invite)? = workspace.authority[id]?.payload else { return nil }
+        if isRevoked(id, in: workspace) { return .revoked }
+        if UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum { return .used }
+        return invite.expires < time.wall ? .expired : .open
     }
 
     func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
@@ -256,4 +261,9 @@ extension NodeCore {
         if hints.count < 2 { hints += network.listening.dropFirst().prefix(2 - hints.count) }
         return hints
     }
+}
+
+/// How far an invite has come, as lists name it.
+enum InviteState: String {
+    case open, revoked, used, expired
 }
