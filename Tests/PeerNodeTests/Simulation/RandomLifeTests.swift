@@ -34,7 +34,7 @@ import WorkspaceTestKit
         var problems = life.audit()
         life.world.run(within: 15 * 60_000) { life.unawareOfRemoval().isEmpty }
         problems += life.unawareOfRemoval()
-        for node in life.world.nodes {
+        for node in life.world.nodes where !life.isLost(node: node.index) {
             // What somebody deleted, and erased, whose deletion a removal has cut off since: that is
             // missing, and nobody else has to have it.
             let isFormer = life.hasBeenOut(node.index)
@@ -66,6 +66,20 @@ import WorkspaceTestKit
             removed += life.removed.values.map(\.count).reduce(0, +)
         }
         #expect(removed > 1)
+    }
+
+    @Test func `have people come back by their phrase, and lose a home`() {
+        var (lost, back) = (0, 0)
+        for seed in UInt64(1)...24 {
+            let life = RandomLife(seed: seed)
+            defer { life.world.end() }
+            guard life.hasDevices else { continue }
+            life.work(steps: 40)
+            _ = life.heal()
+            lost += life.world.nodes.count { life.isLost(node: $0.index) }
+            back += life.recoveredCount
+        }
+        #expect(lost > 0 && back > lost, "\(lost) \(back)")
     }
 
     static func state(of life: RandomLife) -> String {

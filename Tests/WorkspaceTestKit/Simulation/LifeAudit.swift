@@ -93,8 +93,10 @@ extension RandomLife {
         let excused = mine.filter { isExcused($0) || isGone($0.channel, in: view) }
         let former = cutsWords ? Set(excused.compactMap { id(of: $0) }) : []
         let surplus = heard.subtracting(shown).subtracting(former).count
-        // What came when it counted no more is told as refused, to its person alone.
-        let missing = shown.subtracting(heard).subtracting(view.refused).count
+        // What came when it counted no more is told as refused, to its person alone, and as restored once
+        // it counts after all.
+        let missing = shown.subtracting(heard).subtracting(view.refused)
+            .subtracting(view.restored).count
         if surplus > 0 || missing > 0 {
             problems.append("\(missing) messages were not told, \(surplus) told are not there")
         }
@@ -117,6 +119,8 @@ private struct WorkspaceView {
     /// Those of them that others do not take.
     private(set) var refused: Set<String> = []
     private(set) var told: [String] = []
+    /// Told to count after all.
+    private(set) var restored: Set<String> = []
     private(set) var channelNames: Set<String> = []
     private var textsByChannel: [String: [String]] = [:]
 
@@ -140,7 +144,8 @@ private struct WorkspaceView {
             }
         }
         summary = lines.sorted().joined(separator: "\n")
-        told = Self.told(workspace, by: node)
+        told = Self.told("message.created", of: workspace, by: node)
+        restored = Set(Self.told("message.restored", of: workspace, by: node))
     }
 
     private mutating func show(
@@ -188,15 +193,17 @@ private struct WorkspaceView {
         ]
     }
 
-    /// The ids of all messages of which there are events.
-    private static func told(_ workspace: String, by node: SimulatedNode) -> [String] {
+    /// The ids of all messages of which there are events of one type.
+    private static func told(
+        _ type: JSONValue, of workspace: String, by node: SimulatedNode
+    ) -> [String] {
         var told: [String] = []
         var since = "all"
         while true {
             let page = node.ask(
                 "events.wait",
                 [
-                    "since": .string(since), "types": ["message.created"], "limit": 100,
+                    "since": .string(since), "types": .array([type]), "limit": 100,
                     "timeout_ms": 0,
                 ])
             let items = page?["items"]?.arrayValue ?? []

@@ -7,9 +7,23 @@ extension RandomLife {
     struct Linking {
         let node: Int
         let owner: Int
+        /// The person's words, where the node comes by them and an invite, and not by a code.
+        var phrase: JSONValue?
         /// The owner's call that makes the link, and the node's that takes it.
         var offer: UInt64?
         var answer: UInt64?
+    }
+
+    /// A device that is to count no more.
+    struct Revocation {
+        let node: Int
+        /// Its id.
+        let device: JSONValue
+        /// The node of the same person that revokes it, and the words where it needs them.
+        let revoker: Int
+        var phrase: JSONValue?
+        var call: UInt64?
+        var isDone = false
     }
 
     /// Whose node it is: the place of that person's first one.
@@ -20,19 +34,22 @@ extension RandomLife {
         owners[index] != nil || linkings.contains { $0.node == index }
     }
 
-    /// All nodes of one person that are linked.
+    /// All nodes of one person that are linked, the first one first where it is not lost.
     func nodes(of person: Int) -> [Int] {
-        [person] + owners.keys.filter { owners[$0] == person }.sorted()
+        (lost[person] != nil ? [] : [person])
+            + owners.keys.filter { owners[$0] == person }.sorted()
     }
 
-    /// Somebody links a further device now and then, or revokes one.
+    /// Somebody links a further device now and then, comes back by the phrase, or revokes one.
     func changeDevices() {
         switch deviceGenerator.below(30) {
         case 0 where owners.count + linkings.count < 2:
-            let people = Set(members.flatMap(\.nodes).map(person(of:))).sorted()
+            let people = Set(members.flatMap(\.nodes).map(person(of:))).subtracting(lost.keys)
+                .sorted()
             guard let owner = people.randomElement(using: &deviceGenerator) else { return }
             linkings.append(Linking(node: world.addNode().index, owner: owner))
         case 1: revokeDevice()
+        case 2...5 where owners.count + linkings.count < 2: recoverSomebody()
         default: break
         }
     }
@@ -44,6 +61,10 @@ extension RandomLife {
             if node.value(linking.answer) != nil {
                 owners[linking.node] = linking.owner
                 linkings.remove(at: place)
+                if linking.phrase != nil { recovered.insert(linking.node) }
+                revokeLost(linking)
+            } else if let phrase = linking.phrase {
+                followRecovery(place, by: phrase)
             } else if let answer = linking.answer {
                 // The code is good for one attempt.
                 if node.answers[answer] != nil || isLost(answer, on: node) {
@@ -60,52 +81,68 @@ extension RandomLife {
             }
         }
         followRevocations()
-        for (place, member) in members.enumerated() {
-            for (index, owner) in owners.sorted(by: { $0.key < $1.key })
-            where member.nodes.contains(owner) && !member.nodes.contains(index)
-                && !isRemoved(index, from: place)
+        for place in members.indices { linkOwned(in: place) }
+    }
+
+    /// A device is in the workspaces that its owner was in when it was linked: it is linked again
+    /// for those that its owner has come into since.
+    private func linkOwned(in place: Int) {
+        let member = members[place]
+        for (index, owner) in owners.sorted(by: { $0.key < $1.key })
+        where (member.nodes.contains(owner) || lost[owner] != nil)
+            && !member.nodes.contains(index) && !isRemoved(index, from: place)
+        {
+            if digest(of: member.workspace, on: world.nodes[index]) != nil {
+                members[place].nodes.append(index)
+            } else if !linkings.contains(where: { $0.node == index }),
+                !revocations.contains(where: { $0.node == index })
             {
-                if digest(of: member.workspace, on: world.nodes[index]) != nil {
-                    members[place].nodes.append(index)
-                } else if !linkings.contains(where: { $0.node == index }),
-                    !revocations.contains(where: { $0.node == index })
-                {
-                    // A device is in the workspaces that its owner was in when it was linked.
-                    linkings.append(Linking(node: index, owner: owner))
-                }
+                let phrase = lost[owner] == nil ? nil : phrases[owner]
+                linkings.append(Linking(node: index, owner: owner, phrase: phrase))
             }
         }
     }
 
     private func revokeDevice() {
         // What is on its way in elsewhere would come in there after all.
-        let linked = owners.keys.filter { index in
-            !revocations.contains { $0.node == index } && !linkings.contains { $0.node == index }
+        let linked = owners.filter { index, owner in
+            lost[owner] == nil && !revocations.contains { $0.node == index }
+                && !linkings.contains { $0.node == index }
         }
-        guard let index = linked.sorted().randomElement(using: &deviceGenerator),
+        guard let index = linked.keys.sorted().randomElement(using: &deviceGenerator),
             let owner = owners[index],
             let id = world.nodes[index].ask("identity.show")?["id"]
         else { return }
-        let call = world.nodes[owner].call("device.revoke", ["device": id])
-        if let call { revocations.append((index, id, call)) }
+        revoke(Revocation(node: index, device: id, revoker: owner))
+    }
+
+    func revoke(_ wanted: Revocation) {
+        var revocation = wanted
+        revocation.call = revocationCall(wanted)
+        revocations.append(revocation)
+    }
+
+    private func revocationCall(_ revocation: Revocation) -> UInt64? {
+        var parameters: JSONObject = ["device": revocation.device]
+        if let phrase = revocation.phrase { parameters.append("phrase", phrase) }
+        return world.nodes[revocation.revoker].call("device.revoke", .object(parameters))
     }
 
     private func followRevocations() {
-        for (place, (index, id, call)) in revocations.enumerated() {
-            guard let owner = owners[index] else { continue }
-            let node = world.nodes[owner]
+        for (place, revocation) in revocations.enumerated() {
+            let (node, call) = (world.nodes[revocation.revoker], revocation.call)
             if node.value(call) != nil {
                 for place in members.indices {
-                    removed[place, default: []].insert(index)
-                    members[place].nodes.removeAll { $0 == index }
+                    removed[place, default: []].insert(revocation.node)
+                    members[place].nodes.removeAll { $0 == revocation.node }
                 }
-                owners[index] = nil
-            } else if node.answers[call] != nil || isLost(call, on: node) {
+                owners[revocation.node] = nil
+                revocations[place].isDone = true
+            } else if call.map({ node.answers[$0] != nil || isLost($0, on: node) }) ?? true {
                 // What came of it nobody was told: whoever is not sure does it again.
-                guard let again = node.call("device.revoke", ["device": id]) else { continue }
-                revocations[place].call = again
+                revocations[place].call = revocationCall(revocation)
             }
         }
-        revocations.removeAll { owners[$0.node] == nil }
+        revocations.removeAll(where: \.isDone)
     }
 }

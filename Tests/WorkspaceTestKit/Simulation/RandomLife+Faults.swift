@@ -24,7 +24,8 @@ extension RandomLife {
         case .stall: network.stall(node, generator.oneIn(2))
         case .slow, .smallPieces: break
         case .disk: breakDisk(of: node)
-        case .putBack: putBack(node)
+        case .putBack where lost[node.index] == nil: putBack(node)
+        case .putBack: break
         }
     }
 
@@ -58,7 +59,7 @@ extension RandomLife {
         joins.contains { $0.node == node.index }
             || removals.contains { members[$0.workspace].nodes.first == node.index }
             || linkings.contains { $0.owner == node.index || $0.node == node.index }
-            || revocations.contains { owners[$0.node] == node.index }
+            || revocations.contains { $0.revoker == node.index }
     }
 
     /// Puts a machine back to where it was when this struck it last, or remembers how it is.

@@ -41,8 +41,16 @@ extension RandomLife {
             guard nodes.count + outside == world.nodes.count else { return false }
             let digests = nodes.map { digest(of: workspace, on: world.nodes[$0]) }
             guard digests.allSatisfy({ $0 != nil && $0 == digests[0] }) else { return false }
+            guard !hasDevices || !nodes.contains(where: waitsForKeys) else { return false }
         }
         return true
+    }
+
+    /// Whether a home that came back by the phrase keeps keys to itself until it has met another member,
+    /// or another one misses them.
+    private func waitsForKeys(_ index: Int) -> Bool {
+        let warnings = world.nodes[index].ask("node.status")?["warnings"]?.arrayValue ?? []
+        return warnings.contains { ["keys.withheld", "keys.missing"].contains($0["kind"]?.text) }
     }
 
     /// The digest that a node shows for a workspace.

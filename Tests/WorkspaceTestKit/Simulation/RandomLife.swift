@@ -72,7 +72,13 @@ public final class RandomLife {
     /// Further devices that are linked, and the first node of whose they are.
     var owners: [Int: Int] = [:]
     var linkings: [Linking] = []
-    var revocations: [(node: Int, device: JSONValue, call: UInt64)] = []
+    var revocations: [Revocation] = []
+    /// People's words, by their first nodes.
+    var phrases: [Int: JSONValue] = [:]
+    /// Further nodes in which somebody came back by the words.
+    var recovered: Set<Int> = []
+    /// The ids of first nodes that never run again, whose people have come back elsewhere.
+    var lost: [Int: JSONValue] = [:]
     var removals: [(workspace: Int, node: Int, call: UInt64)] = []
     var channels: [String: [String]] = [:]
     var links: [(workspace: Int, link: String, from: Int)] = []
@@ -159,7 +165,7 @@ public final class RandomLife {
             sick[index] = nil
             world.nodes[index].crash()
         }
-        for node in world.nodes where !node.isRunning {
+        for node in world.nodes where !node.isRunning && lost[node.index] == nil {
             if restarts[node.index] == nil {
                 restarts[node.index] = world.now + UInt64(generator.below(30_000))
             }
