@@ -12,16 +12,24 @@ struct EarlyNotices {
 
     /// The oldest first.
     private(set) var entries: [Entry] = []
+    /// Whether they are others than were stored.
+    private(set) var isChanged = false
 
-    /// Takes one more. There is room for a few of each sender; where all of it is full, the oldest goes of
-    /// whoever has most, if that is more than the sender of this one has.
+    /// Takes one more. There is room for some of each sender, and as far as it goes for those that an own
+    /// device hands on, which are of all channels that the own member ever had to leave. Where there is none
+    /// left the oldest of that sender gives way: a device that is revoked by now may have filled it. Where all
+    /// is full, the oldest goes of whoever has most, if that is more than the sender of this one has.
     ///
     /// - Returns: whether it is new and has room.
-    mutating func take(_ entry: Entry) -> Bool {
+    mutating func take(_ entry: Entry, isHandedOn: Bool = false) -> Bool {
+        let room = isHandedOn ? Limits.earlyNoticesMax : Limits.earlyNoticesOfOneMax
+        guard !entries.contains(entry) else { return false }
         let counts = Dictionary(grouping: entries, by: \.notice.sender).mapValues(\.count)
         let own = counts[entry.notice.sender] ?? 0
-        guard !entries.contains(entry), own < Limits.earlyNoticesOfOneMax else { return false }
-        if entries.count >= Limits.earlyNoticesMax {
+        let oldest = entries.firstIndex { $0.notice.sender == entry.notice.sender }
+        if own >= room, let oldest {
+            entries.remove(at: oldest)
+        } else if entries.count >= Limits.earlyNoticesMax {
             let most = counts.values.max() ?? 0
             guard most > own + 1,
                 let index = entries.firstIndex(where: { counts[$0.notice.sender] == most })
@@ -29,6 +37,7 @@ struct EarlyNotices {
             entries.remove(at: index)
         }
         entries.append(entry)
+        isChanged = true
         return true
     }
 
@@ -41,6 +50,7 @@ struct EarlyNotices {
         }
         guard !found.isEmpty else { return [] }
         entries.removeAll { found.contains($0) }
+        isChanged = true
         return found.map(\.notice)
     }
 
@@ -50,6 +60,12 @@ struct EarlyNotices {
 
     /// Entries of 80 bytes: document 32, operation 32, sender 16.
     var bytes: [UInt8] { entries.flatMap { $0.document.bytes + $0.notice.bytes } }
+
+    /// What is to be stored now.
+    mutating func takeStoredForm() -> [UInt8] {
+        isChanged = false
+        return bytes
+    }
 
     /// An empty list.
     init() {}
@@ -83,9 +99,18 @@ extension NodeCore {
     ) throws(StorageError) {
         workspace.earlyNotices = notices
         try write()
-        let bytes = notices.bytes
-        try store.registry.setValue(
-            bytes.isEmpty ? nil : bytes, of: Self.name(in: workspace))
+    }
+
+    /// Once a turn, in which there may be very many.
+    func storeEarlyNotices() throws(StorageError) {
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            guard workspace.earlyNotices?.isChanged == true,
+                let bytes = workspace.earlyNotices?.takeStoredForm()
+            else { continue }
+            try write()
+            try store.registry.setValue(
+                bytes.isEmpty ? nil : bytes, of: Self.name(in: workspace))
+        }
     }
 
     /// Keeps a notice until its document can be judged.
@@ -93,7 +118,9 @@ extension NodeCore {
         _ notice: PrivateNotice, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
         var notices = try earlyNotices(in: workspace)
-        guard notices.take(.init(document: document, notice: notice)) else { return }
+        let isOwn = notice.sender == workspace.member
+        let entry = EarlyNotices.Entry(document: document, notice: notice)
+        guard notices.take(entry, isHandedOn: isOwn) else { return }
         try keep(notices, in: workspace)
     }
 

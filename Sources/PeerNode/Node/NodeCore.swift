@@ -252,6 +252,7 @@ final class NodeCore {
         try feedSearch()
         try storeUnfolded()
         try storeLackedKeys()
+        try storeEarlyNotices()
         try vault.throwFailure()
         if stopEffects { effects.append(.stop) }
         return takeEffects()

@@ -27,8 +27,8 @@ extension Limits {
     /// Notices of one document that are kept: anybody who was ever in can leave any, eight at most.
     public static let privateNoticesMax = 64
     /// Notices of documents that are not here yet, of one sender: as many as there may be private channels
-    /// from which somebody was taken while away.
-    public static let earlyNoticesOfOneMax = 64
+    /// from which one person has taken somebody while that one was away.
+    public static let earlyNoticesOfOneMax = 256
     /// The same of all together: 80 KB.
     public static let earlyNoticesMax = 1_024
     /// People whom a device tells that an addition to one document gives them nothing: anybody who was
