@@ -110,13 +110,28 @@ extension PrivateAuthority {
         guard !givers.isEmpty, let root else { return [] }
         var keys: [KeyID] = []
         var seen: Set<KeyID> = []
-        for known in introductions where known.isValid {
-            let isTheirs =
-                root.history == .all || givers.contains(known.operation)
-                || givers.contains { knows(known.operation, $0) }
-            if isTheirs, seen.insert(known.epoch.keyID).inserted { keys.append(known.epoch.keyID) }
+        for known in introductions where known.isValid && isGiven(known, to: givers, of: root) {
+            if seen.insert(known.epoch.keyID).inserted { keys.append(known.epoch.keyID) }
         }
         return keys
+    }
+
+    /// Whether a key may be given to the member who asks for it by its name: also one whose introduction
+    /// has no effect. A removal without effect left out somebody who is in.
+    public func mayGive(_ key: KeyID, to member: MemberID) -> Bool {
+        guard standing(of: member) != nil, let root, case let givers = givers(of: member),
+            !givers.isEmpty
+        else { return false }
+        return (introductionsByKey[key] ?? []).contains {
+            isGiven(introductions[$0], to: givers, of: root)
+        }
+    }
+
+    private func isGiven(
+        _ known: Introduction, to givers: Set<Int>, of root: PrivateRoot
+    ) -> Bool {
+        root.history == .all || givers.contains(known.operation)
+            || givers.contains { knows(known.operation, $0) }
     }
 
     /// The older keys that a new one should hand on: those held to which no other held one leads,

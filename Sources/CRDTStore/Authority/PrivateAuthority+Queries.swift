@@ -139,13 +139,14 @@ extension PrivateAuthority {
         return own < theirs
     }
 
-    /// Of the seats as owner or admin that nothing here has ended the strongest.
+    /// Of the seats as owner or admin that nothing here has ended the strongest: who handed the document on
+    /// leads by what was kept, as in 4.0.3 (V-3).
     private func strongestSeat(of member: MemberID) -> GrantRank? {
         ends(ofSeatsOf: member).compactMap { seat, ends in
             guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
                 gives(seat, to: member, atLeast: .admin)
             else { return nil }
-            return evaluator.rank(ofGrant: seat)
+            return evaluator.standing(ofGrant: seat, for: member.asDevice)
         }.min()
     }
 

@@ -105,7 +105,11 @@ extension NodeCore {
         // Where everything is shown to whoever is in, so is what is under a key of which no
         // operation speaks that counts.
         let isOpen = document.root?.history == .all
-        var given = want.keys.filter { allowed.contains($0) || isOpen && document.keys.holds($0) }
+        let mayGive = { (name: KeyID) in
+            allowed.contains(name) || isOpen && document.keys.holds(name)
+                || document.authority.mayGive(name, to: other)
+        }
+        var given = want.keys.filter(mayGive)
         if given.isEmpty {
             let leading = document.authority.keysToHandOn(holding: document.keys.names)
             given =

@@ -292,6 +292,23 @@ import WorkspaceTestKit
         try kim.ok("channel.edit", ["channel": "vault", "topic": "mine"])
     }
 
+    /// Nor does such a one put out others for longer than until the owner is met: the seat that was handed on
+    /// is no more than what was kept.
+    @Test func `of who has handed the channel over counts until its owner gives a key`() throws {
+        try mina.ok("channel.transfer", ["channel": "vault", "member": "Kim"])
+        bench.advance(5_000)
+        let document = try vault(kim)
+        let named = try closedOperation(by: mina)
+        bench.cut(kim, joon)
+        for node in [joon, kim] { try node.take([named.run(in: document.id)]) }
+        try tell([joon], of: named.id, in: document.id, by: mina)
+        #expect(try !seesIn(joon))
+        bench.heal(kim, joon)
+        bench.advance(120_000)
+        #expect(try seesIn(joon))
+        try joon.send("in again", to: "vault")
+    }
+
     @Test func `counts for nothing in conversations`() throws {
         let made = try kim.ok("dm.open", ["members": ["@Mina", "@Joon"]])
         try kim.send("hello", to: try made.text("id"))
