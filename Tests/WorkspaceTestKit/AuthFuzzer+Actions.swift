@@ -73,15 +73,17 @@ extension AuthFuzzer {
         }
     }
 
-    /// Of what others build on; at times of something else, or of what is not known.
+    /// Of what others build on, and of ends of own parts; at times of something else, or of what is not known.
     private mutating func anyConfirmation(in past: Set<OperationID>) -> AuthAction {
         let isForged = generator.oneIn(16)
         let all = history.operations.filter { operation in
             if isForged { return true }
             guard past.contains(operation.id) else { return false }
             switch operation.action {
-            case .invite, .admit, .createDocument, .setDocument: return true
-            default: return false
+            case .create, .request, .addDevices, .cutPart, .deleteWorkspace, .feature, .unknown:
+                return false
+            case .grant(let grant): return grant.drops == nil
+            default: return true
             }
         }
         return .confirm(all.shuffled(using: &generator).prefix(1 + generator.below(4)).map(\.id))

@@ -288,14 +288,43 @@ public struct PrivateDefinition {
         }
         for other in story.operations {
             let revocation = Part(id: other.id, number: 0)
+            guard !(story.pasts[other.id] ?? []).contains(part.id) else { continue }
+            if answersAnotherEnd(other, than: part) { return false }
             guard wellFormed.contains(revocation), rank(revocation) < rank(part),
-                !(story.pasts[other.id] ?? []).contains(part.id),
                 !(story.pasts[under.id] ?? []).contains(other.id),
                 isAimed(other, at: part), isValid(revocation)
             else { continue }
             return false
         }
         return true
+    }
+
+    /// Whether an operation with effect, under a stronger seat, knows another departure of the member, in
+    /// no weaker role and of which the seat knows nothing. Of each seat the first one is looked at.
+    private mutating func answersAnotherEnd(_ other: PrivateOperation, than part: Part) -> Bool {
+        guard case .leave? = story[part.id]?.change?.action, let under = seat(under: part),
+            let author = story[part.id]?.author, other.author != author
+        else { return false }
+        var first: [Part?: Part] = [:]
+        for id in story.pasts[other.id] ?? [] {
+            let end = Part(id: id, number: 0)
+            guard case .leave? = story[id]?.change?.action, story[id]?.author == author,
+                wellFormed.contains(end)
+            else { continue }
+            let seat = seat(under: end)
+            if let known = first[seat], rank(known) < rank(end) { continue }
+            first[seat] = end
+        }
+        let isAnswered = first.values.contains { end in
+            rank(end).role <= rank(part).role
+                && !(story.pasts[under.id] ?? []).contains(end.id)
+        }
+        guard isAnswered else { return false }
+        for answer in parts(of: other)
+        where wellFormed.contains(answer) && rank(answer) < rank(part) && isValid(answer) {
+            return true
+        }
+        return false
     }
 
     private func isAimed(_ revocation: PrivateOperation, at part: Part) -> Bool {

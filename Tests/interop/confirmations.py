@@ -190,3 +190,34 @@ def confirmed_and_an_invite_that_was_known():
     w.write(bob, (LEAVE, {1: []}), "valid")
     w.admit(eve, on, expect="valid", knows=before)
     return w
+
+
+@history
+def confirmed_end_of_an_own_part():
+    """Whoever has left ends that part no second time, as if before what the first end knew."""
+    for n in range(2):
+        for again in range(2):
+            w = World()
+            admin, eve = w.join(ADMIN), w.join(MEMBER)
+            before = list(w.ops)
+            w.write(admin, remove(eve.member), "valid")
+            last = w.write(admin, ends(admin)[n], "valid")
+            w.write(w.owner, confirming(last), "valid")
+            # Of a device that has revoked itself the person may leave with what else is theirs.
+            w.write(admin, ends(admin)[again], "void", knows=before, after=None)
+            assert not w.disagreements(), w.disagreements()
+    return w
+
+
+@history
+def confirmed_end_of_an_own_part_that_others_know_too():
+    """A confirm that knows both takes neither: then the stronger counts, as if nobody had confirmed."""
+    w = World()
+    admin, eve = w.join(ADMIN), w.join(MEMBER)
+    before = list(w.ops)
+    removal = w.write(admin, remove(eve.member), "void")
+    last = w.write(admin, ends(admin)[0], "void")
+    w.write(admin, ends(admin)[0], "valid", knows=before, after=None)
+    w.write(w.owner, confirming(last), "valid")
+    assert removal and not w.disagreements(), w.disagreements()
+    return w

@@ -1,7 +1,7 @@
 """Section 4.0.2 of docs/PROTOCOL.md: faults. Each function names the rule that is broken."""
 
 from notation import H
-from revocations import CONFIRMABLE
+from revocations import is_kept
 from shapes import is_well_formed
 from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
                    GRANT, GRANTS, GUEST, INVITE, LEAVE, MEMBER, OWNER, RECUT, REKEY, REMOVE, REQUEST,
@@ -62,12 +62,15 @@ def request(a, o, author):
     past, devices, member = a.past[o.id], [d[0] for d in o.map[3]], o.map[2]
     if 6 not in o.map:
         return broken("A-11", not a.is_bound(member, devices, past))
-    end = a.knows_as(o, o.map[6], REMOVE, LEAVE)
-    return broken(
-        "A-12",
-        end and (end.map[1] if end.type == REMOVE else a.author(end).member) == member,
-        all(a.members_of(d, past) == {member} for d in devices),
-        not any(a.is_barred(d, past) for d in devices))
+    end = a.knows_as(o, o.map[6], REMOVE, LEAVE, ADMIT)
+    return broken("A-12", end and subject(a, end) == member,
+                  all(a.members_of(d, past) == {member} for d in devices),
+                  not any(a.is_barred(d, past) for d in devices))
+
+
+def subject(a, o):
+    """Whom a remove or an admit is about, and who leaves."""
+    return a.author(o).member if o.type == LEAVE else o.map[1 if o.type == REMOVE else 2]
 
 
 def admit(a, o, author):
@@ -175,7 +178,8 @@ def confirm(a, o, author):
     named = o.map[1]
     return broken("A-30", author.role <= ADMIN, 1 <= len(named) <= 256,
                   len(set(named)) == len(named),
-                  all(a.knows_as(o, n, *CONFIRMABLE) for n in named))
+                  all(a.knows(o, n) and (is_kept(a, a.ops[n]) or a.is_own_end(a.ops[n]))
+                      for n in named))
 
 
 def plain(a, o, author):

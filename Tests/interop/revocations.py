@@ -1,12 +1,13 @@
 """The table of section 4.0.3 of docs/PROTOCOL.md: what a revocation hits."""
 
-from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, DOCCREATE, DOCSET, GRANT, INVITE, LEAVE,
-                   MEMBER, REMOVE, RMDEV, RVINV)
+from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, DOCCREATE, DOCDEL, DOCSET, GRANT, INVITE,
+                   LEAVE, MEMBER, RECUT, REKEY, REMOVE, RMDEV, RVINV, WSSET)
 
 
 def is_revocation(a, o):
     """Whether it may hit anything."""
     return (o.type in (REMOVE, RMDEV, RVINV, LEAVE)
+            or o.type == CONFIRM and any(a.is_own_end(a.ops[n]) for n in o.map[1])
             or o.type == GRANT and (o.map[4] or a.drops(o)))
 
 
@@ -16,6 +17,8 @@ def hits(a, r, o):
         return False
     if r.type == RVINV:
         return o.type == ADMIT and o.map[1] == r.map[1]
+    if r.type == CONFIRM:
+        return a.is_own_end(o) and any(is_beside(a, a.ops[n], o) for n in r.map[1])
     if r.type == REMOVE and o.type == ADMIT:
         invite = a.ops[o.map[1]]
         if (a.author(invite).member == r.map[1]
@@ -23,6 +26,15 @@ def hits(a, r, o):
             return True
     return (a.rank(r) < a.own_rank(o)
             and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member))
+
+
+def is_beside(a, end, o):
+    """Whether an own end has ended what the own end o would end."""
+    if end.type == RMDEV:
+        return a.is_own_end(end) and (end.grant, end.device) == (o.grant, o.device)
+    of, to = a.author(end), a.author(o)
+    return (end.type == LEAVE and of.member == to.member and to.role >= of.role
+            and not a.knows(first_of(a, a.ops[o.grant]), end.id))
 
 
 def gives_up(a, r, o):
@@ -34,11 +46,18 @@ def gives_up(a, r, o):
 
 def is_confirmed(a, o, valid):
     """V-6. `valid` has at least what is valid and stronger than o."""
-    return any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
+    return is_kept(a, o) and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
                for c in map(a.ops.get, valid))
 
 
-CONFIRMABLE = (INVITE, ADMIT, DOCCREATE, DOCSET)
+FOR_OTHERS = (INVITE, ADMIT, RVINV, REMOVE, RMDEV, RECUT, DOCCREATE, DOCSET, DOCDEL, WSSET, REKEY,
+              CONFIRM)
+
+
+def is_kept(a, o):
+    """V-6: whether it stays where it is confirmed."""
+    return (o.type in FOR_OTHERS and not a.is_own_end(o)
+            or o.type == GRANT and not a.drops(o))
 
 
 def is_aimed(a, r, grant, device, member):

@@ -88,6 +88,9 @@ class Terms:
     def is_end(self, o):
         return o.type in (REMOVE, LEAVE)
 
+    def is_own_end(self, o):
+        return o.type == LEAVE or o.type == RMDEV and o.map[1] == o.device
+
     def introduces(self, o):
         """The name of the key that an operation introduces, or None."""
         if o.type == CREATE:
@@ -116,10 +119,9 @@ class Terms:
     def own_rank(self, o):
         """As what o's author wrote, whoever wrote the invite that it names."""
         author, lam = self.rank_of_author(o), self.lam[o.id]
-        ends = o.type == LEAVE or o.type == RMDEV and o.map[1] == o.device
         if o.type == ADMIT and self.rank_of_author(self.ops[o.map[1]]) >= author:
             lam = INFINITY
-        return (*author, 0 if ends else 1, lam, o.id)
+        return (*author, 0 if self.is_own_end(o) else 1, lam, o.id)
 
     # Binding
 

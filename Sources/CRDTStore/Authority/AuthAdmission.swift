@@ -28,13 +28,14 @@ extension AuthEvaluator {
         return isKnown || devices.contains { isBound($0, before: record) } ? .memberBound : nil
     }
 
-    /// who was removed or left asks to come back, with own devices alone.
+    /// who was removed or left, or whose admission has no effect, asks to come back, with own
+    /// devices alone.
     func returnFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
         guard let end = record.end else { return .noReference }
         switch records[end].operation.action {
-        case .remove(member): break
+        case .remove(member), .admit(_, member, _, _): break
         case .leave where records[end].author == member: break
         default: return .noReference
         }

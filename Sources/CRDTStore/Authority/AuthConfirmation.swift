@@ -1,9 +1,10 @@
 public import WorkspaceModel
 
 /// Whoever gives up a device, or leaves, may not know of all that was done with it, and others have
-/// built on that. It stays where somebody stronger has confirmed it (PROTOCOL.md, 4.0.3, V-6).
+/// built on that. It stays where somebody stronger has confirmed it (PROTOCOL.md, 4.0.3, V-6). And the
+/// end itself stays the only one: what ends the same once more, as if before it, has no effect.
 extension AuthEvaluator {
-    /// an admin confirms what is in the past, and is something on which others build.
+    /// an admin confirms what is in the past, and is something on which others build, or an end.
     func confirmFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }
         guard case .confirm(let operations) = record.operation.action, !operations.isEmpty,
@@ -12,19 +13,19 @@ extension AuthEvaluator {
         return nil
     }
 
-    /// How many operations that rest on a member's word a confirmation is the only one of.
+    /// How many operations a confirmation is the only one of, that rest on a member's word or end
+    /// their author's own part.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
         return records[index].confirmed.count {
-            confirmationCounts[$0] == 1 && restsOnMember($0)
-                && isStronger(index, than: $0)
+            confirmationCounts[$0] == 1 && wantsConfirmation($0) && isStronger(index, than: $0)
         }
     }
 
     /// Those of some operations that somebody who knows them may confirm, each once.
     func confirmable(_ operations: [OperationID], before record: AuthRecord) -> [Int] {
         let found = operations.prefix(Limits.confirmedMax).compactMap { indices[$0] }.filter {
-            record.knows(records[$0].place) && records[$0].operation.action.canBeConfirmed
+            record.knows(records[$0].place) && records[$0].operation.canBeConfirmed
         }
         return Array(Set(found)).sorted()
     }
@@ -99,7 +100,7 @@ extension AuthRecord {
 
 /// What an admin's device has to confirm.
 extension AuthEvaluator {
-    /// What rests on members' words, others build on, and nobody has confirmed, as far as a device would
+    /// What rests on members' words, others build on, and nobody has confirmed, and ends, as far as a device would
     /// be stronger by writing now: valid operations, those that are about people first, else in the order
     /// in which they came.
     ///
@@ -132,17 +133,26 @@ extension AuthEvaluator {
     }
 
     private func awaitsConfirmation(_ index: Int) -> Bool {
-        rules == .workspace && records[index].isValid && restsOnMember(index)
-            && records[index].operation.action.canBeConfirmed && !isConfirmed(index)
+        rules == .workspace && records[index].isValid && !isConfirmed(index)
+            && wantsConfirmation(index)
     }
 
-    /// Whether somebody who is no admin can take an operation back: who wrote it, or who opened the
+    /// Whether its author, or whoever has one of that one's devices, could undo what others rely on: what a
+    /// member or admin did on which they build, and an end of the own part, which another one could come
+    /// before. What an owner did nobody else could confirm who is weaker than that.
+    private func wantsConfirmation(_ index: Int) -> Bool {
+        let operation = records[index].operation
+        return operation.isOwnEnd || operation.canBeKept && restsOnOthers(index)
+    }
+
+    /// Whether somebody who is no owner can take an operation back: who wrote it, or who opened the
     /// invite by which it lets somebody in.
-    private func restsOnMember(_ index: Int) -> Bool {
-        if records[index].actingRole == .member { return true }
+    private func restsOnOthers(_ index: Int) -> Bool {
+        func isOthers(_ role: Role?) -> Bool { role == .admin || role == .member }
+        if isOthers(records[index].actingRole) { return true }
         guard records[index].operation.action.isAdmission, let invite = records[index].reference
         else { return false }
-        return records[invite].actingRole == .member
+        return isOthers(records[invite].actingRole)
     }
 }
 
@@ -158,11 +168,23 @@ extension AuthAction {
         }
     }
 
-    /// Whether it is one on which others build: it lets in, or makes something for all.
-    var canBeConfirmed: Bool {
+    /// Whether it is one on which others build: it lets in or puts out, gives or takes, or makes something
+    /// for all.
+    fileprivate var isForOthers: Bool {
         switch self {
-        case .invite, .admit, .createDocument, .setDocument: true
+        case .invite, .admit, .revokeInvite, .remove, .removeDevice, .recut, .createDocument,
+            .setDocument, .deleteDocument, .setWorkspace, .rekey, .confirm:
+            true
+        case .grant(let grant): grant.drops == nil
         default: false
         }
     }
+}
+
+extension AuthOperation {
+    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
+    var canBeKept: Bool { action.isForOthers && !isOwnEnd }
+
+    /// Whether a confirmation may name it: what others build on, and what its author ended.
+    fileprivate var canBeConfirmed: Bool { canBeKept || isOwnEnd }
 }

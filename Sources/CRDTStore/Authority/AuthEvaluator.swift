@@ -74,7 +74,7 @@ public struct AuthEvaluator: Sendable {
     var recuts: [Int: [Int]] = [:]
     /// How many valid confirmations an operation has that are stronger than it.
     var confirmationCounts: [Int: Int] = [:]
-    /// What a member did that others build on, and that nobody has confirmed.
+    /// What a member or admin did that others build on, and ends, that nobody has confirmed.
     var unconfirmed: Set<Int> = []
 
     /// How many others were looked at to judge what was added: what it has cost.
@@ -223,7 +223,8 @@ public struct AuthEvaluator: Sendable {
         }
         guard policy(forbidding: index) == nil else { return .none }
         guard isGivenUp else { return .valid }
-        return isConfirmed(index) ? .kept : record.operation.action.isAddition ? .standing : .none
+        if record.operation.canBeKept, isConfirmed(index) { return .kept }
+        return record.operation.action.isAddition ? .standing : .none
     }
 
     /// Who has ended an operation.
@@ -243,7 +244,7 @@ public struct AuthEvaluator: Sendable {
     /// The strongest valid revocation that takes the effect from an operation without fault.
     func revocation(voiding index: Int) -> Int? {
         if let transfer = handedOn[index] { return transfer }
-        let isSpared = isConfirmed(index)
+        let isSpared = records[index].operation.canBeKept && isConfirmed(index)
         return revocations(taking: index).filter { !isSpared || !givesUp($0, index) }
             .min { isStronger($0, than: $1) }
     }

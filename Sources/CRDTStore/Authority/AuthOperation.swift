@@ -68,7 +68,7 @@ public final class AuthOperation: Sendable {
 
 extension AuthOperation {
     /// Whether its device ends its own part by it: leaves, or revokes itself.
-    var isOwnEnd: Bool {
+    public var isOwnEnd: Bool {
         switch action {
         case .leave: true
         case .removeDevice(let revoked): revoked == device
@@ -84,7 +84,7 @@ public enum AuthAction: Sendable {
     /// Opens a door for `InviteTerms.uses` people.
     case invite(InviteTerms)
     /// Asks, for somebody who holds an invite, to be let in; or back in, where it answers the end
-    /// of a membership.
+    /// of a membership, or an admission without effect.
     case request(
         invite: OperationID, member: MemberID, devices: [DeviceID], answering: OperationID? = nil)
     /// Lets the holder of an invite in, who may have asked before by a request.

@@ -109,6 +109,7 @@ extension AuthEvaluator {
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
         if case .confirm(let operations) = record.operation.action {
             record.confirmed = confirmable(operations, before: record)
+            record.answeredEnds = record.confirmed.filter { records[$0].operation.isOwnEnd }
         }
         resolveGrant(of: &record)
         record.devices = record.operation.action.grantedDevices ?? []

@@ -21,6 +21,8 @@ struct AuthRecord: Sendable {
     var request: Int?
     /// What it confirms, of operations in the past that others build on.
     var confirmed: [Int] = []
+    /// Ends of own parts that it answers: others beside them, which it does not know, have no effect.
+    var answeredEnds: [Int] = []
     /// The end of a membership that a request names, when it is in the past.
     var end: Int?
     /// How strong it is. Meaningless while `fault` is set.

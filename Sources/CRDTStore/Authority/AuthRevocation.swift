@@ -9,6 +9,8 @@ enum AuthTarget: Hashable {
     case device(DeviceID)
     /// Admissions on an invite.
     case invite(Int)
+    /// What ends the part of a member's device, by that device itself.
+    case ownEnd(MemberID)
 }
 
 /// What a revocation takes the effect from. It is a plain value: every question about anybody looks
@@ -43,6 +45,7 @@ struct AuthExposure {
         var targets: [AuthTarget] = [.member(author), .device(device)]
         if let invite { targets.append(.invite(invite)) }
         if let inviter, inviter != author { targets.append(.member(inviter)) }
+        if rank.isOwnEnd { targets.append(.ownEnd(author)) }
         return targets
     }
 }
@@ -78,6 +81,11 @@ extension AuthEvaluator {
 
     /// Where those are found that a revocation may take the effect from; nothing for anything else.
     func targets(ofRevocation index: Int) -> [AuthTarget] {
+        records[index].answeredEnds.isEmpty
+            ? aimedTargets(of: index) : aimedTargets(of: index) + answeredTargets(of: index)
+    }
+
+    private func aimedTargets(of index: Int) -> [AuthTarget] {
         switch records[index].aim {
         case .nothing: return []
         case .member(let member): return [.member(member)]
@@ -110,6 +118,7 @@ extension AuthEvaluator {
     /// has stolen a device would take it, and all that rests on it, from its person.
     func hits(_ index: Int, _ target: AuthExposure) -> Bool {
         let aim = records[index].aim
+        if target.rank.isOwnEnd, answers(index, anEndBeside: target) { return true }
         if aim == .departure, target.index == nil {
             // Content rests on everything and bears on nothing, so here it needs no rank.
             guard let role = records[index].actingRole,

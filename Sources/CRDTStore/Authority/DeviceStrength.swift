@@ -44,6 +44,28 @@ extension AuthEvaluator {
     /// Whether anything admits a member, valid or not. What did once always does.
     public func isAdmitted(_ member: MemberID) -> Bool { admitted[member] != nil }
 
+    /// Of what admits a member, valid or not, and has something valid built on it, the first by (depth,
+    /// id): nothing else lets that one in any more.
+    public func citedAdmission(of member: MemberID) -> OperationID? {
+        guard let all = admitted[member] else { return nil }
+        let heads = heads.compactMap { indices[$0] }
+        return all.filter { admission in heads.contains { knows($0, admission) } }.min {
+            (records[$0].lamport, records[$0].operation.id)
+                < (records[$1].lamport, records[$1].operation.id)
+        }.map { records[$0].operation.id }
+    }
+
+    /// The one member to whom something binds a device, valid or not, that something valid is built on;
+    /// `nil` where there are several.
+    public func citedMember(of device: DeviceID) -> MemberID? {
+        guard let all = bindings[device] else { return nil }
+        let heads = heads.compactMap { indices[$0] }
+        let members = all.filter { _, bindings in
+            bindings.contains { binding in heads.contains { knows($0, binding) } }
+        }.keys
+        return members.count == 1 ? members.first : nil
+    }
+
     /// Whether a valid grant ever gave a member anything: the workspace has let that one in, whatever
     /// came after that.
     public func hasLetIn(_ member: MemberID) -> Bool {

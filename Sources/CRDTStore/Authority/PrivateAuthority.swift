@@ -36,6 +36,8 @@ public struct PrivateAuthority: Sendable {
     let introductions: [Introduction]
     /// The same by key.
     let introductionsByKey: [KeyID: [Int]]
+    /// The seats of owners and admins who have left, and whom nobody stronger has answered.
+    let openDepartures: [DeviceRank]
 
     /// A key that an operation without a fault introduces.
     struct Introduction: Sendable {
@@ -94,6 +96,7 @@ public struct PrivateAuthority: Sendable {
             }
         }
         self.evaluator = evaluator
+        openDepartures = evaluator.openDepartures
         introductions = Self.introductions(of: sorted, evaluator, parts)
         introductionsByKey = Dictionary(
             grouping: introductions.indices,
@@ -189,6 +192,7 @@ struct PrivatePlacement {
                 if missing[other] == 0 { ready.append(other) }
             }
         }
+        evaluator.answerDepartures()
         evaluator.judgeAll()
     }
 

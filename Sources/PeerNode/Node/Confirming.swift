@@ -4,6 +4,8 @@ import WorkspaceModel
 /// When this device confirms what members have made, by workspace, on the monotonic clock.
 struct ConfirmationPlan {
     private(set) var due: [Int64: UInt64] = [:]
+    /// When it answers departures from a private channel.
+    var departures: [JudgingQueue.Name: UInt64] = [:]
     /// When little was confirmed last, whoever did it.
     private var confirmed: [Int64: UInt64] = [:]
 
@@ -25,7 +27,10 @@ struct ConfirmationPlan {
 
     mutating func cancel(_ workspace: Int64) { due[workspace] = nil }
 
-    mutating func cancelAll() { due = [:] }
+    mutating func cancelAll() { (due, departures) = ([:], [:]) }
+
+    /// When something of all that is due first.
+    var deadlines: [UInt64] { Array(due.values) + departures.values }
 }
 
 /// Who gives up a device, or leaves, may not know of all that was done with it: whom it let in, and

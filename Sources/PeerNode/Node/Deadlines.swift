@@ -40,7 +40,7 @@ extension NodeCore {
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
         patrolDue.map { deadlines.append($0) }
         deadlines += keyChanges.deadlines
-        deadlines += confirmations.due.values
+        deadlines += confirmations.deadlines
         deadlines += guestsDue.values.flatMap(\.values)
         payloadErasureDue.map { deadlines.append($0) }
         judgingDue.map { deadlines.append($0) }
@@ -81,6 +81,7 @@ extension NodeCore {
         try expireLinking()
         try changeKeysWhenDue()
         try confirmWhenDue()
+        try answerDeparturesWhenDue()
         try addGuestsWhenDue()
         try mailWhenDue()
         try writeMarkers()

@@ -7,7 +7,8 @@ import WorkspaceModel
 struct JoinEntrance {
     let member: MemberID
     let devices: [DeviceEntry]
-    /// The end of the membership of before; `nil` for a newcomer, and for who is in.
+    /// The end of the membership of before, or the admission that has no effect; `nil` for a newcomer,
+    /// and for who is in.
     var answering: OperationID?
 }
 
@@ -18,7 +19,8 @@ extension NodeCore {
         to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
     ) throws(NodeError) -> JoinEntrance {
         guard let home, let answerer else { throw Self.refusal(.invalid) }
-        guard let owner = workspace.member(of: home) else {
+        guard let owner = workspace.member(of: home) ?? formerMember(of: home, in: workspace)
+        else {
             if let recovery = home.recovery, workspace.owner(of: recovery.device) != nil {
                 throw Self.boundByPhrase
             }
@@ -41,6 +43,7 @@ extension NodeCore {
         }
         guard !workspace.evaluator.isBarred(home.device),
             let end = lastEnd(of: owner, in: workspace)
+                ?? workspace.evaluator.citedAdmission(of: owner)
         else { throw Self.deviceWasRevoked }
         if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
             throw Self.refusal(.invalid)
@@ -54,6 +57,15 @@ extension NodeCore {
             ], answering: end)
     }
 
+    /// Whose this device was, or was to be, by something that has no effect and that others have cited: no
+    /// admission lets it in any more. Of a member who is in, the other devices are asked.
+    private func formerMember(
+        of home: HomeIdentity, in workspace: Workspace
+    ) -> MemberID? {
+        workspace.evaluator.citedMember(of: home.device)
+            .flatMap { workspace.role(of: $0) == nil ? $0 : nil }
+    }
+
     /// Whether a removal was the answer to this very request, by an admin who did not know that
     /// another had approved it: to ask again by the same invite would not take no for an answer.
     private func isRejection(
@@ -61,6 +73,7 @@ extension NodeCore {
         in workspace: Workspace
     ) -> Bool {
         let evaluator = workspace.evaluator
+        guard case .remove? = workspace.authority[end]?.payload else { return false }
         let asked = (workspace.invites.requests[invite] ?? []).contains { id in
             workspace.authority[id]?.payload.joiner?.member == member
                 && evaluator.isAncestor(id, of: end)

@@ -9,7 +9,8 @@ struct JoinerTerms {
     let devices: [DeviceEntry]
     let proof: Signature
     let name: String
-    /// The end of the membership after which somebody asks to come back.
+    /// The end of the membership after which somebody asks to come back, or the admission that has no
+    /// effect.
     var answering: OperationID?
 
     /// The same with no name, for checks that do not look at it.
@@ -181,15 +182,17 @@ extension NodeCore {
         }
         let own = workspace.ownRole ?? .member
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
-        let wish = "asks to come back as \(role == .admin ? "an" : "a") \(role.word)"
+        let isBack = hasBeenIn(joiner, workspace) ? "back" : "in"
+        let wish = "asks to come \(isBack) as \(role == .admin ? "an" : "a") \(role.word)"
         let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
         let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"
-        guard case .remove = record.payload else {
-            return "\(name), who left \(when), \(wish)"
-        }
         let by = workspace.evaluator.author(of: end).map { workspace.displayName(of: $0) }
         let whom = by.map { " by \($0)" } ?? ""
-        return "\(name), removed \(when)\(whom), \(wish)"
+        return switch record.payload {
+        case .remove: "\(name), removed \(when)\(whom), \(wish)"
+        case .admit: "\(name), let in \(when)\(whom), which did not count, \(wish)"
+        default: "\(name), who left \(when), \(wish)"
+        }
     }
 
     private func name(of group: JoinRequestGroup, in workspace: Workspace) -> String? {
@@ -278,11 +281,20 @@ extension NodeCore {
         try takeBackWords(of: joiner, in: workspace)
         if role == .guest {
             try addGuests(only: joiner.member, in: workspace)
-        } else if joiner.answering == nil {
+        } else if !hasBeenIn(joiner, workspace) {
             try add(joiner.member, to: invite.channels, in: workspace)
         }
         try changeKey(of: workspace)
         return made
+    }
+
+    /// Whether a membership ended before somebody asked: else nothing that let them in had effect.
+    private func hasBeenIn(
+        _ joiner: AuthorityPayload.Joiner, _ workspace: Workspace
+    ) -> Bool {
+        guard let end = joiner.answering else { return false }
+        if case .admit? = workspace.authority[end]?.payload { return false }
+        return true
     }
 
     /// As what somebody comes back: as no more than the invite gives, and than they were in the end. A used

@@ -55,24 +55,30 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName)
         let by = author == workspace.member ? nil : author.map { person($0, in: workspace) }
         let whom = by.map { " by \($0.name)" } ?? ""
-        let when = " on \(UTCMinute.text(record.timestamp.milliseconds))"
+        let day = UTCMinute.text(record.timestamp.milliseconds)
+        let when = " on \(day)"
         let (cause, what, hint): (OwnEnd.Cause, String, String)
         switch record.payload {
-        case .remove:
+        case .remove(let remove) where remove.member == workspace.member:
             (cause, what, hint) = (
-                .removed, "you were removed from \(name)\(whom)\(when)",
-                "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+                .removed, "you were removed from \(name)\(whom)\(when)", Self.comeBack
             )
-        case .removeDevice:
+        case .removeDevice(home?.device, _, _):
             let doer = by == nil ? " by another device of yours" : whom
             (cause, what, hint) = (
                 .deviceRevoked, "this device was revoked in \(name)\(doer)\(when)",
                 "link a new home: wsx-node device link, on another device of yours"
             )
-        case .leave:
+        case .leave where by == nil:
+            (cause, what, hint) = (.left, "you left \(name)\(when)", Self.comeBack)
+        case .revokeInvite:
             (cause, what, hint) = (
-                .left, "you left \(name)\(when)",
-                "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+                .other, "the invite that let you into \(name) was revoked\(whom)\(when)",
+                Self.askAgain
+            )
+        case .remove, .removeDevice, .leave:
+            (cause, what, hint) = (
+                .other, "who let you into \(name) was out by then, since \(day)", Self.askAgain
             )
         default:
             (cause, what, hint) = (
@@ -84,6 +90,11 @@ extension NodeCore {
             cause: cause, at: Int64(clamping: record.timestamp.milliseconds), operation: id,
             by: author.map { person($0, in: workspace) }, message: what, hint: hint)
     }
+
+    private static let comeBack =
+        "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+    private static let askAgain =
+        "ask for an invite, and an admin to approve: wsx-node join LINK"
 
     /// The ends that others have made, for `status` and `doctor`. Whoever left knows it.
     func endWarnings() -> [StatusObject.Warning] {

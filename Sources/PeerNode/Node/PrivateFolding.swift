@@ -277,6 +277,7 @@ extension NodeCore {
         document.noteRights()
         try adoptNotices(of: document, in: workspace)
         try heedNotices(of: document, in: workspace)
+        planAnswering(of: document, in: workspace)
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }
 

@@ -90,7 +90,7 @@ import WorkspaceTestKit
 
     @Test func `the fuzzer reaches the interesting cases`() throws {
         var counts = (links: 0, siblings: 0, replaced: 0, counting: 0, ignored: 0, deleted: 0)
-        for seed in UInt64(0)..<40 {
+        for seed in UInt64(0)..<60 {
             var fuzzer = channels(seed)
             let evaluator = try AuthEvaluator.evaluateFromScratch(
                 fuzzer.authority.history.operations)

@@ -52,6 +52,28 @@ import WorkspaceTestKit
         }
     }
 
+    /// Who has put somebody out, and gives up the device that did it, lets nobody in again by that.
+    @Test(arguments: End.allCases) func `puts out and takes away for good`(end: End) throws {
+        var its = Case(admins: ["ann", "bob"], members: ["eve", "kim"])
+        let made: [AuthAction] = [
+            .remove(member: its.story.member("eve")),
+            .removeDevice(its.story.device("kim")), .setWorkspace(mayInvite: .members), .rekey,
+            .grant(
+                RoleGrant(
+                    member: its.story.member("kim"), devices: [its.story.device("kim")],
+                    role: .guest, replaces: true)),
+        ]
+        var said = its.later
+        for action in made { said.append(its.story.write("bob", after: said.suffix(1), action)) }
+        let all = Array(said.dropFirst())
+        let answer = its.story.write("ann", after: all.suffix(1), .confirm(all))
+        let gone = end.write(&its.story, after: its.before)
+        try its.story.inEveryOrder { evaluator in
+            #expect((all + [answer, gone]).allSatisfy(evaluator.isValid))
+            #expect(evaluator.role(of: its.story.member("eve")) == nil)
+        }
+    }
+
     @Test(arguments: End.allCases) func `is nothing that is only known`(end: End) throws {
         var its = Case()
         let admission = its.story.admit("new", on: its.invite, by: "bob", after: its.later)
@@ -85,10 +107,10 @@ import WorkspaceTestKit
             #expect(evaluator.isValid(removal))
             #expect(evaluator.verdict(on: said) == .revoked(by: removal))
             #expect(evaluator.verdict(on: admission) == .revoked(by: gone))
-            // It is open again, for another one to confirm while it is valid.
+            // It is open again, for another one to confirm while it is valid; the end is, too.
             #expect(
                 evaluator.unconfirmed(for: its.story.device("root"), under: its.story.grant("root"))
-                    .isEmpty)
+                    == [gone])
         }
     }
 
@@ -278,7 +300,11 @@ import WorkspaceTestKit
         #expect(try open("ann") == [admission])
         #expect(try open("root") == [admission])
         #expect(try open("bob").isEmpty)
-        _ = its.story.write("ann", after: [admission], .confirm([admission]))
+        let said = its.story.write("ann", after: [admission], .confirm([admission]))
+        #expect(try open("ann").isEmpty)
+        // What an admin confirms is confirmed in its turn, by an owner.
+        #expect(try open("root") == [said])
+        _ = its.story.write("root", after: [said], .confirm([said]))
         #expect(try open("root").isEmpty)
     }
 

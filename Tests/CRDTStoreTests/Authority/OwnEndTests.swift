@@ -49,6 +49,46 @@ import WorkspaceTestKit
         try expect([open, last], areValid: true)
     }
 
+    /// Who has left ends the same part again, in an older past: that would take back whom they had put
+    /// out, and put out whom they had let in.
+    @Test(arguments: [false, true])
+    mutating func `ends it a second time for nobody once somebody stronger has answered`(
+        isRevoked: Bool
+    ) throws {
+        let start = story.heads
+        let invite = story.write("ann", after: start, .invite(InviteTerms(role: .member)))
+        let admission = story.admit("eve", on: invite, by: "root", after: [invite])
+        let removal = story.write(
+            "ann", after: [admission], .remove(member: story.member("bob")))
+        let end: AuthAction = isRevoked ? .removeDevice(story.device("ann")) : .leave
+        let last = story.write("ann", after: [removal], end)
+        let answer = story.write("root", after: [last], .confirm([last]))
+        // Neither the same word again nor the other one.
+        let again = [AuthAction.leave, .removeDevice(story.device("ann"))].map {
+            story.write("ann", after: start, $0)
+        }
+        try expect([admission, removal, last, answer], areValid: true)
+        try expect(again, areValid: false)
+        try expect([admission, removal], areValid: false, without: [.answeredEnd])
+    }
+
+    /// The word of nobody weaker answers, nor one that knows the other end too: then the strongest counts.
+    @Test(arguments: [false, true])
+    mutating func `is answered by somebody stronger, who does not know the other end`(
+        knowsBoth: Bool
+    ) throws {
+        story = Story(admins: ["ann", "kim"], members: ["bob"])
+        let start = story.heads
+        let removal = story.write("ann", after: start, .remove(member: story.member("bob")))
+        let last = story.write("ann", after: [removal], .leave)
+        let early = story.write("ann", after: start, .leave)
+        let answer = story.write(
+            knowsBoth ? "root" : "kim", after: knowsBoth ? [last, early] : [last],
+            .confirm([last]))
+        try expect([early, answer], areValid: true)
+        try expect([removal, last], areValid: false)
+    }
+
     /// A weak device leaves for the person, and takes nothing from a strong one (4.0.3).
     @Test mutating func `takes nothing from a stronger device that did not know`() throws {
         let start = story.heads

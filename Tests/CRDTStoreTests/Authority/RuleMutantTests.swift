@@ -126,7 +126,7 @@ import WorkspaceTestKit
     /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
     /// confirmed (V-6)`, and of `Who has ended their own part`.
     static let inHistories: Set<AuthRule> = [
-        .ownEnd,
+        .ownEnd, .answeredEnd,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain,
     ]

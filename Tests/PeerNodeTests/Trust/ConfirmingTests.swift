@@ -64,12 +64,40 @@ import WorkspaceTestKit
         #expect(try confirmations(at: joon).count == 2)
     }
 
-    @Test func `is what a plain member did, and what lets in or makes something`() throws {
+    @Test func `is what others can build on, and no owner did`() throws {
         try mina.ok("channel.create", ["name": "sea"])
-        try ada.ok("channel.create", ["name": "land"])
         try joon.send("hello")
         bench.advance(Limits.confirmingRestMilliseconds)
         #expect(try confirmations(at: joon).isEmpty)
+        try ada.ok("channel.create", ["name": "land"])
+        bench.advance(2 * Limits.confirmingMilliseconds)
+        #expect(try confirmations(at: joon) == [device(mina)])
+    }
+
+    /// An admin leaves on a laptop that has heard nothing of what they did with the phone.
+    @Test(arguments: [false, true])
+    func `by an admin is not undone from another device that was away`(isRevocation: Bool) throws {
+        let eve = try bench.guest("Eve", of: mina)
+        let phone = try bench.bareNode("Phone")
+        try ada.link(phone)
+        bench.advance(10_000)
+        let id = try device(phone)
+        for node in [mina, joon, eve, phone] { bench.cut(ada, node) }
+        try phone.ok("member.remove", ["member": "Eve", "force": true])
+        let zoe = try bench.guest("Zoe", of: phone)
+        bench.advance(3 * Limits.confirmingMilliseconds)
+        if isRevocation {
+            try ada.ok("device.revoke", ["device": .string(PublicID.device(id))])
+        } else {
+            try ada.ok("workspace.leave")
+        }
+        for node in [mina, joon, eve, phone] { bench.heal(ada, node) }
+        bench.advance(60_000)
+        let expected = (isRevocation ? ["Ada"] : []) + ["Joon", "Mina", "Zoe"]
+        for node in [mina, joon, zoe] {
+            #expect(try node.memberNames() == expected, "\(node.name)")
+        }
+        #expect(try zoe.digest() == mina.digest())
     }
 
     /// What is taken back before that is nothing to rest from: nobody delays others so.

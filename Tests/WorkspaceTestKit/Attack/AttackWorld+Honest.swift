@@ -64,8 +64,11 @@ extension AttackWorld {
     private func confirm(_ worker: Worker) -> Bool {
         let found = nodes[worker.node].judge.valid.filter { id in
             switch history[id]?.action {
-            case .invite, .admit, .createDocument, .setDocument: true
-            default: false
+            case .create, .request, .addDevices, .cutPart, .deleteWorkspace, .feature, .unknown,
+                nil:
+                false
+            case .grant(let grant): grant.drops == nil
+            default: true
             }
         }
         return goOn(worker, found.isEmpty ? .cutPart : .confirm(found.sorted().suffix(8)))

@@ -90,10 +90,7 @@ extension AuthDefinition {
         guard isSized, Set(operations).count == operations.count else { return "A-30" }
         let areFit = operations.allSatisfy { id in
             guard let place = place(id, in: fact.past) else { return false }
-            switch facts[place].operation.action {
-            case .invite, .admit, .createDocument, .setDocument: return true
-            default: return false
-            }
+            return othersBuild(on: facts[place]) || isOwnEnd(facts[place])
         }
         return areFit ? nil : "A-30"
     }
@@ -151,6 +148,7 @@ extension AuthDefinition {
         switch facts[end].operation.action {
         case .remove(let removed): isEnd = removed == member
         case .leave: isEnd = facts[end].author?.member == member
+        case .admit(_, let admitted, _, _): isEnd = admitted == member
         default: isEnd = false
         }
         if rules.has(.a12End), !isEnd { return "A-12" }

@@ -23,12 +23,35 @@ extension AuthDefinition {
         guard let author = target.author else { return false }
         if rules.has(.known), knows(facts[r], o) { return false }
         if rules.has(.stronger), !(facts[r].rank < target.rank) { return false }
-        if hitsAdmission(r, target) { return true }
+        if hitsAdmission(r, target) || answers(r, anEndBeside: target) { return true }
         if rules.has(.stronger), rules.has(.authorStronger), !(facts[r].rank < ownRank(of: target))
         {
             return false
         }
         return reaches(r, author) || (rules.isOld && reachesAsOnce(r, target, author))
+    }
+
+    /// Whether `r` names another own end that has ended what this one would end.
+    private func answers(_ r: Int, anEndBeside target: Fact) -> Bool {
+        guard rules.has(.answeredEnd), isOwnEnd(target),
+            case .confirm(let named) = facts[r].operation.action
+        else { return false }
+        return named.contains { id in
+            guard let end = place(id, in: facts[r].past), isOwnEnd(facts[end]),
+                let one = facts[end].author, let other = target.author
+            else { return false }
+            guard case .leave = facts[end].operation.action else { return one == other }
+            return one.member == other.member && other.role >= one.role
+                && !knows(facts[letIn(other.grant)], end)
+        }
+    }
+
+    /// A leave, or an rmdev of the device that wrote it.
+    func isOwnEnd(_ fact: Fact) -> Bool {
+        switch fact.operation.action {
+        case .leave, .removeDevice(fact.operation.device): true
+        default: false
+        }
     }
 
     /// The rows that are about what is done, not about who does it.
@@ -81,7 +104,7 @@ extension AuthDefinition {
 
     /// V-6: whether a valid operation that is stronger confirms it.
     func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        rules.has(.v6)
+        rules.has(.v6) && othersBuild(on: facts[o])
             && facts.indices.contains { other in
                 guard case .confirm(let operations) = facts[other].operation.action else {
                     return false
@@ -90,6 +113,18 @@ extension AuthDefinition {
                     && (!rules.has(.v6Stronger) || facts[other].rank < facts[o].rank)
                     && isValid(other, &judgement)
             }
+    }
+
+    /// Whether it lets in or puts out, gives or takes, or makes something for all.
+    func othersBuild(on fact: Fact) -> Bool {
+        switch fact.operation.action {
+        case .invite, .admit, .revokeInvite, .remove, .recut, .createDocument, .setDocument,
+            .deleteDocument, .setWorkspace, .rekey, .confirm:
+            true
+        case .removeDevice(let device): device != fact.operation.device
+        case .grant(let grant): grant.drops == nil
+        default: false
+        }
     }
 
     /// The rows that are about whoever writes under a grant with a device.

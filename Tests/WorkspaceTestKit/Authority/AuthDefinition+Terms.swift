@@ -173,9 +173,8 @@ extension AuthDefinition {
         }
         var rank = rank(of: author)
         (rank.own, rank.id) = (fact.lam, fact.operation.id)
+        if rules.has(.ownEnd), isOwnEnd(fact) { rank.kind = 0 }
         switch fact.operation.action {
-        case .leave where rules.has(.ownEnd): rank.kind = 0
-        case .removeDevice(fact.operation.device) where rules.has(.ownEnd): rank.kind = 0
         case .admit(let id, _, _, _):
             guard let invite = place(id, in: fact.past), let inviter = facts[invite].author else {
                 break

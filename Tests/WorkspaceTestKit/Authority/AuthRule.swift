@@ -15,7 +15,8 @@ public enum AuthRule: String, CaseIterable, Sendable {
     case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, a30Role, channelRole, settingsRole,
         wsdelRole
     // 4.0.3: the rows of the table, and what makes an exception
-    case stronger, authorStronger, ownEnd, known, removeMember, removeInvites, removeExempt, rmdev
+    case stronger, authorStronger, ownEnd, answeredEnd, known, removeMember, removeInvites
+    case removeExempt, rmdev
     case rmdevWhose, rmdevExempt, leave, leaveChain, rvinv, replaces, replacesAdmit, drops
     case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4, v4Device,
         v5Stronger, v6, v6Stronger, v6Invite, v6Chain

@@ -1,0 +1,85 @@
+public import WorkspaceModel
+
+/// Who has left, or revoked their own device, still has its key, and could end the same part once more as
+/// if before that: an end is stronger than all else of its device, so it would take back whatever the first
+/// one knew, removals and admissions too. Where somebody stronger has answered one end, no other one has
+/// effect that the answer does not know (PROTOCOL.md, 4.0.3 and 4.3).
+extension AuthEvaluator {
+    /// Whether an operation, which is stronger, answers another end of the same part.
+    func answers(_ index: Int, anEndBeside target: AuthExposure) -> Bool {
+        records[index].rank < target.rank
+            && records[index].answeredEnds.contains { isEnd($0, beside: target) }
+    }
+
+    /// Whether an end has ended what another one would end: a departure all that its member had in no
+    /// stronger role, without having come back since, and a revocation the same device under the same
+    /// grant.
+    private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
+        guard case .leave = records[end].operation.action else {
+            return records[end].rank.author == target.rank.author
+        }
+        guard records[end].author == target.author,
+            let role = records[end].actingRole,
+            target.rank.author.grant.level >= Int8(role.rawValue)
+        else { return false }
+        return records[target.grant].admission.map { !knows($0, end) } ?? true
+    }
+
+    /// Where it is found by the ends beside those that it answers.
+    func answeredTargets(of index: Int) -> [AuthTarget] {
+        let members = Set(records[index].answeredEnds.compactMap { records[$0].author })
+        return members.map { .ownEnd($0) }
+    }
+
+    /// In a private document nobody confirms: there every operation under a stronger seat answers the
+    /// departures that it knows, of each seat the first one. Noted of whoever has left more than once.
+    ///
+    /// - Cost: nothing where nobody leaves twice, else linear in the document for each such departure.
+    mutating func answerDepartures() {
+        let departures = Dictionary(
+            grouping: endings.filter { records[$0].operation.isOwnEnd }, by: { records[$0].author })
+        for (member, unsorted) in departures where unsorted.count > 1 {
+            guard let member else { continue }
+            let ends = unsorted.sorted { records[$0].rank < records[$1].rank }
+            for index in records.indices where records[index].fault == nil {
+                guard records[index].author != member, ends.contains(where: { !knows(index, $0) })
+                else { continue }
+                var seats: Set<DeviceRank> = []
+                let first = ends.filter {
+                    !seats.contains(records[$0].rank.author) && knows(index, $0)
+                        && seats.insert(records[$0].rank.author).inserted
+                }
+                guard !first.isEmpty else { continue }
+                records[index].answeredEnds += first
+                revocations[.ownEnd(member), default: []].append(index)
+            }
+        }
+    }
+
+    /// The seats of owners and admins under which somebody has left to whom nobody stronger has answered,
+    /// in a private document.
+    ///
+    /// - Cost: linear in what was placed after each such departure, until it is answered.
+    var openDepartures: [DeviceRank] {
+        endings.filter {
+            records[$0].isValid && records[$0].operation.isOwnEnd
+                && records[$0].actingRole.map { $0 <= .admin } == true
+        }.compactMap { end in
+            let seat = records[end].rank.author
+            let isAnswered = records.indices[(end + 1)...].contains {
+                records[$0].isValid && records[$0].rank.author < seat && knows($0, end)
+            }
+            return isAnswered ? nil : seat
+        }
+    }
+}
+
+extension PrivateAuthority {
+    /// Whether an owner or admin has left whose seat is weaker than that of `member`, who is in, and
+    /// nobody stronger has written anything that knows of it.
+    public func hasOpenDeparture(weakerThan member: MemberID) -> Bool {
+        guard !openDepartures.isEmpty, let own = evaluator.strongestNow(member.asDevice, of: member)
+        else { return false }
+        return openDepartures.contains { own.author < $0 }
+    }
+}

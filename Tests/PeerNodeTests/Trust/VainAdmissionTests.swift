@@ -1,0 +1,55 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Who was let in by what turns out to have no effect, and was not alone in not knowing that: others have
+/// cited the admission, so that no further one can let them in. They ask to come in, and a person
+/// decides.
+@Suite struct `Who was let in without effect` {
+    @Test func `asks again with the same home, and comes in once an admin approves`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let bob = try bench.guest("Bob", of: mina, role: "admin")
+        bench.advance(5_000)
+        let invite = try mina.ok("invite.create", ["uses": 9])
+        bench.advance(2_000)
+        // Mina is away, and revokes what Bob lets somebody in by.
+        mina.kill()
+        let zoe = try bench.bareNode("Zoe")
+        try zoe.ok("workspace.join", ["link": invite["link"] ?? .null, "name": "Zoe"])
+        bench.advance(2_000)
+        try zoe.send("I am in")
+        try bob.ok("channel.create", ["name": "sea"])
+        bench.advance(2_000)
+        bob.kill()
+        zoe.kill()
+        try mina.boot()
+        try mina.ok("invite.revoke", ["id": invite["id"] ?? .null])
+        try bob.boot()
+        bench.advance(20_000)
+        try zoe.boot()
+        bench.advance(60_000)
+        #expect(try mina.memberNames() == ["Bob", "Mina"])
+        let workspace = try zoe.ok("workspace.get")
+        #expect(workspace["role"] == .null, "\(workspace)")
+        let told = try zoe.refused("message.send", ["channel": "general", "text": "hello"])
+        #expect(told.message.contains("the invite that let you into"), "\(told)")
+
+        let link = try mina.ok("invite.create")["link"] ?? .null
+        let refused = try zoe.refused("workspace.join", ["link": link, "name": "Zoe"])
+        #expect(refused.kind == .pending, "\(refused)")
+        let request = try #require(try mina.requests().first)
+        #expect(request["note"]?.text.contains("which did not count") == true, "\(request)")
+        try mina.decide("join.approve")
+        bench.advance(60_000)
+        for node in [mina, bob, zoe] {
+            #expect(try node.memberNames() == ["Bob", "Mina", "Zoe"], "\(node.name)")
+            #expect(try node.digest() == mina.digest(), "\(node.name)")
+        }
+        try zoe.send("again")
+        bench.advance(5_000)
+        #expect(try mina.log().last == "again")
+    }
+}
