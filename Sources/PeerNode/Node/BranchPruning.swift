@@ -38,14 +38,16 @@ extension NodeCore {
     func noteOvergrown() {
         for (number, log) in store.operations.crowdedLogs {
             guard let document = store.operations.document(numbered: number),
-                workspaces[document.workspace] != nil
+                let workspace = workspaces[document.workspace]
             else { continue }
-            overgrown.insert(.init(workspace: document.workspace, log: log))
+            noteBranches(of: log, in: workspace)
         }
     }
 
-    /// Notes that a log has more branches than anything bounds by itself.
+    /// Notes that a log has more branches than anything bounds by itself. Those of the authority document
+    /// are not bounded: each of its operations decides about others.
     func noteBranches(of log: LogName, in workspace: Workspace) {
+        guard log.document != workspace.id else { return }
         let count = store.operations.branchCount(of: log, in: workspace.number)
         guard count > Limits.branchesMax else { return }
         overgrown.insert(.init(workspace: workspace.number, log: log))
