@@ -299,25 +299,18 @@ public struct PrivateDefinition {
         return true
     }
 
-    /// Whether an operation with effect, under a stronger seat, knows another departure of the member, in
-    /// no weaker role and of which the seat knows nothing. Of each seat the first one is looked at.
+    /// Whether an operation with effect, under a stronger seat, knows another departure under the same
+    /// seat.
     private mutating func answersAnotherEnd(_ other: PrivateOperation, than part: Part) -> Bool {
         guard case .leave? = story[part.id]?.change?.action, let under = seat(under: part),
             let author = story[part.id]?.author, other.author != author
         else { return false }
-        var first: [Part?: Part] = [:]
-        for id in story.pasts[other.id] ?? [] {
+        let isAnswered = (story.pasts[other.id] ?? []).contains { id in
+            guard case .leave? = story[id]?.change?.action, story[id]?.author == author else {
+                return false
+            }
             let end = Part(id: id, number: 0)
-            guard case .leave? = story[id]?.change?.action, story[id]?.author == author,
-                wellFormed.contains(end)
-            else { continue }
-            let seat = seat(under: end)
-            if let known = first[seat], rank(known) < rank(end) { continue }
-            first[seat] = end
-        }
-        let isAnswered = first.values.contains { end in
-            rank(end).role <= rank(part).role
-                && !(story.pasts[under.id] ?? []).contains(end.id)
+            return wellFormed.contains(end) && seat(under: end) == under
         }
         guard isAnswered else { return false }
         for answer in parts(of: other)

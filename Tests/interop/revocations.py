@@ -34,7 +34,7 @@ def is_beside(a, end, o):
         return a.is_own_end(end) and (end.grant, end.device) == (o.grant, o.device)
     of, to = a.author(end), a.author(o)
     return (end.type == LEAVE and of.member == to.member and to.role >= of.role
-            and not a.knows(first_of(a, a.ops[o.grant]), end.id))
+            and first_of(a, a.ops[end.grant]) is first_of(a, a.ops[o.grant]))
 
 
 def gives_up(a, r, o):

@@ -12,17 +12,17 @@ extension AuthEvaluator {
     }
 
     /// Whether an end has ended what another one would end: a departure all that its member had in no
-    /// stronger role, without having come back since, and a revocation the same device under the same
-    /// grant.
+    /// stronger role since the same coming in, and a revocation the same device under the same grant. An end
+    /// of before, which may have had no effect, keeps nobody from leaving who has come back.
     private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
         }
-        guard records[end].author == target.author,
+        guard records[end].author == target.author, let grant = records[end].grant,
             let role = records[end].actingRole,
             target.rank.author.grant.level >= Int8(role.rawValue)
         else { return false }
-        return records[target.grant].admission.map { !knows($0, end) } ?? true
+        return records[grant].admission == records[target.grant].admission
     }
 
     /// Where it is found by the ends beside those that it answers.

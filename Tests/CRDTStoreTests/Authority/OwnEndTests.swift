@@ -89,6 +89,22 @@ import WorkspaceTestKit
         try expect([removal, last], areValid: false)
     }
 
+    /// Who came back leaves again, though an end of before, which had no effect, is answered by anybody.
+    @Test mutating func `is over with the coming in that it was of`() throws {
+        let start = story.heads
+        let vain = story.write("bob", after: start, .leave)
+        let removal = story.write("root", after: start, .remove(member: story.member("bob")))
+        let back = story.write(
+            "root", after: [removal],
+            .grant(
+                RoleGrant(
+                    member: story.member("bob"), devices: [story.device("bob")], role: .member)))
+        _ = story.write("ann", after: [vain], .confirm([vain]))
+        let last = story.write("bob", under: back, after: [back], .leave)
+        try expect([last], areValid: true)
+        try expect([vain], areValid: false)
+    }
+
     /// A weak device leaves for the person, and takes nothing from a strong one (4.0.3).
     @Test mutating func `takes nothing from a stronger device that did not know`() throws {
         let start = story.heads

@@ -42,7 +42,7 @@ extension AuthDefinition {
             else { return false }
             guard case .leave = facts[end].operation.action else { return one == other }
             return one.member == other.member && other.role >= one.role
-                && !knows(facts[letIn(other.grant)], end)
+                && letIn(one.grant) == letIn(other.grant)
         }
     }
 
