@@ -300,19 +300,21 @@ public struct PrivateDefinition {
     }
 
     /// Whether an operation with effect, under a stronger seat, knows another departure under the same
-    /// seat.
+    /// seat, of which the first is not known to this one.
     private mutating func answersAnotherEnd(_ other: PrivateOperation, than part: Part) -> Bool {
         guard case .leave? = story[part.id]?.change?.action, let under = seat(under: part),
             let author = story[part.id]?.author, other.author != author
         else { return false }
-        let isAnswered = (story.pasts[other.id] ?? []).contains { id in
+        let ends = (story.pasts[other.id] ?? []).filter { id in
             guard case .leave? = story[id]?.change?.action, story[id]?.author == author else {
                 return false
             }
             let end = Part(id: id, number: 0)
             return wellFormed.contains(end) && seat(under: end) == under
-        }
-        guard isAnswered else { return false }
+        }.map { Part(id: $0, number: 0) }
+        guard let first = ends.min(by: { rank($0) < rank($1) }),
+            story.pasts[part.id]?.contains(first.id) != true
+        else { return false }
         for answer in parts(of: other)
         where wellFormed.contains(answer) && rank(answer) < rank(part) && isValid(answer) {
             return true

@@ -29,7 +29,9 @@ def hits(a, r, o):
 
 
 def is_beside(a, end, o):
-    """Whether an own end has ended what the own end o would end."""
+    """Whether an own end has ended what the own end o, which does not know it, would end."""
+    if a.knows(o, end.id):
+        return False
     if end.type == RMDEV:
         return a.is_own_end(end) and (end.grant, end.device) == (o.grant, o.device)
     of, to = a.author(end), a.author(o)

@@ -11,10 +11,12 @@ extension AuthEvaluator {
             && records[index].answeredEnds.contains { isEnd($0, beside: target) }
     }
 
-    /// Whether an end has ended what another one would end: a departure all that its member had in no
+    /// Whether an end has ended what another one, which does not know it, would end: a departure all that its member had in no
     /// stronger role since the same coming in, and a revocation the same device under the same grant. An end
     /// of before, which may have had no effect, keeps nobody from leaving who has come back.
     private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
+        // Who goes on beside an end without effect, and leaves then, knows it.
+        if let index = target.index, knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
         }

@@ -105,6 +105,19 @@ import WorkspaceTestKit
         try expect([vain], areValid: false)
     }
 
+    /// A stolen phone has left for its person, and was revoked by a laptop that had not heard of it: the
+    /// person is in, and leaves later by the laptop, who knows what an admin's device had answered meanwhile.
+    @Test mutating func `is no other one where it knows the first`() throws {
+        let start = story.heads
+        let linked = story.write("bob", after: start, .addDevices([story.device("phone")]))
+        let theft = story.write("phone", under: linked, after: [linked], .leave)
+        let answer = story.write("root", after: [theft], .confirm([theft]))
+        let end = story.write("bob", after: [linked], .removeDevice(story.device("phone")))
+        let last = story.write("bob", after: [answer, end], .leave)
+        try expect([last, end], areValid: true)
+        try expect([theft], areValid: false)
+    }
+
     /// A weak device leaves for the person, and takes nothing from a strong one (4.0.3).
     @Test mutating func `takes nothing from a stronger device that did not know`() throws {
         let start = story.heads

@@ -38,6 +38,7 @@ extension AuthDefinition {
         else { return false }
         return named.contains { id in
             guard let end = place(id, in: facts[r].past), isOwnEnd(facts[end]),
+                !knows(target, end),
                 let one = facts[end].author, let other = target.author
             else { return false }
             guard case .leave = facts[end].operation.action else { return one == other }
