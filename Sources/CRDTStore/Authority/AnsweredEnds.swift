@@ -11,9 +11,10 @@ extension AuthEvaluator {
             && records[index].answeredEnds.contains { isEnd($0, beside: target) }
     }
 
-    /// Whether an end has ended what another one, which does not know it, would end: a departure all that its member had in no
-    /// stronger role since the same coming in, and a revocation the same device under the same grant. An end
-    /// of before, which may have had no effect, keeps nobody from leaving who has come back.
+    /// Whether an end has ended what another one, which does not know it, would end: a departure all that
+    /// its member had in no stronger role since the same coming in, and a revocation the same device under
+    /// the same grant. An end of before, which may have had no effect, keeps nobody from leaving who has
+    /// come back.
     private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
         // Who goes on beside an end without effect, and leaves then, knows it.
         if let index = target.index, knows(index, end) { return false }
@@ -34,25 +35,24 @@ extension AuthEvaluator {
     }
 
     /// In a private document nobody confirms: there every operation under a stronger seat answers the
-    /// departures that it knows, of each seat the first one. Noted of whoever has left more than once.
+    /// departures that it knows, the first one of each seat. Noted where one was left more than once.
     ///
-    /// - Cost: nothing where nobody leaves twice, else linear in the document for each such departure.
+    /// - Cost: nothing where nobody leaves a seat twice, else linear in the document for each such
+    ///   departure.
     mutating func answerDepartures() {
         let departures = Dictionary(
-            grouping: endings.filter { records[$0].operation.isOwnEnd }, by: { records[$0].author })
-        for (member, unsorted) in departures where unsorted.count > 1 {
-            guard let member else { continue }
+            grouping: endings.filter { records[$0].operation.isOwnEnd },
+            by: { records[$0].rank.author })
+        for (seat, unsorted) in departures where unsorted.count > 1 {
+            guard let member = records[unsorted[0]].author else { continue }
             let ends = unsorted.sorted { records[$0].rank < records[$1].rank }
-            for index in records.indices where records[index].fault == nil {
-                guard records[index].author != member, ends.contains(where: { !knows(index, $0) })
+            for index in records.indices
+            where records[index].fault == nil && records[index].rank.author < seat {
+                guard records[index].author != member,
+                    let first = ends.first(where: { knows(index, $0) }),
+                    ends.contains(where: { !knows(index, $0) })
                 else { continue }
-                var seats: Set<DeviceRank> = []
-                let first = ends.filter {
-                    !seats.contains(records[$0].rank.author) && knows(index, $0)
-                        && seats.insert(records[$0].rank.author).inserted
-                }
-                guard !first.isEmpty else { continue }
-                records[index].answeredEnds += first
+                records[index].answeredEnds.append(first)
                 revocations[.ownEnd(member), default: []].append(index)
             }
         }

@@ -13,8 +13,8 @@ extension AuthEvaluator {
         return nil
     }
 
-    /// How many operations a confirmation is the only one of, that rest on a member's word or end
-    /// their author's own part.
+    /// How many operations a confirmation is the only one of, that rest on the word of somebody who is no
+    /// owner or end their author's own part.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
         return records[index].confirmed.count {
@@ -100,9 +100,9 @@ extension AuthRecord {
 
 /// What an admin's device has to confirm.
 extension AuthEvaluator {
-    /// What rests on members' words, others build on, and nobody has confirmed, and ends, as far as a device would
-    /// be stronger by writing now: valid operations, those that are about people first, else in the order
-    /// in which they came.
+    /// What members and admins did on which others build, and ends, that nobody has confirmed, as far as a
+    /// device would be stronger by writing now: valid operations, those that are about people first, else
+    /// in the order in which they came.
     ///
     /// - Parameter grant: the one that it would cite.
     /// - Cost: linear in what is not confirmed.
