@@ -44,10 +44,12 @@ extension AuthEvaluator {
     /// Whether anything admits a member, valid or not. What did once always does.
     public func isAdmitted(_ member: MemberID) -> Bool { admitted[member] != nil }
 
-    /// Of what admits a member, valid or not, and has something valid built on it, the first by (depth,
-    /// id): nothing else lets that one in any more.
-    public func citedAdmission(of member: MemberID) -> OperationID? {
-        guard let all = admitted[member] else { return nil }
+    /// Where nothing that admits a member has effect, the first of it by (depth, id) on which something
+    /// valid is built: no other admission lets that one in any more.
+    public func vainAdmission(of member: MemberID) -> OperationID? {
+        guard let all = admitted[member], !all.contains(where: { records[$0].isValid }) else {
+            return nil
+        }
         let heads = heads.compactMap { indices[$0] }
         return all.filter { admission in heads.contains { knows($0, admission) } }.min {
             (records[$0].lamport, records[$0].operation.id)

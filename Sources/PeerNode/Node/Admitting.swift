@@ -141,7 +141,11 @@ extension NodeCore {
     ) -> JoinResult.Code? {
         let id = joiner.invite
         let asksFirst = invite.approve || joiner.answering != nil
-        if isRevoked(id, in: workspace) || !workspace.isServed(invite) { return .invalid }
+        if isRevoked(id, in: workspace) || !workspace.isServed(invite)
+            || answersNothing(joiner.answering, in: workspace)
+        {
+            return .invalid
+        }
         if let asked, asksFirst {
             return state(of: asked, in: workspace) == .pending ? nil : .invalid
         }

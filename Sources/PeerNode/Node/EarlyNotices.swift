@@ -103,6 +103,7 @@ extension NodeCore {
 
     /// Once a turn, in which there may be very many.
     func storeEarlyNotices() throws(StorageError) {
+        guard mayWrite else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             guard workspace.earlyNotices?.isChanged == true,
                 let bytes = workspace.earlyNotices?.takeStoredForm()

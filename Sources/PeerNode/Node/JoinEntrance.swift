@@ -43,7 +43,7 @@ extension NodeCore {
         }
         guard !workspace.evaluator.isBarred(home.device),
             let end = lastEnd(of: owner, in: workspace)
-                ?? workspace.evaluator.citedAdmission(of: owner)
+                ?? workspace.evaluator.vainAdmission(of: owner)
         else { throw Self.deviceWasRevoked }
         if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
             throw Self.refusal(.invalid)

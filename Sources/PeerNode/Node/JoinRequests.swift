@@ -123,6 +123,7 @@ extension NodeCore {
     /// It takes the effect from an admission that did not know of it, as every removal does.
     func state(of group: JoinRequestGroup, in workspace: Workspace) -> JoinRequestState {
         let joiner = group.joiner
+        if answersNothing(joiner.answering, in: workspace) { return .void }
         let isIn = workspace.members.contains { $0.member == joiner.member }
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
         if isIn, admission != nil || isBound(joiner, in: workspace) { return .approved }
@@ -137,6 +138,15 @@ extension NodeCore {
                 || UInt64(workspace.invites.used[joiner.invite] ?? 0) < invite.maximum
         else { return .void }
         return .pending
+    }
+
+    /// Whether a request answers an admission that has effect: so would a device that was revoked since,
+    /// which never comes back.
+    func answersNothing(_ answered: OperationID?, in workspace: Workspace) -> Bool {
+        guard let answered, case .admit? = workspace.authority[answered]?.payload else {
+            return false
+        }
+        return workspace.evaluator.isValid(answered)
     }
 
     /// The request that an admission may cite: one that was written before the invite ended.
@@ -175,7 +185,9 @@ extension NodeCore {
     /// Says of who asks to come back what had ended the membership, when and by whom, and as what they
     /// are in once who looks approves.
     private func note(on joiner: AuthorityPayload.Joiner, in workspace: Workspace) -> String? {
-        guard let end = joiner.answering, let record = workspace.authority[end] else { return nil }
+        guard let end = joiner.answering, let record = workspace.authority[end],
+            !answersNothing(end, in: workspace)
+        else { return nil }
         let name = workspace.displayName(of: joiner.member)
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload else {
             return nil

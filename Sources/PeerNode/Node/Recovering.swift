@@ -268,7 +268,7 @@ extension NodeCore {
         let signing = phrase.signingKey
         guard let home, let answerer = link.peer?.device,
             let end = lastEnd(of: member, in: workspace)
-                ?? workspace.evaluator.citedAdmission(of: member),
+                ?? workspace.evaluator.vainAdmission(of: member),
             let invite = invite(of: network.joins[index], in: workspace),
             !workspace.evaluator.isBarred(signing.device)
         else { return try turnAway(index, Self.mayNotReturn) }

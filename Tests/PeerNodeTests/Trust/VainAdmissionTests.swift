@@ -1,4 +1,6 @@
+import CRDTStore
 import Testing
+import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
 
@@ -51,5 +53,41 @@ import WorkspaceTestKit
         try zoe.send("again")
         bench.advance(5_000)
         #expect(try mina.log().last == "again")
+    }
+
+    /// A device that the owner has revoked was let in with effect: it asks for nothing, and what a changed
+    /// program asks for is never open.
+    @Test func `is nobody whose device was revoked`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        let home = try #require(joon.host?.core.home)
+        let admission = try #require(try mina.workspace().evaluator.bestGrant(of: home.device))
+        let id = try joon.ok("identity.show")["id"] ?? .null
+        try mina.ok("device.revoke", ["device": id])
+        bench.advance(20_000)
+        let invite = try mina.ok("invite.create")
+        let refused = try joon.refused(
+            "workspace.join", ["link": invite["link"] ?? .null, "name": "Joon"])
+        #expect(refused.reason == "device.out", "\(refused)")
+
+        let link = try InviteLink(try invite.text("link"))
+        try mina.inTurn { core, workspace in
+            let member = try #require(workspace.evaluator.subject(ofGrant: admission))
+            let door = try #require(workspace.invites.invites.last)
+            let mine = try #require(core.home).device
+            let entry = home.deviceEntry(
+                entering: .returning(
+                    to: workspace.id, after: admission, before: mine, member: member))
+            let terms = JoinerTerms(
+                invite: door, member: member, devices: [entry],
+                proof: link.secret.admissionProof(
+                    workspace: workspace.id, invite: door, member: member,
+                    encodedDevices: DeviceEntry.encoded([entry])),
+                name: "Joon", answering: admission)
+            _ = try #require(try core.writeRequest(terms, in: workspace))
+        }
+        #expect(try mina.requests().map { $0["state"] } == ["void"])
     }
 }
