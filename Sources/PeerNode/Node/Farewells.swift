@@ -6,7 +6,7 @@ import WorkspaceModel
 struct Farewell {
     /// When it began, on the monotonic clock.
     let start: UInt64
-    /// When the link ends, unless the other side still fetches what it may.
+    /// When the link ends, unless something is under way then.
     var due: UInt64
 
     init(at now: UInt64) {
@@ -14,19 +14,20 @@ struct Farewell {
         due = now &+ Limits.farewellMilliseconds
     }
 
-    /// The other side asked for a part of what it may see.
-    mutating func fetched(at now: UInt64) {
-        due = max(due, now &+ Limits.farewellMilliseconds)
+    /// The other side asked for a part of what it may see, or showed a part of what it holds.
+    mutating func moved(at now: UInt64) {
+        let end = start &+ Limits.farewellMillisecondsMax
+        due = max(due, min(now &+ Limits.farewellMilliseconds, end))
     }
 
     /// Whether the link ends now.
     ///
-    /// - Parameter unsent: bytes that were asked for and wait to be taken.
-    mutating func isOver(at now: UInt64, unsent: Int) -> Bool {
+    /// - Parameter isBusy: something that either side asked for is under way.
+    mutating func isOver(at now: UInt64, isBusy: Bool) -> Bool {
         guard due <= now else { return false }
-        guard unsent > 0, now < start &+ Limits.farewellMillisecondsMax else { return true }
-        fetched(at: now)
-        return false
+        guard isBusy else { return true }
+        moved(at: now)
+        return due <= now
     }
 }
 
@@ -56,7 +57,10 @@ extension NodeCore {
                 continue
             }
             var farewell = link.farewell ?? Farewell(at: now)
-            let isOver = farewell.isOver(at: now, unsent: link.session.unsentBytes)
+            let isBusy =
+                link.session.unsentBytes > 0 || !link.backlog.isEmpty
+                || link.syncs.values.contains { $0.session.isAsking }
+            let isOver = farewell.isOver(at: now, isBusy: isBusy)
             link.farewell = farewell
             if isOver { try drop(link, because: .farewell) }
         }

@@ -69,6 +69,12 @@ extension NodeCore {
                 .deviceRevoked, "this device was revoked in \(name)\(doer)\(when)",
                 "link a new home: wsx-node device link, on another device of yours"
             )
+        case .removeDevice(let device, _, _)
+        where workspace.evaluator.members(everUsing: device).contains(workspace.member):
+            (cause, what, hint) = (
+                .other, "the device that linked this one to \(name) was revoked\(whom)\(when)",
+                Self.askAgain
+            )
         case .leave where by == nil:
             (cause, what, hint) = (.left, "you left \(name)\(when)", Self.comeBack)
         case .revokeInvite:

@@ -57,7 +57,10 @@ extension NodeCore {
             if code == LinkEnding.doubled.word { toldDoubled(on: link) }
         case .ping: break
         case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
-            if case .pull = message { link.farewell?.fetched(at: time.monotonic) }
+            switch message {
+            case .pull, .operations: link.farewell?.moved(at: time.monotonic)
+            default: break
+            }
             guard let number = message.workspace,
                 let workspace = workspace(numbered: number, on: link),
                 let sync = link.syncs[workspace.number]
@@ -185,6 +188,7 @@ extension NodeCore {
         case .ingest(let runs, let request):
             try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
+            link.wasToldRemoval = false
             network.synced.insert(workspace.number)
             sync.unknownSince = nil
             try remember(agreement, workspace, with: link)
@@ -192,6 +196,7 @@ extension NodeCore {
             askForKeys(of: workspace, on: link, sync)
             try askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
+            link.wasToldRemoval = false
             sync.unknownSince = nil
             network.synced.insert(workspace.number)
             noteAgreedInScope(workspace, with: link)

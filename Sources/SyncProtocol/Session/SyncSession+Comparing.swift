@@ -62,15 +62,6 @@ extension SyncSession {
         }
     }
 
-    /// Tells a peer that it is out, and what it may see of how that came.
-    private mutating func sayFarewell(replica: some Replica) {
-        let tips = replica.farewell(to: configuration.peerDevice)
-        // The number in the opening is what the tips are about.
-        if !tips.isEmpty { sayRoot(replica: replica) }
-        send(.workspaceResult(tag: configuration.tag, .removed), .control)
-        if !tips.isEmpty { sendInParts(tips) }
-    }
-
     /// Sends `ws_open`; whoever may not know it is told no digest.
     mutating func sayRoot(replica: some Replica) {
         let documents = standing == .full ? replica.ownDocuments : nil
@@ -260,17 +251,20 @@ extension SyncSession {
         descent = count > 1 ? .tips(count - 1) : .finished
     }
 
-    /// The peer does not serve the workspace; if it asks for the authority document, it gets the
-    /// tips of that.
-    mutating func refused(_ refusal: WorkspaceRefusal, replica: some Replica) {
+    /// The peer does not serve the workspace. If it asks for the authority document, or says that
+    /// we are out, which nobody but we may hold the answer to, it gets the tips of that.
+    mutating func refused(
+        _ refusal: WorkspaceRefusal, replica: some Replica
+    ) throws(SyncViolation) {
+        guard refusalAllowance.take(at: now) else { throw .tooMany }
         peerRefuses = true
         effects.append(.refused(refusal))
-        guard refusal == .authorityOnly, standing == .full else { return }
+        guard refusal != .unknown, standing == .full else { return }
         sendInParts(replica.tips(of: replica.authorityDocument))
     }
 
     /// In parts: a member can make the document have more logs than one message takes.
-    private mutating func sendInParts(_ tips: [LogTip]) {
+    mutating func sendInParts(_ tips: [LogTip]) {
         var start = 0
         repeat {
             let end = min(start + Self.tipsPerMessage, tips.count)

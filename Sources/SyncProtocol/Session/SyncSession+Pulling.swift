@@ -58,7 +58,7 @@ extension SyncSession {
 
     /// Notes what the peer announces.
     mutating func claim(_ tips: [LogTip], replica: some Replica) {
-        guard standing == .full || standing == .authorityOnly else { return }
+        guard standing != .joining else { return }
         let authority = replica.authorityDocument
         let tips = scope == nil ? tips : tips.filter { replica.takes($0.log.document) }
         if standing == .full, !tips.isEmpty { effects.append(.peerHolds(tips)) }
@@ -99,7 +99,7 @@ extension SyncSession {
 
     /// Sends pulls while there is something to ask for and fewer than two are outstanding.
     mutating func plan(replica: some Replica, planner: inout PullPlanner) {
-        guard phase == .open, standing == .full || standing == .authorityOnly else { return }
+        guard phase == .open, standing != .joining else { return }
         if claims.activeCount > 0 { planner.meet(configuration.source) }
         let isProven = planner.isProven(configuration.source)
         while outstanding.count < (isProven ? Limits.pullsOutstandingMax : 1) {
@@ -175,8 +175,20 @@ extension SyncSession {
         return items
     }
 
+    /// Operations came: the answer to a pull, or with number 0 what nobody asked for.
+    mutating func receive(
+        _ runs: [OperationRun], _ request: RequestNumber, isComplete: Bool,
+        _ replica: some Replica, _ planner: inout PullPlanner
+    ) throws(SyncViolation) {
+        if request == 0 {
+            try receivePush(runs, replica: replica)
+        } else {
+            try receiveAnswer(runs, to: request, isComplete: isComplete, replica, &planner)
+        }
+    }
+
     /// A live push: an author sends its own new operations.
-    mutating func receivePush(
+    private mutating func receivePush(
         _ runs: [OperationRun], replica: some Replica
     ) throws(SyncViolation) {
         guard runs.allSatisfy({ $0.log.device == configuration.peerDevice }) else {
@@ -186,14 +198,14 @@ extension SyncSession {
         let wanted: [OperationRun]
         switch standing {
         case .full: wanted = runs.filter { replica.takes($0.log.document) }
-        case .authorityOnly: wanted = runs.filter { $0.log.document == authority }
-        case .joining, .removed: wanted = []
+        case .authorityOnly, .removed: wanted = runs.filter { $0.log.document == authority }
+        case .joining: wanted = []
         }
         if !wanted.isEmpty { effects.append(.ingest(wanted, answering: 0)) }
     }
 
     /// The answer to a pull.
-    mutating func receiveAnswer(
+    private mutating func receiveAnswer(
         _ runs: [OperationRun], to request: RequestNumber, isComplete: Bool,
         _ replica: some Replica, _ planner: inout PullPlanner
     ) throws(SyncViolation) {

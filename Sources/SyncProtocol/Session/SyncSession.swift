@@ -203,6 +203,8 @@ public struct SyncSession: Sendable {
     /// Whether the peer has said a root on this link.
     var hasCompared = false
     var openingAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
+    /// Each refusal may be answered with every tip of the authority document.
+    var refusalAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
     /// Foreign digests that may be answered.
     var digestsAllowed = 0
     /// Foreign document digests that may be answered.
@@ -250,6 +252,8 @@ public struct SyncSession: Sendable {
 
     /// Operations that the peer announced and this device lacks, as far as known.
     public var behind: UInt64 { claims.behind }
+    /// Whether the peer owes an answer to a pull.
+    public var isAsking: Bool { !outstanding.isEmpty }
     /// Whether both sides have told on this link what they hold: before that `behind` and `ahead`
     /// say nothing.
     public private(set) var knowsDistance = false
@@ -361,17 +365,11 @@ public struct SyncSession: Sendable {
         _ message: SyncMessage, replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
         if standing == .removed {
-            // The peer may fetch what ended its membership, and is not heard otherwise.
-            if case .pull(_, let pull) = message,
-                !replica.farewell(to: configuration.peerDevice).isEmpty
-            {
-                try serve(pull, replica: replica)
-            }
-            return
+            return try receiveFromFormer(message, replica: replica, planner: &planner)
         }
         switch message {
         case .workspaceOpen(let opening): try opened(by: opening, replica: replica)
-        case .workspaceResult(_, let refusal): refused(refusal, replica: replica)
+        case .workspaceResult(_, let refusal): try refused(refusal, replica: replica)
         case .workspaceDigest(_, let buckets):
             ownHistory.isAnswered = true
             try answerDigest(buckets, replica: replica)
@@ -384,11 +382,7 @@ public struct SyncSession: Sendable {
             if final { finalTipsCame() }
         case .pull(_, let pull): try serve(pull, replica: replica)
         case .operations(_, let request, let runs, let isComplete):
-            if request == 0 {
-                try receivePush(runs, replica: replica)
-            } else {
-                try receiveAnswer(runs, to: request, isComplete: isComplete, replica, &planner)
-            }
+            try receive(runs, request, isComplete: isComplete, replica, &planner)
         case .forkProbe(_, let tip): probed(tip.log)
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,

@@ -92,6 +92,41 @@ import WorkspaceTestKit
         #expect(try mina.ok("workspace.get")["state"] == "member")
     }
 
+    /// A phone that was lost a year ago is not what ended the membership.
+    @Test(arguments: [true, false])
+    func `is told what ended it, whatever was revoked before`(isRemoval: Bool) throws {
+        let world = try RemovalBench()
+        let (mina, joon, bench) = (world.mina, world.joon, world.bench)
+        let phone = try bench.bareNode("Phone")
+        try joon.link(phone)
+        bench.advance(10_000)
+        try joon.ok("device.revoke", ["device": .string(try phone.deviceID())])
+        bench.advance(60_000)
+        if isRemoval {
+            try mina.ok("member.remove", ["member": "Joon"])
+        } else {
+            try joon.ok("workspace.leave")
+        }
+        bench.advance(10_000)
+        let shown = try joon.ok("workspace.get")
+        #expect(shown["removed_how"] == (isRemoval ? "removed" : "left"))
+        let ends = try mina.workspace().authorityOrder.suffix(2).compactMap {
+            try mina.workspace().authority[$0]
+        }
+        let end = try #require(
+            ends.first {
+                switch $0.payload {
+                case .remove, .leave: true
+                default: false
+                }
+            })
+        #expect(shown["removed_at"]?.integerValue == Int64(end.timestamp.milliseconds))
+        let gone = try mina.ok("member.list", ["removed": true]).items.first {
+            $0["name"] == "Joon"
+        }
+        #expect(gone?["removed_at"] == shown["removed_at"])
+    }
+
     @Test func `by a revoked device is told which device did it, and has no role`() throws {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")
@@ -111,18 +146,20 @@ import WorkspaceTestKit
     @Test func `by a farewell that is being fetched keeps the link, for ten minutes at most`() {
         var farewell = Farewell(at: 1_000)
         let quiet = 1_000 + Limits.farewellMilliseconds
-        let early = farewell.isOver(at: quiet - 1, unsent: 0)
-        farewell.fetched(at: 4_000)
-        let fetching = farewell.isOver(at: quiet, unsent: 0)
-        let over = farewell.isOver(at: 4_000 + Limits.farewellMilliseconds, unsent: 0)
+        let early = farewell.isOver(at: quiet - 1, isBusy: false)
+        farewell.moved(at: 4_000)
+        let fetching = farewell.isOver(at: quiet, isBusy: false)
+        let over = farewell.isOver(at: 4_000 + Limits.farewellMilliseconds, isBusy: false)
         #expect(!early && !fetching && over)
-        var slow = Farewell(at: 0)
-        var now: UInt64 = 0
-        while !slow.isOver(at: now, unsent: 9), now < 2 * Limits.farewellMillisecondsMax {
-            now = max(now, slow.due)
+        for isBusy in [true, false] {
+            var slow = Farewell(at: 0)
+            var now: UInt64 = 0
+            while !slow.isOver(at: now, isBusy: isBusy), now < 2 * Limits.farewellMillisecondsMax {
+                if !isBusy { slow.moved(at: now) }
+                now = min(slow.due, now + 4_000)
+            }
+            #expect(now == Limits.farewellMillisecondsMax, "busy or asking without end")
         }
-        #expect(now >= Limits.farewellMillisecondsMax)
-        #expect(now <= Limits.farewellMillisecondsMax + Limits.farewellMilliseconds)
     }
 
     @Test func `is listed and told of as before when let in again on the same link`() throws {
@@ -137,5 +174,34 @@ import WorkspaceTestKit
         try joon.send("back")
         bench.advance(5_000)
         #expect(try mina.log() == ["back"])
+    }
+
+    /// A laptop that was away has revoked the phone that left meanwhile: nobody but the laptop has
+    /// what undoes the leave, and everybody else takes it for one that is out.
+    @Test(arguments: [false, true])
+    func `is asked for what undoes the end`(isAnswered: Bool) throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let ann = try bench.guest("Ann", of: mina)
+        let laptop = try bench.guest("Kim", of: mina)
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        bench.advance(10_000)
+        let others = [mina, ann, phone]
+        for other in others { bench.cut(laptop, other) }
+        try phone.ok("workspace.leave")
+        bench.advance(isAnswered ? 2 * Limits.confirmingMilliseconds : 5_000)
+        #expect(try mina.memberNames() == ["Ann", "Mina"])
+        try laptop.ok("device.revoke", ["device": .string(try phone.deviceID())])
+        for other in others { bench.heal(laptop, other) }
+        bench.advance(60_000)
+        try laptop.send("still here")
+        bench.advance(5_000)
+        for node in [mina, ann, laptop] {
+            #expect(try node.memberNames() == ["Ann", "Kim", "Mina"], "\(node.name)")
+            #expect(try node.log() == ["still here"], "\(node.name)")
+            #expect(try node.digest() == mina.digest(), "\(node.name)")
+        }
+        #expect(try !laptop.ok("peer.list").texts("last_error").contains("removed"))
     }
 }

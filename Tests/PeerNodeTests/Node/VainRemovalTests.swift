@@ -30,6 +30,10 @@ import WorkspaceTestKit
             let shown = try node.ok("channel.get", ["channel": "priv"])
             #expect(shown["joined"] == true && shown["members"] == 3, "\(node.name)")
         }
+        let channel = try #require(
+            try joon.workspace().channelIndex.all.first { $0.name == "priv" })
+        let document = try #require(try joon.workspace().privateDocuments[channel.id])
+        #expect(document.closed.isEmpty, "what named Joon opens for Joon")
         try joon.send("still here", to: "priv")
         bench.advance(10_000)
         #expect(try sora.log(of: "priv") == ["still here"])

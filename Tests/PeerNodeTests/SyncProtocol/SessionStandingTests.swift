@@ -25,7 +25,7 @@ import WorkspaceTestKit
             serves: (true, true)),
         Row(standing: .authorityOnly, says: [0x01, 0x02], asks: (true, false)),
         Row(standing: .joining, says: [0x01], serves: (true, false)),
-        Row(standing: .removed, says: [0x02]),
+        Row(standing: .removed, says: [0x02], asks: (true, false)),
     ]
 
     private func opened(_ standing: SyncSession.Standing) -> (LoneSession, PullPlanner) {
@@ -117,8 +117,25 @@ import WorkspaceTestKit
             #expect(runs.map(\.log) == served)
             #expect(runs.allSatisfy { $0.entries.count == 1 }, "what follows is not told")
         }
-        let tips = SyncMessage.tips(4, [LoneSession.tip(5)], final: true)
+        let tips = SyncMessage.tips(4, [LoneSession.tip(5, document: 1)], final: true)
         #expect(lone.give(.received(tips), &planner).isEmpty, "and it is not heard")
+    }
+
+    /// Nobody but this side may hold what undoes the end that the peer knows of.
+    @Test(arguments: rows, WorkspaceRefusal.allCases)
+    func `decides whether a refusal is answered`(_ row: Row, _ refusal: WorkspaceRefusal) throws {
+        var (lone, planner) = opened(row.standing)
+        let answer = refusal != .unknown && row.standing == .full
+        let own = lone.replica.tips(of: SyncWorld.document(0))
+        let message = SyncMessage.workspaceResult(
+            tag: LoneSession.tag, refusal)
+        for _ in 0..<8 {
+            let effects = lone.give(.received(message), &planner)
+            #expect(effects.messages == (answer ? [.tips(1, own, final: true)] : []))
+            #expect(effects.violation == nil)
+        }
+        let ninth = lone.give(.received(message), &planner)
+        #expect(ninth.violation == (row.standing == .removed ? nil : .tooMany))
     }
 
     @Test(arguments: rows)

@@ -82,16 +82,19 @@ import WorkspaceTestKit
         try ada.link(phone)
         bench.advance(10_000)
         let id = try device(phone)
-        for node in [mina, joon, eve, phone] { bench.cut(ada, node) }
+        ada.kill()
         try phone.ok("member.remove", ["member": "Eve", "force": true])
         let zoe = try bench.guest("Zoe", of: phone)
         bench.advance(3 * Limits.confirmingMilliseconds)
+        let others = [mina, joon, eve, phone, zoe]
+        for node in others { bench.cut(ada, node) }
+        try ada.boot()
         if isRevocation {
             try ada.ok("device.revoke", ["device": .string(PublicID.device(id))])
         } else {
             try ada.ok("workspace.leave")
         }
-        for node in [mina, joon, eve, phone] { bench.heal(ada, node) }
+        for node in others { bench.heal(ada, node) }
         bench.advance(60_000)
         let expected = (isRevocation ? ["Ada"] : []) + ["Joon", "Mina", "Zoe"]
         for node in [mina, joon, zoe] {
