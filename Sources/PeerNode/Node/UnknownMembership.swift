@@ -6,13 +6,16 @@ import WorkspaceModel
 /// nobody else has. Only others can tell, and they say no more than that they serve nothing.
 extension NodeCore {
     /// Somebody who is in, as far as is known here, and does not know this device as a member. Who has held
-    /// the same as this device knows it: were it out since, they would say by what.
+    /// the same as this device knows it: were it out since, they would say by what. As many have to say so as
+    /// hold the same, for one of them alone may lie.
     func doubter(of workspace: Workspace) -> MemberID? {
         guard isInHere(workspace) else { return nil }
-        let equals = Set(
+        var equals = Set(
             store.peers.agreedDevices(workspace: workspace.number)
                 .compactMap { workspace.owner(of: $0) })
+        equals.remove(workspace.member)
         guard !isVouchedFor(by: equals, in: workspace) else { return nil }
+        var doubters: Set<MemberID> = []
         for link in network.ordered {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
@@ -20,18 +23,28 @@ extension NodeCore {
                 standing(of: device, in: workspace) == .full,
                 let member = workspace.owner(of: device), !equals.contains(member)
             else { continue }
-            return member
+            doubters.insert(member)
         }
-        return nil
+        let voices = Set(doubters.map { voice(of: $0, in: workspace) })
+        return voices.count >= equals.count ? doubters.min() : nil
+    }
+
+    /// Whose word somebody's is: members may let people in without number, who say what they are told to.
+    private func voice(of member: MemberID, in workspace: Workspace) -> MemberID {
+        var (voice, seen): (MemberID, Set<MemberID>) = (member, [])
+        while seen.insert(voice).inserted, let host = admitter(of: voice, in: workspace),
+            workspace.role(of: host).map({ $0 > .admin }) ?? true
+        {
+            voice = host
+        }
+        return voice
     }
 
     /// Whether one of those who hold the same as this device does not owe being in to the one who let it
     /// in: then others know it, whatever one of them says. Nobody let the founder in.
     private func isVouchedFor(by equals: Set<MemberID>, in workspace: Workspace) -> Bool {
         guard let host = admitter(of: workspace.member, in: workspace) else { return true }
-        return equals.contains { other in
-            other != workspace.member && !isIn(other, by: host, workspace)
-        }
+        return equals.contains { !isIn($0, by: host, workspace) }
     }
 
     /// Whether somebody is a certain person, or was let in by that one, or by whom that one let in.

@@ -137,32 +137,45 @@ import WorkspaceTestKit
     }
 
     /// Kim has held the same as Pia, who knows nobody whom Mina has not let in.
-    @Test func `is not put in doubt by somebody who has held the same`() throws {
+    /// Everybody was let in by Mina. Who has held the same is no doubter, and of the others as many have to
+    /// say so as have held the same.
+    @Test func `is put in doubt by as many as hold the same`() throws {
         let mina = try bench.node("Mina")
+        try mina.ok("policy.set", ["who_may_invite": "members"])
+        let ada = try bench.guest("Ada", of: mina)
         let kim = try bench.guest("Kim", of: mina)
+        let sock = try bench.guest("Sock", of: kim)
         let pia = try bench.guest("Pia", of: mina)
         bench.advance(120_000)
-        func warns() throws -> Bool {
-            try pia.ok("node.status").text.contains("membership.unknown")
-        }
-        func doubt(by member: MemberID, isForgotten: Bool) throws {
+        func isWarned(doubting: [BenchNode], equals: [BenchNode]) throws -> Bool {
+            let doubters = try doubting.map { try $0.workspace().member }
+            let devices = try equals.map { try #require($0.host?.core.home).device }
             try pia.inTurn { core, workspace in
-                if isForgotten {
-                    try core.write()
-                    try core.store.peers.forgetAgreements(in: workspace.number)
+                try core.write()
+                try core.store.peers.forgetAgreements(in: workspace.number)
+                for device in devices {
+                    try core.store.peers.setAgreed(
+                        .init(root: .zero, arrival: 0), with: device, workspace: workspace.number)
                 }
-                for link in core.network.ordered
-                where link.peer.flatMap({ workspace.owner(of: $0.device) }) == member {
-                    link.syncs[workspace.number]?.unknownSince = core.time.monotonic
+                for link in core.network.ordered {
+                    let owner = link.peer.flatMap { workspace.owner(of: $0.device) }
+                    let isDoubter = owner.map(doubters.contains) ?? false
+                    link.syncs[workspace.number]?.unknownSince =
+                        isDoubter ? core.time.monotonic : nil
                 }
             }
             bench.letPass(30_000)
+            return try pia.ok("node.status").text.contains("membership.unknown")
         }
-        let member = try kim.workspace().member
-        try doubt(by: member, isForgotten: false)
-        #expect(try !warns())
-        try doubt(by: member, isForgotten: true)
-        #expect(try warns())
+        let rows: [(doubting: [BenchNode], equals: [BenchNode], isTold: Bool)] = [
+            ([kim], [], true), ([kim], [kim], false), ([kim], [mina], true),
+            ([kim], [mina, ada], false), ([kim, ada], [mina], true),
+            ([kim, sock], [mina, ada], false), ([], [], false),
+        ]
+        for (number, row) in rows.enumerated() {
+            let isTold = try isWarned(doubting: row.doubting, equals: row.equals)
+            #expect(isTold == row.isTold, "row \(number)")
+        }
     }
 
     private func dial(_ other: BenchNode, from node: BenchNode) throws {
