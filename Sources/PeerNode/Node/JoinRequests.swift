@@ -243,11 +243,10 @@ extension NodeCore {
                 .conflict, "the invite ended before this could be decided",
                 hint: "send a new one: wsx-node invite create", reason: "request.void")
         }
-        guard let name = name(of: group, in: workspace) else {
-            throw NodeError(
-                .conflict, "the name of who asks cannot be read here yet",
-                hint: "wait until this node is in sync", reason: "request.unreadable")
-        }
+        // Who wrote the request down may have written a name that opens for nobody. The newcomer says it
+        // again once in.
+        let name =
+            name(of: group, in: workspace) ?? workspace.displayName(of: group.joiner.member)
         let terms = JoinerTerms(
             invite: group.joiner.invite, member: group.joiner.member,
             devices: group.joiner.devices, proof: group.joiner.proof, name: name)

@@ -50,6 +50,29 @@ import WorkspaceTestKit
         #expect(try mina.memberNames().contains("Pia"))
     }
 
+    /// A member answers, and writes the request down with a name that opens for nobody.
+    @Test func `is let in though the name in the request is none`() throws {
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina)
+        let held = try HeldLink(try mina.link(["approve": true]), known: mina)
+        bench.advance(2_000)
+        let pia = ForeignDevice(7)
+        let answerer = try #require(ada.host?.core.home).device
+        let member = pia.member(in: try mina.workspace().id)
+        let company = held.company(of: member, before: answerer)
+        let entries = [ListedDevice.own(pia)].signed(entering: company)
+        try ada.inTurn { core, workspace in
+            _ = try core.authorAuthority(in: workspace, naming: [held.invite]) { _ in
+                .request(held.joiner(member, entries))
+            }
+        }
+        bench.advance(2_000)
+        #expect(try mina.requests().first?["name"] == .null)
+        #expect(try mina.decide("join.approve")["state"] == "approved")
+        let named = try mina.memberNames().first { $0 != "Ada" && $0 != "Mina" }
+        #expect(named?.hasPrefix("u_") == true)
+    }
+
     @Test func `without a key is given it by the others`() throws {
         let mina = try bench.node("Mina")
         let ada = try bench.guest("Ada", of: mina, role: "admin")
