@@ -210,7 +210,8 @@ def upgrade(life):
     texts = shown(node)
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
-    for table in ("citation", "following", "late_basis", "unheard"):
+    for table in ("citation", "following", "following_past", "late_basis", "unheard", "setting",
+                  "setting_past"):
         store.execute(f"DROP TABLE {table}")
     store.execute("PRAGMA user_version = 8")
     store.close()

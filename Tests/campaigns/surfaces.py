@@ -65,16 +65,16 @@ class Stream:
         return self
 
     def events(self):
-        """All that came until now."""
+        """All that came until now, or until it tells that writing has stopped."""
         seen = []
         if not self.link:
             return seen
-        self.link.socket.settimeout(0.3)
+        self.link.socket.settimeout(5)
         try:
             while line := self.link.lines.readline():
                 said = json.loads(line)
                 seen.append(said["params"])
-                if said["params"].get("type") == "node.warning":
+                if warned(seen[-1:]):
                     break
         except (OSError, socket.timeout):
             pass

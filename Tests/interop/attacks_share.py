@@ -119,7 +119,7 @@ def a19_large(stage):
     attacker.enter()
     v, heads = attacker.visitor, attacker.copy.heads()
     for n in range(64):
-        cuts = [[os.urandom(32), attacker.device.id, i, i, bytes(16)] for i in range(5_000)]
+        cuts = [[attacker.device.id, i, [[os.urandom(32), i, bytes(16)]]] for i in range(5_000)]
         v.push([attacker.device.write(root, CUTPART, {1: cuts}, attacker.grant, heads if not n
                                       else [], int(time.time() * 1000))])
     v.settle(2)

@@ -197,7 +197,7 @@ def cuts(a, o):
     """What a revocation keeps, with its parts (4.0.6); None where these are not those it names."""
     own = {GRANT: 6, REMOVE: 2, RMDEV: 2, LEAVE: 1, RECUT: 2}.get(o.type)
     if o.type != REMOVE or o.map[5] == 0:
-        return list(o.map[own]) if own else []
+        return listed(o.map[own]) if own else []
     if o.map[5] > 64:
         return None
     parts, at = [], o
@@ -208,4 +208,10 @@ def cuts(a, o):
         parts.insert(0, at)
     if H(b"wsx-cutparts1", *(p.id for p in parts)) != o.map[6]:
         return None
-    return [cut for p in parts for cut in p.map[1]] + o.map[2]
+    return [cut for p in parts for cut in listed(p.map[1])] + listed(o.map[2])
+
+
+def listed(entries):
+    """Cuts as (document, device, inc, seq, first bytes of id)."""
+    return [(document, device, inc, seq, prefix)
+            for device, inc, places in entries for document, seq, prefix in places]

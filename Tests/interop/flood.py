@@ -78,8 +78,8 @@ class Flood:
         if shape == "one log":
             return [self.write(device, self.doc(), grant, self.heads) for _ in range(CHUNK)]
         if shape == "large":
-            # 180 cuts of about 90 bytes each: 16 KiB.
-            cuts = [[self.root, device.id, n, n, bytes(16)] for n in range(180)]
+            # 300 cuts of about 55 bytes each: 16 KiB.
+            cuts = [[device.id, 0, [[self.root, n, bytes(16)] for n in range(300)]]]
             return [self.write(device, (CUTPART, {1: cuts}), grant, self.heads, None)
                     for _ in range(CHUNK // 5)]
         if shape == "faults":

@@ -55,7 +55,21 @@ def wraps(value):
 id_, key16, member = size(32), size(16), size(16)
 device_list = many(array(id_, id_, size(64)))
 field = array(key16, size(24), some_bytes)
-cuts = many(array(id_, id_, uint, uint, key16))
+
+
+def cuts(value):
+    """Places by device and incarnation, each once, ascending (3.1)."""
+    places = many(array(id_, uint, key16))
+    if not many(array(id_, uint, places))(value) or not all(found for _, _, found in value):
+        return False
+    stores = [(device, inc) for device, inc, _ in value]
+    return ascending(stores) and all(ascending([*map(tuple, found)]) for _, _, found in value)
+
+
+def ascending(values):
+    return all(one < other for one, other in zip(values, values[1:]))
+
+
 older = many(array(key16, some_bytes))
 rekey = null_or(array(key16, wraps, older))
 
@@ -77,7 +91,8 @@ SHAPES = {
     CONFIRM: ({1: many(id_)}, {}),
     DOCCREATE: ({1: lambda v: uint(v) and v == 1, 2: key16}, {}),
     DOCSET: ({1: id_}, {2: id_, 3: member, 4: many(array(member, role)), 5: field, 6: field,
-                        7: field, 8: lambda v: uint(v) and v <= 1, 9: boolean}),
+                        7: field, 8: lambda v: uint(v) and v <= 1, 9: boolean,
+                        10: cuts}),
     DOCDEL: ({1: id_, 2: id_}, {}),
     WSSET: ({}, {1: field, 2: field, 3: field, 4: lambda v: uint(v) and v <= 2,
                  5: lambda v: uint(v) and v <= 2, 6: empty_or(16)}),

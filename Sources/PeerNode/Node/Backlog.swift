@@ -121,8 +121,10 @@ extension NodeCore {
             case .stored, .known: break
             case .dropped:
                 if try spend(run, of: workspace, on: link, device) { return }
-            case .waiting where batch.waiting.last == run.log: break
-            case .waiting: batch.waiting.append(run.log)
+            case .waiting:
+                // What nobody asked for and cannot be judged is as good as without effect.
+                if batch.request == 0, try spend(run, of: workspace, on: link, device) { return }
+                if batch.waiting.last != run.log { batch.waiting.append(run.log) }
             case .rejected(let rejection):
                 let device = PublicID.device(device)
                 effects.append(

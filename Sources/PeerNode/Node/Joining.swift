@@ -21,7 +21,7 @@ extension NodeCore {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
             guard isInHere(known) else { throw .inByAnotherDevice(known) }
-            if let doubter = doubter(of: known) { throw .doubted(known, by: doubter) }
+            if let doubt = doubt(about: known) { throw .doubted(known, doubt) }
             let shown = try stored { () throws(StorageError) in
                 try select(known)
                 return try object(of: known)

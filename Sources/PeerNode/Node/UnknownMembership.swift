@@ -6,16 +6,16 @@ import WorkspaceModel
 /// nobody else has. Only others can tell, and they say no more than that they serve nothing.
 extension NodeCore {
     /// Somebody who is in, as far as is known here, and does not know this device as a member. Who has held
-    /// the same as this device knows it: were it out since, they would say by what. As many have to say so as
-    /// hold the same, for one of them alone may lie.
-    func doubter(of workspace: Workspace) -> MemberID? {
+    /// the same as this device knows it: were it out since, they would say by what. One alone may lie, but
+    /// of many that a removed one let in each is right to hold the same as the others: so it is told, with
+    /// how many those are.
+    func doubt(about workspace: Workspace) -> MembershipDoubt? {
         guard isInHere(workspace) else { return nil }
         var equals = Set(
             store.peers.agreedDevices(workspace: workspace.number)
                 .compactMap { workspace.owner(of: $0) })
         equals.remove(workspace.member)
         guard !isVouchedFor(by: equals, in: workspace) else { return nil }
-        var doubters: Set<MemberID> = []
         for link in network.ordered {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
@@ -23,21 +23,9 @@ extension NodeCore {
                 standing(of: device, in: workspace) == .full,
                 let member = workspace.owner(of: device), !equals.contains(member)
             else { continue }
-            doubters.insert(member)
+            return MembershipDoubt(member: member, equals: equals.count)
         }
-        let voices = Set(doubters.map { voice(of: $0, in: workspace) })
-        return voices.count >= equals.count ? doubters.min() : nil
-    }
-
-    /// Whose word somebody's is: members may let people in without number, who say what they are told to.
-    private func voice(of member: MemberID, in workspace: Workspace) -> MemberID {
-        var (voice, seen): (MemberID, Set<MemberID>) = (member, [])
-        while seen.insert(voice).inserted, let host = admitter(of: voice, in: workspace),
-            workspace.role(of: host).map({ $0 > .admin }) ?? true
-        {
-            voice = host
-        }
-        return voice
+        return nil
     }
 
     /// Whether one of those who hold the same as this device does not owe being in to the one who let it
@@ -72,20 +60,28 @@ extension NodeCore {
     /// What `status` says of such memberships.
     var doubtWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
-            guard let member = doubter(of: workspace) else { return nil }
-            let error = NodeError.doubted(workspace, by: member)
+            guard let doubt = doubt(about: workspace) else { return nil }
+            let error = NodeError.doubted(workspace, doubt)
             return .init(kind: "membership.unknown", message: error.message, hint: error.hint)
         }
     }
 }
 
+/// Somebody does not know the own membership.
+struct MembershipDoubt {
+    let member: MemberID
+    /// How many others have held the same as this device.
+    let equals: Int
+}
+
 extension NodeError {
     /// To join once more changes nothing while what the first one who answered said is kept.
-    static func doubted(_ workspace: Workspace, by member: MemberID) -> NodeError {
-        let (name, person) = (workspace.displayName, workspace.displayName(of: member))
+    static func doubted(_ workspace: Workspace, _ doubt: MembershipDoubt) -> NodeError {
+        let person = workspace.displayName(of: doubt.member)
+        let others = doubt.equals > 1 ? "; \(doubt.equals) others see it as you do" : ""
         return .forbidden(
-            "\(quoted(person)) does not know you as a member of \(quoted(name)): whoever let you in may "
-                + "have been removed",
+            "\(quoted(person)) does not know you as a member of \(quoted(workspace.displayName)): "
+                + "whoever let you in may have been removed\(others)",
             reason: "membership.unknown",
             hint:
                 "ask an owner whether you are in; if not: wsx-node workspace leave, then join again "

@@ -28,4 +28,19 @@ extension SyncSession {
         default: break
         }
     }
+
+    /// What a pull says is here of a log: what the peer may see of it, and what it has shown itself.
+    /// That more is here, and how much, is told to nobody who is out.
+    func pointsForFormer(of log: LogName, _ replica: some Replica) -> [LogPoint] {
+        let known = replica.farewell(to: configuration.peerDevice).filter { $0.log == log }
+        let points = known.map { LogPoint(sequence: $0.sequence, id: $0.id) }
+        guard let place = shownByFormer[log] else { return points }
+        return points + replica.samples(of: log, and: place).filter { $0.sequence == place }
+    }
+
+    /// An answer brought what is stored, up to this place.
+    mutating func noteShown(_ place: UInt64?, of log: LogName) {
+        guard standing == .removed, let place else { return }
+        shownByFormer[log] = max(place, shownByFormer[log] ?? 0)
+    }
 }

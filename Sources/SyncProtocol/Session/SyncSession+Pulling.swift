@@ -137,6 +137,15 @@ extension SyncSession {
         return min(max(fitting, Self.operationsPerPullMin), Self.operationsPerPull)
     }
 
+    /// What a pull says is here. Whoever is out is told of no place that came after the end.
+    private func points(
+        of log: LogName, _ claim: ClaimTable.Claim, _ replica: some Replica
+    ) -> [LogPoint] {
+        if standing == .removed { return pointsForFormer(of: log, replica) }
+        return claim.needsSamples
+            ? replica.samples(of: log, and: claim.reached) : replica.branchTips(of: log)
+    }
+
     private mutating func nextItems(
         bytesMax: Int, replica: some Replica, planner: inout PullPlanner
     ) -> [PullItem] {
@@ -161,10 +170,7 @@ extension SyncSession {
             logs -= 1
             claims.set(.pulling, of: log)
             guard let claim = claims[log] else { continue }
-            let points =
-                claim.needsSamples
-                ? replica.samples(of: log, and: claim.reached) : replica.branchTips(of: log)
-            let have = [LogPoint](points.prefix(SyncMessage.pullPointsMax))
+            let have = [LogPoint](points(of: log, claim, replica).prefix(SyncMessage.pullPointsMax))
             for target in claims.nextTargets(of: log) {
                 let tip = LogTip(log: log, sequence: target.sequence, id: target.id)
                 items.append(PullItem(target: tip, have: have))
@@ -312,6 +318,7 @@ extension SyncSession {
             // What was stored may have been one branch too many, and be gone again.
             let isOfUse = replica.branchTips(of: log) != pull.before[log]
             if isOfUse { claims.hasBroughtSome(log) }
+            if stored.contains(log) { noteShown(pull.answered[log], of: log) }
             if pull.probed.contains(log) {
                 claims.askForSamples(log)
                 claims.set(.queued, of: log)

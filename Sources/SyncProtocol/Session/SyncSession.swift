@@ -216,6 +216,9 @@ public struct SyncSession: Sendable {
     var caughtUpWasTold = false
     var comparison = Comparison()
 
+    /// How far logs went that a peer who is out has shown.
+    var shownByFormer: [LogName: UInt64] = [:]
+
     var claims: ClaimTable
     var outstanding: [Outstanding] = []
     /// Pulls that were given up; their answers may still come.
@@ -409,6 +412,7 @@ public struct SyncSession: Sendable {
         gathered = []
         outgoing = [:]
         theirs = [:]
+        shownByFormer = [:]
         waitingPulls = []
     }
 

@@ -19,15 +19,6 @@ extension CBOREncoder {
         byteString(field.ciphertext)
     }
 
-    mutating func cut(_ cut: CutEntry) {
-        array(count: 5)
-        byteString(cut.log.document)
-        byteString(cut.log.device)
-        uint(UInt64(cut.log.incarnation))
-        uint(cut.sequence)
-        byteString(cut.id)
-    }
-
     mutating func sealedSecret(_ secret: SealedSecret) {
         array(count: 2)
         byteString(secret.id)
@@ -94,19 +85,6 @@ extension CBORDecoder {
         return SealedField(
             keyID: try identifier16(), nonce: try byteString(exactly: 24),
             ciphertext: try byteString(maxCount: 32 * 1_024))
-    }
-
-    mutating func cuts(
-        max: Int = AuthorityListLimits.cuts
-    ) throws(Malformed) -> [CutEntry] {
-        try list(max: max) { (decoder) throws(Malformed) in
-            try decoder.arrayCount(exactly: 5)
-            let log = LogName(
-                document: try decoder.identifier32(), device: try decoder.identifier32(),
-                incarnation: try decoder.uint(as: UInt32.self))
-            return CutEntry(
-                log: log, sequence: try decoder.uint(), id: try decoder.identifier16())
-        }
     }
 
     mutating func sealedSecrets() throws(Malformed) -> [SealedSecret] {

@@ -79,16 +79,16 @@ extension AuthorityPayload {
         case .remove(let remove): remove.write(to: &fields)
         case .removeDevice(let device, let cuts, let rekey):
             fields.field(1) { $0.byteString(device) }
-            fields.field(2) { $0.list(cuts) { $0.cut($1) } }
+            fields.field(2) { $0.cuts(cuts) }
             fields.field(3) { encoder in
                 if let rekey { encoder.rekey(rekey) } else { encoder.null() }
             }
         case .revokeInvite(let invite): fields.field(1) { $0.byteString(invite) }
         case .leave(let cuts), .cutPart(let cuts):
-            fields.field(1) { $0.list(cuts) { $0.cut($1) } }
+            fields.field(1) { $0.cuts(cuts) }
         case .recut(let revocation, let cuts):
             fields.field(1) { $0.byteString(revocation) }
-            fields.field(2) { $0.list(cuts) { $0.cut($1) } }
+            fields.field(2) { $0.cuts(cuts) }
         case .createDocument(let type, let nonce):
             fields.field(1) { $0.uint(type) }
             fields.field(2) { $0.byteString(nonce) }
@@ -155,14 +155,14 @@ extension AuthorityPayload.Grant {
                 encoder.null()
             }
         }
-        fields.field(6) { $0.list(cuts) { $0.cut($1) } }
+        fields.field(6) { $0.cuts(cuts) }
     }
 }
 
 extension AuthorityPayload.Remove {
     fileprivate func write(to fields: inout FieldWriter) {
         fields.field(1) { $0.byteString(member) }
-        fields.field(2) { $0.list(cuts) { $0.cut($1) } }
+        fields.field(2) { $0.cuts(cuts) }
         fields.field(3) { encoder in
             if let rekey { encoder.rekey(rekey) } else { encoder.null() }
         }
@@ -189,7 +189,7 @@ extension AuthorityPayload.DocumentSettings {
         fields.optional(7, description) { $0.field($1) }
         fields.optional(8, history) { $0.uint($1) }
         fields.optional(9, archived) { $0.bool($1) }
-        fields.optional(10, cuts) { encoder, cuts in encoder.list(cuts) { $0.cut($1) } }
+        fields.optional(10, cuts) { $0.cuts($1) }
     }
 }
 

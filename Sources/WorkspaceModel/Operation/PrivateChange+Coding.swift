@@ -10,10 +10,10 @@ extension PrivateChange {
         case .add(let addition): addition.write(to: &fields)
         case .remove(let member, let cuts, let epoch):
             fields.field(1) { $0.byteString(member) }
-            fields.field(2) { $0.list(cuts) { $0.cut($1) } }
+            fields.field(2) { $0.cuts(cuts) }
             fields.field(3) { $0.epoch(epoch) }
         case .leave(let cuts):
-            fields.field(1) { $0.list(cuts) { $0.cut($1) } }
+            fields.field(1) { $0.cuts(cuts) }
         case .role(let member, let role, let drops):
             fields.field(1) { $0.byteString(member) }
             fields.field(2) { $0.uint(role.rawValue) }

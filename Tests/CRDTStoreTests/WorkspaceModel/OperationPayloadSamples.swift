@@ -20,6 +20,10 @@ enum PayloadSamples {
             document: DocumentID(bytes(0x31, 32)), device: DeviceID(bytes(0x32, 32)),
             incarnation: .max),
         sequence: 1 << 40, id: Identifier16(bytes(0x33, 16)))
+    private static let laterCut = CutEntry(
+        log: LogName(
+            document: DocumentID(bytes(0x35, 32)), device: cut.log.device, incarnation: .max),
+        sequence: 1, id: cut.id)
     private static let old = SealedSecret(id: bytes(0x34, 16), sealed: bytes(0x35, 72))
     private static let rekey = Rekey(
         keyID: KeyID(bytes(0x36, 16)), wraps: [wrap], olderKeys: [old])
@@ -102,7 +106,7 @@ enum PayloadSamples {
         "leave": .leave(cuts: [cut]),
         "recut": .recut(revocation: operation(12), cuts: [cut]),
         "confirm": .confirm([operation(8), operation(9)]),
-        "cutPart": .cutPart([cut, cut]),
+        "cutPart": .cutPart([cut, laterCut]),
         "createDocument": .createDocument(type: 1, nonce: bytes(13, 16)),
         "setDocument": .setDocument(settings),
         "touchDocument": .setDocument(.init(document: settings.document)),
@@ -220,14 +224,14 @@ extension PayloadSamples {
         58 70 15*112
         """,
         "grant": """
-        82 06 a6 01 50 02*17 82 58 20 11*32 58 20 21*32 03 03 04 f5 05 f6 06 81 85 58 20 \
-        31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16
+        82 06 a6 01 50 02*17 82 58 20 11*32 58 20 21*32 03 03 04 f5 05 f6 06 81 83 58 20 32*32 \
+        1a ff*4 81 83 58 20 31*32 1b 00 00 01 00*5 50 33*16
         """,
         "transfer": """
         82 06 a6 01 50 02*17 81 58 20 11*32 03 00 04 f4 05 81 58 20 21*32 06 80
         """,
         "remove": """
-        82 07 a6 01 50 02*17 81 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 \
+        82 07 a6 01 50 02*17 81 83 58 20 32*32 1a ff*4 81 83 58 20 31*32 1b 00 00 01 00*5 50 \
         33*16 03 83 50 36*16 81 82 48 14*8 58 70 15*112 81 82 50 34*16 58 48 35*72 04 81 \
         58 20 08*32 05 02 06 58 20 0b*32
         """,
@@ -235,7 +239,7 @@ extension PayloadSamples {
         82 07 a6 01 50 02*17 80 03 f6 04 80 05 00 06 40
         """,
         "removeDevice": """
-        82 08 a3 01 58 20 11*32 02 81 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 \
+        82 08 a3 01 58 20 11*32 02 81 83 58 20 32*32 1a ff*4 81 83 58 20 31*32 1b 00 00 01 \
         00*5 50 33*16 03 83 50 36*16 81 82 48 14*8 58 70 15*112 81 82 50 34*16 58 48 \
         35*72
         """,
@@ -246,15 +250,15 @@ extension PayloadSamples {
         82 09 a1 01 58 20 08*32
         """,
         "leave": """
-        82 0a a1 01 81 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16
+        82 0a a1 01 81 83 58 20 32*32 1a ff*4 81 83 58 20 31*32 1b 00 00 01 00*5 50 33*16
         """,
         "recut": """
-        82 0b a2 01 58 20 0c*32 02 81 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 \
+        82 0b a2 01 58 20 0c*32 02 81 83 58 20 32*32 1a ff*4 81 83 58 20 31*32 1b 00 00 01 \
         00*5 50 33*16
         """,
         "cutPart": """
-        82 0c a1 01 82 85 58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16 85 \
-        58 20 31*32 58 20 32*32 1a ff*4 1b 00 00 01 00*5 50 33*16
+        82 0c a1 01 81 83 58 20 32*32 1a ff*4 82 83 58 20 31*32 1b 00 00 01 00*5 50 \
+        33*16 83 58 20 35*32 01 50 33*16
         """,
         "confirm": """
         82 14 a1 01 82 58 20 08*32 58 20 09*32

@@ -217,7 +217,14 @@ import WorkspaceTestKit
         }
         switch type {
         case 12:
-            return spelled("82 0c a1 01") + items("85 58 20 01*32 58 20 02*32 03 04 50 05*16")
+            guard count > 0 else { return spelled("82 0c a1 01 80") }
+            var bytes = spelled("82 0c a1 01 81 83 58 20 02*32 03") + listHead(count)
+            for place in 0..<UInt32(count) {
+                bytes += spelled("83 58 20 01*32 1a")
+                bytes += bigEndianBytes(of: 65_536 + UInt64(place)).suffix(4)
+                bytes += spelled("50 05*16")
+            }
+            return bytes
         case 5:
             return spelled("82 05 a3 01") + items("83 58 20 01*32 58 20 02*32 58 40 03*64")
                 + spelled("02 50 04*16 03 80")

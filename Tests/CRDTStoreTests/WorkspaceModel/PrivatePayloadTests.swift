@@ -47,6 +47,17 @@ import WorkspaceTestKit
         ("82 02 a2 01 82 82 50 22*16 02 82 50 22*16 02 0f 58 20 77*32", .keysOutOfOrder),
         ("82 02 a2 01 82 82 50 22*16 02 82 50 11*16 02 0f 58 20 77*32", .keysOutOfOrder),
         ("82 04 a2 01 99 07 d1", .truncated),
+        ("82 04 a2 01 81 83 58 20 dd*32 01 80 0f 58 20 77*32", .keysOutOfOrder),
+        ("82 04 a2 01 81 83 58 20 dd*32 01 99 07 d1", .truncated),
+        (
+            "82 04 a2 01 81 83 58 20 dd*32 01 82 83 58 20 d0*32 02 50 ee*16 "
+                + "83 58 20 d0*32 02 50 ee*16 0f 58 20 77*32", .keysOutOfOrder
+        ),
+        (
+            "82 04 a2 01 82 83 58 20 dd*32 01 81 83 58 20 d0*32 02 50 ee*16 "
+                + "83 58 20 dd*32 01 81 83 58 20 d1*32 02 50 ee*16 0f 58 20 77*32",
+            .keysOutOfOrder
+        ),
         ("82 06 a2 01 61 07 0f 58 20 77*32", .badText),
         ("82 06 a2 02 61 00 0f 58 20 77*32", .badText),
         ("82 06 a2 01 79 01 01 61*257 0f 58 20 77*32", .countExceeded),
@@ -74,11 +85,14 @@ import WorkspaceTestKit
             answers: (0..<Limits.privateAnswersMax).map {
                 OperationID([UInt8](repeating: 0xff, count: 24) + bigEndianBytes(of: UInt64($0)))
             })
-        let cut = CutEntry(
-            log: LogName(document: .zero, device: .zero, incarnation: .max), sequence: 1 << 40,
-            id: .zero)
-        let removal = PrivateAction.remove(
-            .zero, cuts: [CutEntry](repeating: cut, count: Limits.privateCutsMax), epoch: epoch)
+        // Each of another incarnation, so that nothing stands there once for all.
+        let cuts = (0..<Limits.privateCutsMax).map {
+            CutEntry(
+                log: LogName(
+                    document: .zero, device: .zero, incarnation: .max - 5_000 + UInt32($0)),
+                sequence: 1 << 40, id: .zero)
+        }
+        let removal = PrivateAction.remove(.zero, cuts: cuts, epoch: epoch)
         let addition = PrivateAction.add(PrivateAddition(seats: seats, epoch: epoch))
         for action in [removal, addition] {
             let bytes = PrivateChange(action, seat: .zero).encoded

@@ -135,7 +135,7 @@ import WorkspaceTestKit
         let stored = runs.reduce(0) { $0 + $1.entries[0].payload.count }
         try table.ada.take(runs)
         #expect(try table.ada.log(of: "board").count == 5)
-        #expect(stored > 85 * count * listed)
+        #expect(stored > 50 * count * listed)
         #expect(table.board.cutBytes <= 40 * count * listed + 4_096)
     }
 }

@@ -68,6 +68,22 @@ import WorkspaceTestKit
         #expect(planner.count == wanted.count)
     }
 
+    /// What came after its end is nothing that a peer learns by asking to be asked.
+    @Test func `that has ended learns from no pull how much is here`() throws {
+        var (lone, planner) = opened(.full)
+        let end = try #require(lone.replica.tips(of: SyncWorld.document(0)).first)
+        let before = try #require(lone.replica.operations.values.first { $0.log == end.log })
+        lone.replica.write(end.log, behind: before.id, payload: [9])
+        lone.replica.farewellTips = [end]
+        _ = lone.give(.standingChanged(.removed), &planner)
+        let beyond = LogTip(log: end.log, sequence: 9, id: LoneSession.tip(1).id)
+        let other = LogTip(log: LoneSession.tip(1, document: 0).log, sequence: 9, id: end.id)
+        let tips = SyncMessage.tips(4, [beyond, other], final: true)
+        let asked = lone.give(.received(tips), &planner).pulls.flatMap(\.items)
+        #expect(asked.map(\.target) == [beyond, other])
+        #expect(asked.map(\.have) == [[LogPoint(sequence: end.sequence, id: end.id)], []])
+    }
+
     @Test(arguments: rows)
     func `decides what is served`(_ row: Row) throws {
         for (document, isServed) in [(0, row.serves.authority), (1, row.serves.other)] {

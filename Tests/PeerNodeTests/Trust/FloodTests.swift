@@ -32,8 +32,7 @@ import WorkspaceTestKit
         private func payload(_ number: Int) -> AuthorityPayload {
             guard self == .large else { return Table.document(number) }
             let log = LogName(document: .zero, device: .zero, incarnation: UInt32(number))
-            let cut = CutEntry(log: log, sequence: 1, id: .zero)
-            return .cutPart([CutEntry](repeating: cut, count: 40))
+            return .cutPart((0..<70).map { CutEntry(log: log, sequence: $0, id: .zero) })
         }
     }
 

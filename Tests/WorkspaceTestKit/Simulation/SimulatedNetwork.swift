@@ -89,6 +89,9 @@ public final class SimulatedConnection {
         }
     }
 
+    /// Lets go of both hosts. The pipes hold the connection, which outlives its place in the network.
+    fileprivate func end() { (ends, pipes) = ([], []) }
+
     /// One host is gone without a word; the other hears of it, unless `isSilent`.
     func vanish(_ host: any SimulatedHost, isSilent: Bool) {
         for end in ends where end.host === host { end.isOpen = false }
@@ -120,6 +123,8 @@ public final class SimulatedNetwork {
     private let world: SimulatedWorld
     private var hosts: [any SimulatedHost] = []
     private var connections: [SimulatedConnection] = []
+    /// Open ones and others, for `end()`.
+    private var made: [SimulatedConnection] = []
     private var blocked: Set<[String]> = []
     private var stalled: Set<String> = []
     /// Connections that were ever made.
@@ -129,6 +134,12 @@ public final class SimulatedNetwork {
 
     /// Makes a host known, so that it can be dialled.
     public func add(_ host: any SimulatedHost) { hosts.append(host) }
+
+    /// Breaks the references in circles.
+    func end() {
+        for connection in made { connection.end() }
+        (hosts, connections, made) = ([], [], [])
+    }
 
     /// Connections with both ends open, in the order of their making.
     public var open: [SimulatedConnection] {
@@ -151,6 +162,7 @@ public final class SimulatedNetwork {
             connectionCount += 1
             let connection = SimulatedConnection(world, from: host, to: target)
             connections.append(connection)
+            made.append(connection)
             connection.follow(self)
             target.accepted(
                 connection.listener, from: "\(host.hostAddress):\(40_000 + number % 20_000)")

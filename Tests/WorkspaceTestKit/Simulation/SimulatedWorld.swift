@@ -104,7 +104,9 @@ public final class SimulatedWorld {
     /// Breaks the references in circles, so that the stores are closed.
     public func end() {
         queue = EventQueue()
+        networkStore?.end()
         networkStore = nil
+        onEffect = nil
         nodes = []
     }
 
