@@ -109,10 +109,11 @@ extension NodeCore {
     var subscribers: [UInt64] { subscriptions.connections }
 
     /// What the streams of a connection can be given now. Together they look at no more rows than
-    /// one would alone.
+    /// one would alone. Where the store cannot be read, what is known without it is told all the same:
+    /// that writing has stopped, first of all.
     func nextEvents(
         for connection: UInt64, room: Int
-    ) throws(StorageError) -> [(subscription: Int64, event: EventObject)] {
+    ) -> [(subscription: Int64, event: EventObject)] {
         var left = room
         var given: [(subscription: Int64, event: EventObject)] = []
         let streams = subscriptions.subscriptions(of: connection)
@@ -129,8 +130,11 @@ extension NodeCore {
                 }
                 continue
             }
-            let reading = try read(
-                stream.filter, after: stream.sequence, limit: Self.pageMax, room: left, rows: rows)
+            guard
+                let reading = try? read(
+                    stream.filter, after: stream.sequence, limit: Self.pageMax, room: left,
+                    rows: rows)
+            else { continue }
             given += reading.events.map { (stream.id, $0.event) }
             left -= reading.events.reduce(0) { $0 + $1.bytes }
             subscriptions.advance(

@@ -161,7 +161,7 @@ public final class NodeHost {
     public func events(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {
-        (try? core.nextEvents(for: connection, room: room)) ?? []
+        core.nextEvents(for: connection, room: room)
     }
 
     /// Whether a stream of a connection was cut short because it looks at very many events, and

@@ -128,6 +128,24 @@ import WorkspaceTestKit
         #expect(!mina.hasStopped)
     }
 
+    /// Nothing can be read any more, so no event that is stored reaches anybody.
+    @Test func `is told to who listens, though nothing can be read`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let listening = CallID(connection: 5, number: 1)
+        mina.turn([.call(listening, method: "events.subscribe", arguments: ["since": "latest"])])
+        try mina.send("unread")
+        try mina.inTurn { core, _ in
+            try core.write()
+            try core.store.connection.execute("ALTER TABLE event RENAME TO lost")
+            core.subscriptions.say(.writingStopped, as: "node.warning")
+        }
+        let host = try #require(mina.host)
+        let told = host.events(for: 5, room: 1 << 20).map(\.event.type)
+        #expect(told == ["node.warning"])
+        #expect(host.events(for: 5, room: 1 << 20).isEmpty)
+    }
+
     @Test func `tells those who waited once`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
