@@ -193,7 +193,9 @@ extension Session {
         case "member.remove" where scan.values["recut"]?.boolValue != true:
             try confirm("Remove \(given("member")) from the workspace?", "done")
         case "device.revoke": try confirm("Revoke \(given("device")) for ever?", "done")
-        case "workspace.leave": try confirm("Leave the workspace?", "done")
+        case "workspace.leave":
+            let name = given("workspace")
+            try confirm("Leave \(name.isEmpty ? "the workspace" : name)?", "done")
         default: break
         }
     }

@@ -112,8 +112,10 @@ extension Command {
 
     private static let workspaceLeave = Command(
         "workspace.leave",
-        line: CommandLineForm("workspace leave", examples: ["workspace leave"]),
-        "Leave a workspace; it stays readable.",
+        line: CommandLineForm(
+            "workspace leave", ["workspace"],
+            examples: ["workspace leave", "workspace leave acme"]),
+        "Leave a workspace, without a name the selected one; what you have stays readable.",
         parameters: [workspace.definition], result: "workspace",
         failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
         example: ["workspace": "acme"],

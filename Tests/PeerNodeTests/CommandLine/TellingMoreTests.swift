@@ -67,6 +67,7 @@ import WorkspaceModel
         (["member", "remove", "@Joon"], "Remove @Joon from the workspace?"),
         (["device", "revoke", "d_device00"], "Revoke d_device00 for ever?"),
         (["workspace", "leave"], "Leave the workspace?"),
+        (["workspace", "leave", "acme"], "Leave acme?"),
     ])
     func `what cannot be taken back is asked about first`(
         _ words: [String], _ question: String
