@@ -19,6 +19,7 @@ enum SoakBench {
             var written = 0
             for size in sizes {
                 try grow(pair, by: size - written)
+                try rest(pair)
                 let soak = try Soak(pair, ticks: perSecond * options.soakSeconds, perSecond)
                 written = size + soak.messages
                 costs.append(soak.microseconds)
@@ -42,6 +43,19 @@ enum SoakBench {
             }
             try settle(pair)
         }
+    }
+
+    /// Waits until neither works any more: the index of words is made behind the history, and would be
+    /// counted as what a message costs.
+    private static func rest(_ pair: NodePair) throws {
+        var before = try pair.processorSeconds()
+        for _ in 0..<600 {
+            usleep(1_000_000)
+            let now = try pair.processorSeconds()
+            guard now - before > 0.05 else { return }
+            before = now
+        }
+        throw BenchError("the nodes do not come to rest within ten minutes")
     }
 
     /// Waits until both show the same newest message.
