@@ -21,7 +21,7 @@ PART = 10000
 MUTANTS ?= 2000
 # How many lives `campaign-sim` plays.
 LIVES ?= 100000
-# In how many of them one process does that: a life leaves 30 MB behind.
+# In how many of them one process does that.
 LIVES_PART = 200
 # How many stores `campaign-rot` damages.
 ROTS ?= 1000

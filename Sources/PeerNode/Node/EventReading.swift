@@ -109,8 +109,8 @@ extension NodeCore {
     var subscribers: [UInt64] { subscriptions.connections }
 
     /// What the streams of a connection can be given now. Together they look at no more rows than
-    /// one would alone. Where the store cannot be read, what is known without it is told all the same:
-    /// that writing has stopped, first of all.
+    /// one would alone. Where the store cannot be read, what is known without it is told all the same,
+    /// such as that writing has stopped.
     func nextEvents(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {

@@ -101,6 +101,21 @@ import WorkspaceTestKit
         }
     }
 
+    /// The bound is one of all places, however many devices they are of.
+    @Test(arguments: [0, 1])
+    func `keeps no more places than its bound, of one device or two`(beyond: Int) {
+        let count = Limits.privateCutsMax - 1 + beyond
+        let second = spelled("83 58 20 dd*32 02 99") + bigEndianBytes(of: UInt64(count)).suffix(2)
+        var bytes =
+            spelled("82 04 a2 01 82 83 58 20 dd*32 01 81 83 58 20 d0*32 02 50 ee*16") + second
+        for place in 0..<UInt64(count) {
+            bytes += spelled("83 58 20 d0*32 1a") + bigEndianBytes(of: 65_536 + place).suffix(4)
+            bytes += spelled("50 ee*16")
+        }
+        bytes += spelled("0f 58 20 77*32")
+        #expect(refusal(of: bytes) == (beyond == 0 ? nil : .countExceeded))
+    }
+
     // C03, C05: whatever is inside, it is read or refused.
     @Test(arguments: Seeds.explore(30))
     func `is read or refused, whatever the bytes`(seed: UInt64) throws {

@@ -55,6 +55,22 @@ import WorkspaceTestKit
         #expect(run() == run())
     }
 
+    /// A campaign plays very many in one process.
+    @Test func `leave nothing behind`() {
+        weak var world: SimulatedWorld?
+        weak var node: SimulatedNode?
+        weak var core: NodeCore?
+        do {
+            let life = RandomLife(seed: 7)
+            life.work(steps: 30)
+            (world, node) = (life.world, life.world.nodes.first)
+            core = node?.host?.core
+            #expect(core != nil)
+            life.world.end()
+        }
+        #expect(world == nil && node == nil && core == nil)
+    }
+
     @Test func `remove people now and then`() {
         var removed = 0
         for seed in [UInt64(5), 6, 12, 18] {

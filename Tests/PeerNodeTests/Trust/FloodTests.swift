@@ -151,6 +151,26 @@ import WorkspaceTestKit
         try table.expectService()
     }
 
+    /// S-4: what cites what nobody has cannot be judged, and would wait without number.
+    @Test func `ends the link of an outsider by what waits unasked`() throws {
+        let table = try Table()
+        try table.pair.removeMallory()
+        let (ada, before) = (table.pair.ada, try table.rows())
+        let nobody = OperationReference(
+            device: ForeignDevice(9).id, incarnation: 1, sequence: 0,
+            id: OperationID([UInt8](repeating: 7, count: 32)))
+        var log = table.log
+        let visitor = try table.pair.visit(ada)
+        for number in 0...Limits.outsiderOperationsHourly {
+            #expect(visitor.isOpen, "\(number)")
+            let waits = log.write(Table.document(number), knowing: [nobody])
+            visitor.push([waits.run(in: table.pair.workspace)])
+        }
+        #expect(!visitor.isOpen && ada.endings.last == "auth.budget")
+        #expect(try table.rows() == before)
+        try table.expectService()
+    }
+
     /// What waits for what nobody has is bounded for an outsider, and goes with the link.
     @Test func `that cites what nobody has waits in a bounded room`() throws {
         let table = try Table()

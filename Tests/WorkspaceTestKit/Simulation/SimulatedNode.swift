@@ -107,6 +107,12 @@ public final class SimulatedNode: SimulatedHost {
         setAlarm()
     }
 
+    /// Lets go of the process, which holds what opens its store.
+    func end() {
+        (host, store, storeOpened) = (nil, nil, nil)
+        (ends, inputs, image) = ([:], [], [])
+    }
+
     private func openStore() throws(StorageError) -> NodeStore {
         if let store {
             commitsOfFormerStores += store.connection.commitCount

@@ -107,6 +107,7 @@ public final class SimulatedWorld {
         networkStore?.end()
         networkStore = nil
         onEffect = nil
+        for node in nodes { node.end() }
         nodes = []
     }
 
