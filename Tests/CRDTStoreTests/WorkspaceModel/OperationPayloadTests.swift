@@ -212,24 +212,25 @@ import WorkspaceTestKit
     /// A payload with `count` cuts, devices or older keys.
     private static func list(_ type: UInt8, _ count: Int) -> [UInt8] {
         func items(_ notation: String) -> [UInt8] {
-            let item = spelled(notation)
-            return listHead(count) + (0..<count).flatMap { _ in item }
+            listHead(count) + Array(repeatElement(spelled(notation), count: count).joined())
         }
         switch type {
         case 12:
             guard count > 0 else { return spelled("82 0c a1 01 80") }
             var bytes = spelled("82 0c a1 01 81 83 58 20 02*32 03") + listHead(count)
-            for place in 0..<UInt32(count) {
+            for place in 0..<UInt64(count) {
                 bytes += spelled("83 58 20 01*32 1a")
-                bytes += bigEndianBytes(of: 65_536 + UInt64(place)).suffix(4)
+                let place: [UInt8] = bigEndianBytes(of: 65_536 + place)
+                bytes += place.suffix(4)
                 bytes += spelled("50 05*16")
             }
             return bytes
         case 5:
-            return spelled("82 05 a3 01") + items("83 58 20 01*32 58 20 02*32 58 40 03*64")
-                + spelled("02 50 04*16 03 80")
+            let devices = items("83 58 20 01*32 58 20 02*32 58 40 03*64")
+            return spelled("82 05 a3 01") + devices + spelled("02 50 04*16 03 80")
         default:
-            return spelled("82 12 a3 01 50 01*16 02 80 03") + items("82 50 02*16 40")
+            let older = items("82 50 02*16 40")
+            return spelled("82 12 a3 01 50 01*16 02 80 03") + older
         }
     }
 
