@@ -169,8 +169,8 @@ extension NodeCore {
     // MARK: Marking
 
     /// Notes that a conversation was read up to a message. Of one conversation a marker is written
-    /// at most once a minute; a later one waits until then, and counts at once. One by which
-    /// messages that came late are read is written at once: they are few.
+    /// at most once a minute; a later one waits until then, and counts at once. So does one by which
+    /// messages are read that came late: of two who write at the same instant, every second one does.
     ///
     /// - Parameter sort: the place of that message in display order.
     /// - Returns: whether this device may write.
@@ -183,7 +183,7 @@ extension NodeCore {
         if let known, known >= key, !isLateRead { return true }
         let frontier = frontier(of: channel, upTo: sort, in: workspace)
         let due = (workspace.readMarks.written[name] ?? 0) &+ Limits.readMarkerMilliseconds
-        guard !isLateRead, workspace.readMarks.written[name] != nil, time.monotonic < due else {
+        guard workspace.readMarks.written[name] != nil, time.monotonic < due else {
             return try writeMarker(name, key, frontier, in: workspace)
         }
         var mark =
