@@ -126,7 +126,8 @@ int wsx_network_changes(void) {
     if (fd < 0) return -1;
     struct sockaddr_nl address = {0};
     address.nl_family = AF_NETLINK;
-    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR |
+                        RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
     int number = errno;
     close(fd);

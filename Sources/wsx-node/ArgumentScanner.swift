@@ -59,10 +59,21 @@ struct ArgumentScanner {
 
     // MARK: Words
 
+    /// What people know from elsewhere, for the words of a command.
+    static let aliases: [String: [String]] = [
+        "ls": ["channel", "list"], "channels": ["channel", "list"],
+        "whoami": ["identity", "show"], "members": ["member", "list"],
+        "kick": ["member", "remove"], "ban": ["member", "remove"],
+    ]
+
     private mutating func takeWords() throws(NodeError) {
         while let token = tokens.first {
             if Self.isFlag(token) {
                 guard try takeGlobal() else { break }
+                continue
+            }
+            if scan.words.isEmpty, let meant = Self.aliases[token] {
+                tokens = ArraySlice(meant + tokens.dropFirst())
                 continue
             }
             let words = scan.words + [token]
@@ -91,7 +102,7 @@ struct ArgumentScanner {
         let names = topics + lines.map { $0.joined(separator: " ") } + groups
         let similar = Similarity.nearest(to: name, in: names)
         return .usage(
-            "there is no command \(NodeError.quoted(name))",
+            "unknown command \(NodeError.quoted(name))",
             hint: similar.map { "did you mean '\($0)'?" } ?? "wsx-node help")
     }
 
@@ -275,13 +286,16 @@ struct ArgumentScanner {
                 while let text = rest.popFirst() {
                     try take(text, parameter)
                 }
+            } else if name == line.positions.last, parameter.joinsWords, !rest.isEmpty {
+                try take(rest.joined(separator: " "), parameter)
+                rest = []
             } else if let text = rest.popFirst() {
                 try take(text, parameter)
             }
         }
         if let extra = rest.first {
             throw .usage(
-                "one word too many: \(NodeError.quoted(extra))",
+                "unexpected word \(NodeError.quoted(extra))",
                 hint: "put text with spaces in quotes: wsx-node \(command.usage)")
         }
         if let timeout = scan.globals.timeoutMilliseconds,
@@ -292,7 +306,7 @@ struct ArgumentScanner {
         }
     }
 
-    /// Reads the word at a position.
+    /// Reads what stands at a position.
     private mutating func take(
         _ text: String, _ parameter: ParameterDefinition
     ) throws(NodeError) {
@@ -300,4 +314,9 @@ struct ArgumentScanner {
         try store(
             try ArgumentText.value(text, parameter, shownAs: shown), parameter, shown)
     }
+}
+
+extension ParameterDefinition {
+    /// Whether it is text in people's words, so that several of them need no quotes.
+    fileprivate var joinsWords: Bool { isMessageText || name == "query" }
 }

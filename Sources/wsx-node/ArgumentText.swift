@@ -22,14 +22,21 @@ enum ArgumentText {
 
     static func value(_ text: String, _ shape: ParameterShape) -> JSONValue? {
         switch shape {
-        case .text, .identifier, .channel, .member, .workspace, .choice, .time, .location:
-            .string(text)
+        case .text, .identifier, .channel, .member, .workspace, .time, .location: .string(text)
+        case .choice(let words): .string(words.contains(text) ? text : familiar(text, words))
         case .integer: integer(text).map(JSONValue.integer)
         case .duration: DurationText.milliseconds(text).map(JSONValue.integer)
         case .flag: text == "true" ? true : text == "false" ? false : nil
         case .list(let element, _): value(text, element)
         case .json: try? JSONValue(parsing: text)
         }
+    }
+
+    /// What other programs call a status.
+    private static let familiarWords = ["away": "absent", "dnd": "busy", "back": "online"]
+
+    private static func familiar(_ text: String, _ words: [String]) -> String {
+        familiarWords[text].flatMap { words.contains($0) ? $0 : nil } ?? text
     }
 
     /// Exact and plain: no sign but `-`, no space.

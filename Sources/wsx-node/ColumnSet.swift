@@ -45,19 +45,19 @@ struct ColumnSet {
         switch method {
         case "channel.list", "channel.find": "no channels"
         case "search", "user.find": "nothing found"
-        case "dm.list": "no direct conversations"
+        case "dm.list": "no direct messages"
         case "unread.get": "nothing unread"
         case "read.status": "nothing read yet"
         case "message.history": "no messages"
         case "workspace.list": "no workspaces"
         case "member.list", "channel.members": "no members"
-        case "presence.list": "nobody is there"
+        case "presence.list": "nobody is online"
         case "device.list": "no devices"
         case "invite.list": "no invites"
         case "join.requests": "no requests"
         case "peer.list": "no peers"
         case "ui.pref.list": "no settings"
-        case "sync.status": "nothing is synced with anybody"
+        case "sync.status": "not syncing with anyone"
         default: nil
         }
     }
@@ -74,7 +74,7 @@ struct ColumnSet {
         switch method {
         case "presence.list":
             ColumnSet([
-                "ID": "id", "NAME": "name", "STATE": "state", "SIGN": "emoji", "TEXT": "text",
+                "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
                 "UNTIL": "until",
             ])
         case "device.list", "device.rename", "device.revoke":
@@ -83,10 +83,10 @@ struct ColumnSet {
                 "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
         case "message.holders":
-            ColumnSet(["DEVICE": "device", "OF": "label", "HELD": "complete", "HEARD": "at"])
+            ColumnSet(["DEVICE": "device", "NAME": "label", "HELD": "complete", "HEARD": "at"])
         case "member.status":
             ColumnSet([
-                "DEVICE": "device", "OF": "label", "APPLIED": "complete", "HEARD": "at",
+                "DEVICE": "device", "NAME": "label", "APPLIED": "complete", "HEARD": "at",
             ])
         case "peer.list":
             ColumnSet([
@@ -100,7 +100,8 @@ struct ColumnSet {
     private static func plain(_ method: String) -> ColumnSet? {
         switch method {
         case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
-            "workspace.leave", "workspace.rekey", "workspace.edit", "workspace.transfer",
+            "workspace.leave", "workspace.forget", "workspace.rekey", "workspace.edit",
+            "workspace.transfer",
             "workspace.successor.set", "invite.accept", "identity.recover":
             ColumnSet([
                 "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",

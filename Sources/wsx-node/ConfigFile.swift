@@ -77,7 +77,7 @@ struct ConfigFile {
 
     private static func unknown(_ name: String, line: Int?) -> NodeError {
         .badConfiguration(
-            "there is no setting \(NodeError.quoted(name))", line: line,
+            "unknown setting \(NodeError.quoted(name))", line: line,
             hint: "one of " + known.map(\.name).joined(separator: ", "))
     }
 
@@ -86,12 +86,12 @@ struct ConfigFile {
         guard Self.known.contains(where: { $0.name == name }) else {
             // The file is good: whoever typed the name is wrong.
             throw .usage(
-                "there is no setting \(NodeError.quoted(name))",
+                "unknown setting \(NodeError.quoted(name))",
                 hint: Self.unknown(name, line: nil).hint)
         }
         guard let value = settings.first(where: { $0.name == name })?.value else {
             throw NodeError(
-                .notFound, "\(NodeError.quoted(name)) is not set, so it has its default",
+                .notFound, "\(NodeError.quoted(name)) is not set; the default applies",
                 hint: "wsx-node config list shows what is set", reason: "setting.not_found")
         }
         return ConfigLine.text(value) ?? value

@@ -19,18 +19,18 @@ enum ConfigLine {
             let content = Self.trimmed(bytes[..<Self.valueEnd(bytes)])
             guard content.last == UInt8(ascii: "]"), content.count > 2,
                 content.dropFirst().dropLast().allSatisfy(Self.isNameByte)
-            else { throw .badConfiguration("not a section such as [net]", line: number) }
+            else { throw .badConfiguration("expected a section such as [net]", line: number) }
             self = .section(String(decoding: content.dropFirst().dropLast(), as: UTF8.self))
             return
         }
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
-            throw .badConfiguration("not a setting such as name = \"Mina\"", line: number)
+            throw .badConfiguration("expected a setting such as name = \"Mina\"", line: number)
         }
         let key = Self.trimmed(bytes[..<equals])
         let rest = bytes[(equals + 1)...]
         let value = Self.trimmed(rest[..<Self.valueEnd(rest)])
         guard !key.isEmpty, key.allSatisfy(Self.isNameByte), !value.isEmpty else {
-            throw .badConfiguration("not a setting such as name = \"Mina\"", line: number)
+            throw .badConfiguration("expected a setting such as name = \"Mina\"", line: number)
         }
         self = .setting(
             String(decoding: key, as: UTF8.self), String(decoding: value, as: UTF8.self))

@@ -23,7 +23,11 @@ struct ControlClient {
     }
 
     /// Calls a method and waits for its answer.
-    mutating func call(_ method: String, _ parameters: JSONObject) throws(NodeError) -> JSONValue {
+    ///
+    /// - Parameter watch: is shown the events of a stream that come meanwhile.
+    mutating func call(
+        _ method: String, _ parameters: JSONObject, watch: ((JSONValue) -> Void)? = nil
+    ) throws(NodeError) -> JSONValue {
         lastID += 1
         let request: JSONValue = [
             "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
@@ -35,7 +39,8 @@ struct ControlClient {
         while true {
             guard let answer = try nextLine(within: timeoutMilliseconds) else { throw Self.ended }
             if answer["method"]?.stringValue == "event" {
-                events.append(answer["params"] ?? .null)
+                let event = answer["params"] ?? .null
+                if let watch { watch(event) } else { events.append(event) }
                 continue
             }
             let id = answer["id"]
@@ -89,7 +94,7 @@ struct ControlClient {
 
     /// The daemon has gone while it was listened to.
     static let ended = NodeError(
-        .stopping, "the daemon ended the connection before it answered", hint: "wsx-node up",
+        .stopping, "the daemon closed the connection before it answered", hint: "wsx-node up",
         reason: "control.ended")
 
     private mutating func nextLine(within milliseconds: Int64?) throws(NodeError) -> JSONValue? {

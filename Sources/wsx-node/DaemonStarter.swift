@@ -31,7 +31,7 @@ struct DaemonStarter {
             usleep(10_000)
         }
         throw NodeError(
-            .timeout, "the daemon has started and does not answer",
+            .timeout, "the daemon started but does not answer",
             hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
     }
 
@@ -90,7 +90,7 @@ struct DaemonStarter {
         if let own = Self.failure(in: said, kind) { return own }
         return NodeError(
             kind,
-            "the daemon ended at once, with status \(code)"
+            "the daemon stopped right away, with status \(code)"
                 + (said.isEmpty ? "" : ": " + said.joined(separator: "; ")),
             hint: "read \(NodeError.quotedPath(home.log))", reason: "node.start")
     }

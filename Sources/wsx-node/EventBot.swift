@@ -104,7 +104,7 @@ struct EventBot {
         // A run without a count was to last so long; one with a count was to be full.
         guard left < .max / 2 else { return 0 }
         throw NodeError(
-            .timeout, "so many events did not happen in time", hint: nil, reason: "events.timeout")
+            .timeout, "not enough events happened in time", hint: nil, reason: "events.timeout")
     }
 
     private mutating func serve(_ client: inout ControlClient) throws(NodeError) -> Int32 {
@@ -247,10 +247,10 @@ struct EventBot {
     ///
     /// - Returns: why, for the node.
     private func warn(_ event: JSONValue, _ status: Int32?) -> String {
-        let how = status.map { "ended with \($0)" } ?? "could not be run"
+        let how = status.map { "exited with \($0)" } ?? "could not be run"
         let cursor = sanitised(event["cursor"]?.stringValue ?? "")
         let type = sanitised(event["type"]?.stringValue ?? "")
-        let text = "the command \(how) \(Self.triesMax) times at \(cursor) \(type); going on"
+        let text = "the command \(how) \(Self.triesMax) times at \(cursor) \(type); skipped it"
         guard isJSON else {
             io.printError("wsx-node: \(text)\n")
             return text
@@ -273,13 +273,13 @@ extension Session {
     func runBot(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         guard let name = parameters["name"]?.stringValue else {
             throw .usage(
-                "'--exec' needs --as NAME, under which the node keeps how far it has come",
+                "'--exec' needs --as NAME: the node keeps its position under that name",
                 hint: "wsx-node help events")
         }
         guard parameters["ephemeral"] != true, parameters["keepalive_s"] == nil else {
             throw .usage(
-                "'--ephemeral' and '--keepalive-s' do not go with '--exec'",
-                hint: "what is not kept cannot be tried again")
+                "'--ephemeral' and '--keepalive-s' do not work with '--exec'",
+                hint: "events that are not kept cannot be tried again")
         }
         var wanted = JSONObject()
         for key in ["types", "channels", "workspace"] { wanted[key] = parameters[key] }

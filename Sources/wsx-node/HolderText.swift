@@ -15,11 +15,12 @@ struct HolderText {
     init(count: Int64) { self.count = count }
 
     var text: String {
-        guard let total, total >= count else {
-            return "held by \(count) device\(count == 1 ? "" : "s")"
-        }
-        var text = "held by \(count) of \(total) device\(total == 1 ? "" : "s")"
-        if count < total, !offline.isEmpty {
+        let saved = count > 1 ? "saved on \(count) devices" : "saved"
+        guard let total, total > count else { return saved }
+        let left = total - count
+        let devices = left == 1 ? "device" : "devices"
+        var text = saved + "; on its way to \(left) " + (count > 1 ? "more" : devices)
+        if !offline.isEmpty {
             var names = offline.prefix(Self.namesMax).map { person in
                 let since = person.milliseconds.map { " " + TimeText.ago($0) } ?? ""
                 return sanitised(person.name) + " offline" + since

@@ -90,8 +90,8 @@ enum NodeCommand {
                 level: level, command: try? file.text(of: "notify.command"))
         else {
             throw .badConfiguration(
-                "notify.level: there is no level \(NodeError.quoted(level ?? ""))",
-                hint: "all, mentions or none")
+                "notify.level: unknown level \(NodeError.quoted(level ?? ""))",
+                hint: "use all, mentions or none")
         }
         return notices
     }
@@ -103,8 +103,8 @@ enum NodeCommand {
         let word = environment["WSX_NODE_LOG"] ?? (try? file.text(of: "log.level")) ?? "info"
         guard let level = LogLevel(word: word) else {
             throw .badConfiguration(
-                "there is no log level \(NodeError.quoted(word))",
-                hint: "error, warn, info or debug")
+                "unknown log level \(NodeError.quoted(word))",
+                hint: "use error, warn, info or debug")
         }
         return level
     }

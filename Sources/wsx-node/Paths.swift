@@ -34,7 +34,7 @@ struct Paths: Equatable {
                 ?? home + "/control.sock"
         } else {
             guard let account = value("HOME") ?? io.accountHome else {
-                throw .badConfiguration("there is no home folder", hint: "give --home DIR")
+                throw .badConfiguration("no home folder found", hint: "add --home DIR")
             }
             func folder(_ name: String, _ otherwise: String) -> String {
                 // The XDG rules ignore a relative path.

@@ -100,7 +100,7 @@ struct Session {
             return 0
         }
         try refuseVisibleSecrets(command)
-        return command.needs == .nothing ? try runLocally(command) : try runRemotely(command)
+        return command.needs == .nothing ? try runLocally(command) : try runNamingPeople(command)
     }
 
     /// Bare words that are the beginning of commands, or nothing at all.
@@ -122,7 +122,7 @@ struct Session {
         }
         guard !globals.json else {
             throw .usage(
-                "'\(scan.words.joined(separator: " "))' is the beginning of several commands",
+                "several commands begin with '\(scan.words.joined(separator: " "))'",
                 hint: "wsx-node help \(scan.words.joined(separator: " "))")
         }
         io.printError(list)

@@ -12,7 +12,8 @@ enum RawArgument {
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")), equals > word.startIndex
         else {
             throw .usage(
-                "\(NodeError.quoted(word)) is no argument", hint: "write name=value or name:=JSON")
+                "\(NodeError.quoted(word)) is not an argument",
+                hint: "write name=value or name:=JSON")
         }
         var name = String(word[..<equals])
         let text = String(word[word.utf8.index(after: equals)...])
@@ -34,7 +35,7 @@ enum RawArgument {
     private static func json(_ text: String, _ name: String) throws(NodeError) -> JSONValue {
         do { return try JSONValue(parsing: text) } catch {
             throw .usage(
-                "\(NodeError.quoted(name)) is no JSON: \(NodeError.badJSON(error).message)")
+                "\(NodeError.quoted(name)) is not valid JSON: \(NodeError.badJSON(error).message)")
         }
     }
 

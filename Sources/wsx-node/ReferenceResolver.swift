@@ -195,9 +195,9 @@ struct ReferenceResolver {
         /// All: what is a place in the channel.
         case any = "the channel is empty"
         /// What can be spoken of still.
-        case said = "nothing that is said there is left"
+        case said = "there are no messages left there"
         /// What one may change.
-        case own = "nothing that you said there is left"
+        case own = "you have no messages there"
         /// What can be brought back.
         case deleted = "nothing was deleted there"
 

@@ -37,12 +37,12 @@ extension Rendering {
         // Whether somebody came or was taken in, left or was put out, it does not say.
         let sentences: [String] =
             switch event["type"]?.stringValue {
-            case "channel.member_added": ["\(person(data["member"])) is in it now"]
-            case "channel.member_removed": ["\(person(data["member"])) is not in it any more"]
-            case "member.joined": ["\(person(data)) came into the workspace"]
-            case "member.removed": ["\(person(data)) is out of the workspace"]
-            case "channel.archived": ["\(name) is archived: nobody writes in it"]
-            case "channel.unarchived": ["\(name) is open again"]
+            case "channel.member_added": ["\(person(data["member"])) is now in the channel"]
+            case "channel.member_removed": ["\(person(data["member"])) is no longer in the channel"]
+            case "member.joined": ["\(person(data)) joined the workspace"]
+            case "member.removed": ["\(person(data)) is no longer in the workspace"]
+            case "channel.archived": ["\(name) was archived: nobody can write in it"]
+            case "channel.unarchived": ["\(name) is no longer archived"]
             default: edits(of: data, former)
             }
         let (_, clock) = TimeText.local(event["at"]?.integerValue ?? now, zone: zone)
@@ -56,13 +56,13 @@ extension Rendering {
         var sentences: [String] = []
         if channel["name"] != former["name"] {
             sentences.append(
-                "#\(fitting(shown(former["name"]))) is called #\(fitting(shown(channel["name"]))) now"
+                "#\(fitting(shown(former["name"]))) is now #\(fitting(shown(channel["name"])))"
             )
         }
         for (field, words) in [("topic", "topic"), ("description", "description")]
         where channel[field] != former[field] {
             let text = channel[field]?.stringValue.map(oneLine) ?? ""
-            sentences.append(text.isEmpty ? "no \(words) any more" : "\(words): \(text)")
+            sentences.append(text.isEmpty ? "\(words) removed" : "\(words): \(text)")
         }
         return sentences
     }
@@ -88,17 +88,17 @@ extension Rendering {
     private func sentence(_ type: String, _ data: JSONValue, _ message: JSONValue?) -> String? {
         switch type {
         case "message.edited":
-            return "✎ \(person(data["author"])) changed: \(quoted(data))"
-        case "message.restored": return "↺ back: \(whose(data)) \(quoted(data))"
+            return "✎ \(person(data["author"])) edited: \(quoted(data))"
+        case "message.restored": return "↺ restored: \(whose(data)) \(quoted(data))"
         case "message.pinned": return "⌖ pinned: \(whose(data)) \(quoted(data))"
-        case "message.unpinned": return "⌖ no longer pinned: \(whose(data)) \(quoted(data))"
+        case "message.unpinned": return "⌖ unpinned: \(whose(data)) \(quoted(data))"
         case "message.deleted":
             // What was deleted is not said once more.
             return "✗ \(person(data["by"])) deleted \(which(message, by: data["by"]))"
         case "reaction.added":
             return "\(sign(data)) \(person(data["member"])) on \(whose(message)) \(quoted(message))"
         case "reaction.removed":
-            return "\(person(data["member"])) took \(sign(data)) back from \(whose(message)) "
+            return "\(person(data["member"])) removed \(sign(data)) from \(whose(message)) "
                 + quoted(message)
         default: return nil
         }
@@ -121,7 +121,7 @@ extension Rendering {
 
     /// A message in a few words, such as before it is deleted.
     func summary(_ message: JSONValue) -> String {
-        "'\(quoted(message))' of \(person(message["author"])), \(moment(message["at"])),"
+        "'\(quoted(message))' by \(person(message["author"])), \(moment(message["at"])),"
     }
 
     private func which(_ message: JSONValue?, by: JSONValue?) -> String {
@@ -129,7 +129,7 @@ extension Rendering {
         let (day, clock) = TimeText.local(at, zone: zone)
         let today = TimeText.local(now, zone: zone).day
         let when = day == today ? clock : "\(TimeText.dayLine(day, today: today)) \(clock)"
-        guard message["author"]?["id"] != by?["id"] else { return "their message of \(when)" }
-        return "the message of \(person(message["author"])), \(when)"
+        guard message["author"]?["id"] != by?["id"] else { return "their message from \(when)" }
+        return "\(person(message["author"]))'s message from \(when)"
     }
 }

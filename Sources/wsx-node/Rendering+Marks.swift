@@ -17,6 +17,8 @@ extension Rendering {
             if method == "peer.list", item["state"] != "connected" {
                 (fields["behind"], fields["ahead"]) = (.null, .null)
             }
+            if item["have"] == "unknown" { fields["complete"] = "unknown" }
+        case "presence.list": fields["state"] = .string(stateWord(item["state"]))
         case "dm.list", "dm.open":
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case "channel.list", "channel.find":

@@ -216,11 +216,15 @@ extension Rendering {
     }
 
     /// What `send` prints: the id, and who holds the message as far as is known.
-    func sent(_ message: JSONValue, holders: HolderText? = nil) -> String {
+    /// - Parameter workspace: where it went, if that is worth saying.
+    func sent(
+        _ message: JSONValue, holders: HolderText? = nil, in workspace: String? = nil
+    ) -> String {
         if isJSON { return message.text + "\n" }
         if isPlain { return shown(message["id"]) + "\n" }
         let count = message["holders"]?.integerValue ?? 1
         let known = holders ?? HolderText(count: count)
-        return "\(shown(message["id"]))  \(known.text)\n"
+        let place = workspace.map { "  in \(fitting(sanitised($0)))" } ?? ""
+        return "\(shown(message["id"]))  \(known.text)\(place)\n"
     }
 }

@@ -11,7 +11,7 @@ extension Rendering {
         case "identity.show" where value["phrase"] != nil: nil
         case "identity.show", "identity.create", "identity.passphrase.change": identity(value)
         case "device.link" where value["link"] == nil:
-            "this home is another device of yours now\n" + identity(value)
+            "this device is now linked to \(shown(value["name"]))\n" + identity(value)
         case "identity.recover": recovered(value)
         case "device.revoke", "device.rename": devices(value, of: method)
         case "net.suspend", "net.resume", "net.status": network(value)
@@ -25,7 +25,7 @@ extension Rendering {
             "lock.change", "lock.remove":
             session(value)
         case "channel.role": channelRoles(value)
-        case "member.role": "\(shown(value["name"])) is \(shown(value["role"])) now\n"
+        case "member.role": "\(shown(value["name"])) is now \(shown(value["role"]))\n"
         case "member.remove": removed(value)
         case "message.delete": deletedMessage(value)
         default: nil
@@ -36,13 +36,13 @@ extension Rendering {
         var rows: [(String, String)] = [("name", shown(workspace["name"]))]
         rows.append(("id", shown(workspace["id"])))
         if let text = workspace["description"]?.stringValue {
-            rows.append(("for", sanitised(text)))
+            rows.append(("about", sanitised(text)))
         }
         if let role = workspace["role"]?.stringValue { rows.append(("you are", sanitised(role))) }
         rows.append(("owner", shown(workspace["owner"]?["name"])))
         rows.append(("members", shown(workspace["members"])))
         rows.append(("channels", shown(workspace["channels"])))
-        rows.append(("made", moment(workspace["created_at"])))
+        rows.append(("created", moment(workspace["created_at"])))
         if workspace["successor"]?.isNull == false {
             rows.append(("successor", shown(workspace["successor"]?["name"])))
         }
@@ -56,13 +56,13 @@ extension Rendering {
     }
 
     private func deletedMessage(_ message: JSONValue) -> String {
-        guard let deleted = message["deleted"], !deleted.isNull else { return "it is back\n" }
+        guard let deleted = message["deleted"], !deleted.isNull else { return "restored\n" }
         guard deleted["by"]?["id"] != message["author"]?["id"] else {
-            return "deleted for everybody: your message of \(moment(message["at"]))\n"
+            return "deleted for everyone: your message from \(moment(message["at"]))\n"
         }
-        return "deleted for everybody, and erased in a day: the message of "
-            + "\(person(message["author"])), \(moment(message["at"]))\n"
-            + "  to take that back: "
+        return "deleted for everyone, and erased after a day: "
+            + "\(person(message["author"]))'s message from \(moment(message["at"]))\n"
+            + "  to undo: "
             + hints.text("wsx-node message delete \(shown(message["id"])) --undo\n")
     }
 
@@ -72,9 +72,9 @@ extension Rendering {
             guard row["member"]?.isNull == false else { return device }
             return "\(shown(row["member"]?["name"])) (\(device))"
         }
-        return "for everybody who hears of it; "
-            + (names.isEmpty ? "no other device has said so yet" : names.joined(separator: ", "))
-            + (names.isEmpty ? "" : " know it")
+        return "for everyone it reaches; "
+            + (names.isEmpty ? "no other device has confirmed it yet" : "confirmed by ")
+            + names.joined(separator: ", ")
     }
 
     /// The sentence about the end of the own membership, in its two halves.
@@ -92,13 +92,13 @@ extension Rendering {
         let heir =
             workspace["successor"]?.isNull == false
             ? shown(workspace["successor"]?["name"]) : "nobody"
-        return "\(heir) gets \(shown(workspace["name"])) when its owner leaves\n"
+        return "\(heir) takes over \(shown(workspace["name"])) when its owner leaves\n"
     }
 
     private func recovered(_ workspace: JSONValue) -> String {
-        "back in \(shown(workspace["name"])) as \(shown(workspace["role"])); this home is a new "
-            + "device of yours\n"
-            + "  for each other workspace of yours, by an invite link of it:\n"
+        "welcome back: this is now a device of yours in \(shown(workspace["name"])), "
+            + "role \(shown(workspace["role"]))\n"
+            + "  for each of your other workspaces, run this with an invite link to it:\n"
             + hints.text("  wsx-node identity recover LINK --phrase -\n")
     }
 
@@ -111,7 +111,7 @@ extension Rendering {
         }
         var rows: [(String, String)] = [
             ("name", shown(identity["name"])), ("device", shown(identity["id"])),
-            ("made", moment(identity["created_at"])),
+            ("created", moment(identity["created_at"])),
             ("recovery", hints.text(recovery(identity["recovery"]?.stringValue))),
             ("passphrase", identity["passphrase"] == true ? "protects the keys" : "none"),
         ]
@@ -124,11 +124,11 @@ extension Rendering {
 
     private func recovery(_ state: String?) -> String {
         switch state {
-        case "shown": "the phrase was shown; it is kept nowhere here"
-        case "unshown": "the phrase was not shown yet: wsx-node identity show --phrase"
-        case "elsewhere": "the phrase of your first device leads back here too"
-        case "lost": "this home has no recovery phrase, it was not shown in time: link a device"
-        default: "no phrase: link a second device, wsx-node device link"
+        case "shown": "the phrase was shown; it is not kept here"
+        case "unshown": "the phrase has not been shown yet: wsx-node identity show --phrase"
+        case "elsewhere": "the phrase of your first device works here too"
+        case "lost": "no recovery phrase: it was not shown in time; link a second device"
+        default: "no recovery phrase; link a second device: wsx-node device link"
         }
     }
 
@@ -147,7 +147,7 @@ extension Rendering {
 
     private func networkState(_ network: JSONValue) -> String {
         if network["failure"]?.stringValue != nil { return shown(network["failure"]) }
-        return network["suspended"] == true ? "suspended" : "in use"
+        return network["suspended"] == true ? "suspended" : "on"
     }
 
     private func channelRoles(_ channel: JSONValue) -> String {
@@ -160,24 +160,24 @@ extension Rendering {
         let name = shown(member["name"])
         if let kept = member["kept"]?.integerValue {
             guard kept == 0 else {
-                return "\(kept) of what \(name) wrote is kept now that was refused\n"
+                return "now kept: \(kept) operations by \(name) that had been refused\n"
             }
-            return "nothing of \(name) has arrived that is not kept already; nothing was written\n"
-                + "  what only their own devices hold cannot be had: nothing they say is heard\n"
+            return "all that has arrived from \(name) is already kept; nothing was changed\n"
+                + "  what only their own devices have is out of reach: nothing from them is taken\n"
         }
-        var text = "\(name) is out; what was known of them stays, the rest is refused\n"
+        var text = "\(name) was removed. What had arrived from them stays; the rest is rejected\n"
         let ended = (member["ended_invites"]?.arrayValue ?? []).map(shortID)
         if !ended.isEmpty {
-            text += "  ended with it, their open invites: \(ended.joined(separator: ", "))\n"
+            text += "  their open invites, which have ended: \(ended.joined(separator: ", "))\n"
         }
         let open = (member["open_invites"]?.arrayValue ?? []).map(shortID)
         if !open.isEmpty {
-            text += "  still open, made under a stronger role than yours: "
+            text += "  invites still open, made with a stronger role than yours: "
             text += "\(open.joined(separator: ", "))\n"
         }
         let kept = (member["kept_invites"]?.arrayValue ?? []).map(shown)
-        if !kept.isEmpty { text += "  yours from now on: \(kept.joined(separator: ", "))\n" }
-        return text + "  who has applied it: "
+        if !kept.isEmpty { text += "  invites now yours: \(kept.joined(separator: ", "))\n" }
+        return text + "  devices that have applied it: "
             + hints.text("wsx-node member status \(shown(member["id"]))\n")
     }
 
@@ -204,7 +204,7 @@ extension Rendering {
         if device["certified"] == true {
             text += """
                   a recovery phrase vouches for this device in every workspace: revoke it in each
-                  one that it is in, also in those that this home does not know
+                  one it is in, including those this home does not know
 
                 """
         }
@@ -231,5 +231,12 @@ extension Rendering {
         guard let at = value?.integerValue else { return "-" }
         let (day, clock) = TimeText.local(at, zone: zone)
         return "\(TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)) \(clock)"
+    }
+
+    /// The same within a sentence: `today 14:03`.
+    func momentInSentence(_ value: JSONValue?) -> String {
+        let text = moment(value)
+        let isWord = text.hasPrefix("Today") || text.hasPrefix("Yesterday")
+        return isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
     }
 }

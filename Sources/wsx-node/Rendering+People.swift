@@ -7,7 +7,7 @@ extension Rendering {
         let isDirect = Self.isDirect(channel)
         var rows = [("name", shown(channel["name"])), ("id", shown(channel["id"]))]
         rows.append(("kind", kind(of: channel)))
-        for (title, field) in [("topic", "topic"), ("for", "description")] {
+        for (title, field) in [("topic", "topic"), ("about", "description")] {
             if let text = channel[field]?.stringValue { rows.append((title, sanitised(text))) }
         }
         if isDirect {
@@ -20,10 +20,10 @@ extension Rendering {
                 rows.append(("admins", names(channel["admins"])))
             }
             let isIn = channel["joined"] == true
-            rows.append(("members", shown(channel["members"]) + (isIn ? ", you too" : "")))
+            rows.append(("members", shown(channel["members"]) + (isIn ? ", including you" : "")))
             if !isIn { rows.append(("you are", "not in it")) }
         }
-        if channel["archived"] == true { rows.append(("archived", "nobody writes in it")) }
+        if channel["archived"] == true { rows.append(("archived", "nobody can write in it")) }
         if let unread = channel["unread"]?.integerValue, unread > 0 {
             rows.append(("unread", String(unread)))
         }
@@ -37,7 +37,7 @@ extension Rendering {
                 ))
         }
         if let made = channel["created_at"]?.integerValue, made > 0 {
-            rows.append(("made", moment(channel["created_at"])))
+            rows.append(("created", moment(channel["created_at"])))
         }
         return lines(rows)
     }
@@ -48,12 +48,12 @@ extension Rendering {
     }
 
     private func kind(of channel: JSONValue) -> String {
-        if channel["kind"] == "self" { return "for you alone, on all of your devices" }
-        if channel["kind"] == "dm" { return "direct conversation, for its people alone" }
-        if channel["default"] == true { return "public, and everybody is in it" }
+        if channel["kind"] == "self" { return "only for you, on all your devices" }
+        if channel["kind"] == "dm" { return "direct message, only for the people in it" }
+        if channel["default"] == true { return "public, everyone is in it" }
         guard channel["private"] == true else { return "public" }
         return channel["history"] == "from-join"
-            ? "private; whoever is added reads what comes after" : "private"
+            ? "private; new people see only what comes after they are added" : "private"
     }
 
     private func notices(_ channel: JSONValue) -> [(String, String)] {
@@ -63,7 +63,7 @@ extension Rendering {
             rows.append(("muted", isEnding ? "until \(moment(channel["muted_until"]))" : "yes"))
         }
         if let level = channel["notify"]?.stringValue, level != "all" {
-            rows.append(("notices", level == "none" ? "none" : "of \(sanitised(level)) only"))
+            rows.append(("notify", level == "none" ? "none" : "\(sanitised(level)) only"))
         }
         return rows
     }
@@ -78,18 +78,18 @@ extension Rendering {
             (
                 "name",
                 shown(member["name"]) + (member["self"] == true ? " (you)" : "")
-                    + (member["twin"] == true ? " (another's name looks like this)" : "")
+                    + (member["twin"] == true ? " (someone else's name looks like this)" : "")
             ),
             ("id", shown(member["id"])), ("role", shown(member["role"])),
-            ("devices", shown(member["devices"])), ("came", moment(member["joined_at"])),
+            ("devices", shown(member["devices"])), ("joined", moment(member["joined_at"])),
         ]
         if member["presence"]?.isNull == false {
-            rows.append(("there", presenceWords(member["presence"])))
+            rows.append(("status", presenceWords(member["presence"])))
         }
         rows += profileRows(member)
         if member["removed"] == true {
             let isKnown = member["removed_at"]?.isNull == false
-            rows.append(("out", isKnown ? "since \(moment(member["removed_at"]))" : "yes"))
+            rows.append(("removed", isKnown ? "since \(moment(member["removed_at"]))" : "yes"))
         }
         return lines(rows)
     }
@@ -102,7 +102,7 @@ extension Rendering {
             ("id", shown(profile["id"])),
         ]
         let there = profile["presence"]
-        rows.append(("there", there?.isNull == false ? presenceWords(there) : "no"))
+        rows.append(("status", there?.isNull == false ? presenceWords(there) : "offline"))
         return lines(rows + profileRows(profile))
     }
 
@@ -117,15 +117,18 @@ extension Rendering {
             let isHidden = person["visible"]?[field] == "nobody"
             let lines = field == "description" ? text.split(separator: "\n") : [Substring(text)]
             let shown = lines.map { sanitised(String($0)) }.joined(separator: "\n")
-            return (title, shown + (isHidden ? "  (only you see it)" : ""))
+            return (title, shown + (isHidden ? "  (only you can see it)" : ""))
         }
     }
 
     /// What somebody has just chosen.
     func presence(_ presence: JSONValue) -> String { "you are \(presenceWords(presence))\n" }
 
+    /// What people call a status.
+    func stateWord(_ state: JSONValue?) -> String { state == "absent" ? "away" : shown(state) }
+
     func presenceWords(_ presence: JSONValue?) -> String {
-        var words = shown(presence?["state"])
+        var words = stateWord(presence?["state"])
         if let emoji = presence?["emoji"]?.stringValue { words += " " + sanitised(emoji) }
         if let text = presence?["text"]?.stringValue { words += ": " + sanitised(text) }
         if presence?["until"]?.isNull == false {
@@ -137,22 +140,22 @@ extension Rendering {
     /// Whether the node is open, and by what it opens.
     func session(_ session: JSONValue) -> String {
         if session["wiped"] == true {
-            return "the home is wiped: keys, messages, settings and what was set aside in it\n"
-                + "  backups that you wrote elsewhere are still there\n"
+            return "this home was wiped: keys, messages, settings and what was set aside in it\n"
+                + "  backups that you saved elsewhere still exist\n"
         }
         let isLocked = session["locked"] == true
         let state: String
         switch session["state"]?.stringValue {
         case "open": state = "open"
-        case "passcode": state = "locked, and opens to the passcode or the passphrase"
-        case "locked": state = "locked, and opens to the passphrase"
-        case "closed": state = "logged out, and opens to the passphrase"
+        case "passcode": state = "locked; unlock with your passcode or passphrase"
+        case "locked": state = "locked; unlock with your passphrase"
+        case "closed": state = "logged out; unlock with your passphrase"
         default: state = "no identity yet"
         }
         var rows = [("node", state)]
         if isLocked {
-            rows.append(
-                ("peers", session["relaying"] == true ? "go on being served" : "not connected"))
+            let isRelaying = session["relaying"] == true
+            rows.append(("peers", isRelaying ? "still relaying for others" : "not connected"))
             let wait = session["retry_ms"]?.integerValue ?? 0
             if wait > 0 { rows.append(("next try", "in \((wait + 999) / 1_000) s")) }
             rows.append(("next", hints.text("wsx-node session unlock")))

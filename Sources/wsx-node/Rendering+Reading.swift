@@ -29,7 +29,7 @@ extension Rendering {
         let count = unread?["unread"]?.integerValue ?? 0
         guard count > 0 else { return nil }
         let mentions = unread?["mentions"]?.integerValue ?? 0
-        let named = mentions == 0 ? "" : ", \(mentions) mention\(mentions == 1 ? "s" : "") you"
+        let named = mentions == 0 ? "" : ", \(mentions) mention\(mentions == 1 ? "" : "s")"
         return "\(count) new\(named)"
     }
 

@@ -79,7 +79,9 @@ struct Rendering {
         case "identity.show" where !isPlain && result["phrase"] != nil: return phrase(result)
         case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
         case "workspace.leave" where !isPlain:
-            return "left \(shown(result["name"])); it stays readable here\n"
+            return "left \(shown(result["name"])); you can still read it here\n"
+        case "workspace.forget" where !isPlain:
+            return "\(shown(result["name"])) is gone from this device\n"
         case "node.metrics":
             return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
         case "node.status" where !isPlain: return status(result)
@@ -123,7 +125,7 @@ struct Rendering {
             if event["type"] == "presence.changed" {
                 text = "\(shown(data?["name"])) is \(presenceWords(data))"
             }
-            if data == nil || data == .null { text = "(what it told of was deleted)" }
+            if data == nil || data == .null { text = "(deleted since then)" }
         }
         let words = [
             shown(event["cursor"]), shown(event["type"]), shown(subject), text ?? "-",
@@ -140,21 +142,21 @@ struct Rendering {
         let left = max(now, invite["expires_at"]?.integerValue ?? now) - now
         let minutes = (left / 1_000 + 30) / 60 * 60_000
         let channels = (invite["channels"]?.arrayValue ?? []).map { ", " + shortID($0) }.joined()
-        let approval = invite["approve"] == true ? ", an admin approves" : ""
+        let approval = invite["approve"] == true ? ", an admin must approve" : ""
         return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)"
             + "\(approval)\n"
             + "  link  \(shown(invite["link"]))\n"
     }
 
     private func deviceLink(_ link: JSONValue) -> String {
-        "one device, 10 minutes; whoever holds this becomes you\n"
+        "works once, for 10 minutes. Keep it secret: whoever opens it becomes you\n"
             + "  link  \(shown(link["link"]))\n"
     }
 
     /// The words in numbered columns, as they are best written down.
     private func phrase(_ identity: JSONValue) -> String {
         let words = (identity["phrase"]?.stringValue ?? "").split(separator: " ").map(String.init)
-        var text = "recovery phrase of \(shown(identity["name"])), shown this once: write it down\n"
+        var text = "recovery phrase of \(shown(identity["name"])), shown only once: write it down\n"
         for row in stride(from: 0, to: words.count, by: 4) {
             let cells = (row..<min(row + 4, words.count)).map { place in
                 padded("\(place + 1).", 3) + " " + padded(sanitised(words[place]), 8)
@@ -162,7 +164,7 @@ struct Rendering {
             let line = "  " + cells.joined(separator: "  ")
             text += (line.utf8.lastIndex { $0 != 0x20 }.map { String(line[...$0]) } ?? "") + "\n"
         }
-        return text + "whoever has it can become you; it is kept nowhere on this machine\n"
+        return text + "anyone who has it can become you; it is not kept on this machine\n"
     }
 
     private func status(_ status: JSONValue) -> String {
@@ -216,22 +218,22 @@ struct Rendering {
 
     private func check(_ result: JSONValue) -> String {
         var text = "\(shown(result["operations"])) operations and \(shown(result["rows"])) rows "
-        text += "computed again, \(shown(result["problem_count"])) problems\n"
+        text += "recomputed, \(shown(result["problem_count"])) problems\n"
         for problem in result["problems"]?.arrayValue ?? [] {
             text += "\(padded(shown(problem["kind"]), 10))\(shortID(problem["id"]))  "
             text += shown(problem["text"])
             switch problem["done"]?.stringValue {
-            case "mended": text += "  mended"
-            case "asked": text += "  asked of peers"
+            case "mended": text += "  repaired"
+            case "asked": text += "  requested from peers"
             default: break
             }
             text += "\n"
         }
         let repaired = result["repaired"]?.integerValue ?? 0
-        if repaired > 0 { text += "\(repaired) put right, or asked of peers again\n" }
+        if repaired > 0 { text += "\(repaired) repaired, or requested from peers again\n" }
         let missing = result["missing"]?.integerValue ?? 0
-        if missing == 1 { text += "1 text is not here: no peer has sent it\n" }
-        if missing > 1 { text += "\(missing) texts are not here: no peer has sent them\n" }
+        if missing == 1 { text += "1 text is missing: no peer has sent it\n" }
+        if missing > 1 { text += "\(missing) texts are missing: no peer has sent them\n" }
         return text
     }
 

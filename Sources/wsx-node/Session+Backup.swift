@@ -5,12 +5,16 @@ import WorkspaceModel
 extension Session {
     /// `backup create`: the daemon makes it, so its paths must not depend on where we stand.
     func createBackup(_ command: Command) throws(NodeError) -> Int32 {
-        var parameters = try parameters(for: command)
+        var session = self
+        if scan.values["path"] == nil { session.scan.values["path"] = .string(backupName) }
+        var parameters = try session.parameters(for: command)
         parameters["path"] = absolute(parameters["path"])
         let settings = try paths().configuration
         parameters["settings"] =
             io.exists(settings) ? absolute(parameters["settings"] ?? .string(settings)) : nil
-        parameters["passphrase"] = try passphrase(parameters).map { .string($0) }
+        var secret = try passphrase(parameters)
+        if secret == nil { secret = try newBackupPassphrase() }
+        parameters["passphrase"] = secret.map { .string($0) }
         var client = try client()
         let result = try client.call(command.name, parameters)
         show(rendering.text(result, of: command.name))
@@ -26,12 +30,31 @@ extension Session {
         if result["sealed"]?.boolValue == false {
             io.printError(
                 """
-                wsx-node: the backup holds your keys, and nothing but its mode 0600 protects it
-                hint: --passphrase-file FILE seals it
+                wsx-node: the backup holds your keys, and only its file mode 0600 protects it
+                hint: add --passphrase-file FILE to seal it
 
                 """)
         }
         return 0
+    }
+
+    /// A file in this folder that says of which day it is.
+    private var backupName: String {
+        let day = TimeText.local(io.now, zone: io.zoneMinutes).day
+        let date = TimeText.date(ofDay: day)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "wsx-backup-\(date.year)-\(two(date.month))-\(two(date.day)).bak"
+    }
+
+    /// Asks what is to seal a backup; `nil` where nobody is there, or nothing is to.
+    private func newBackupPassphrase() throws(NodeError) -> String? {
+        guard mayAsk, let first = io.askSecret("Passphrase for the backup, empty for none: "),
+            !first.isEmpty
+        else { return nil }
+        guard io.askSecret("Again: ") == first else {
+            throw .usage("the two do not match", hint: "no backup was made")
+        }
+        return first
     }
 
     /// `backup verify` and `backup restore`, which need no daemon.

@@ -45,7 +45,7 @@ extension Session {
         let isLow = free < 64 * 1024 * 1024
         return FindingObject(
             id: "disk", state: isLow ? "warn" : "ok",
-            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free some space" : nil)
+            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free up some space" : nil)
     }
 
     /// Whether the next start will take the settings.
@@ -57,9 +57,9 @@ extension Session {
             return FindingObject(
                 id: "settings", state: "fail",
                 message: "\(NodeError.quotedPath(path)): \(error.message)",
-                hint: error.hint ?? "put the line right")
+                hint: error.hint ?? "correct that line")
         }
-        return FindingObject(id: "settings", state: "ok", message: "the settings can be used")
+        return FindingObject(id: "settings", state: "ok", message: "the settings are valid")
     }
 
     /// After an upgrade the old daemon goes on until it is stopped.
@@ -93,10 +93,10 @@ extension Session {
         let shown = NodeError.quotedPath(folder)
         guard mode & 0o077 != 0 else {
             return FindingObject(
-                id: "folder", state: "ok", message: "only you can look into \(shown)")
+                id: "folder", state: "ok", message: "only you can access \(shown)")
         }
         return FindingObject(
-            id: "folder", state: "fail", message: "others can look into \(shown)",
+            id: "folder", state: "fail", message: "others can access \(shown)",
             hint: "chmod 700 \(shown)")
     }
 
@@ -111,11 +111,11 @@ extension Session {
             .map(NodeError.quotedPath)
         guard !open.isEmpty else {
             return FindingObject(
-                id: "files", state: "ok", message: "keys and store are open to nobody else")
+                id: "files", state: "ok", message: "only you can access your keys and store")
         }
         return FindingObject(
             id: "files", state: "warn",
-            message: "open to others: \(open.joined(separator: ", "))",
+            message: "others can access: \(open.joined(separator: ", "))",
             hint: "chmod go= \(open.joined(separator: " "))")
     }
 }

@@ -7,7 +7,7 @@ extension Session {
         var client: ControlClient
         do { client = try self.client() } catch {
             guard error.kind == .notRunning else { throw error }
-            io.print(Manual.shortHelp + "\nno daemon runs for this home\n")
+            io.print(Manual.shortHelp + "\nwsx-node is not running\n")
             let paths = try paths()
             let isNew = !io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity)
             tell(next: "wsx-node up" + (isNew ? " --name NAME --workspace WORKSPACE" : ""))
@@ -41,8 +41,9 @@ extension Session {
         tellPeers(peers, labels)
         let requests = waitingRequests(home, &client)
         if requests > 0 {
-            tell("note  \(requests) \(requests == 1 ? "person asks" : "people ask") to come in")
+            tell("note  \(requests) \(requests == 1 ? "person is" : "people are") asking to join")
         }
+        tellNewDevices(given, &client)
         tellWarnings(status)
         tell(next: requests > 0 ? "wsx-node request list" : homeStep(status, home, peers))
         return 0
@@ -59,6 +60,22 @@ extension Session {
     private func tellWarnings(_ status: JSONValue) {
         for warning in status["warnings"]?.arrayValue ?? [] {
             tell("warn  \(rendering.shown(warning["message"]))")
+        }
+    }
+
+    /// For so long a device is new to its person.
+    private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
+
+    /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
+    private func tellNewDevices(_ given: JSONObject, _ client: inout ControlClient) {
+        let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
+        let own = devices.first { $0["self"] == true }?["added_at"]?.integerValue ?? .max
+        for device in devices where device["self"] == false && device["recovery"] == false {
+            guard let added = device["added_at"]?.integerValue, added > own,
+                added > io.now - Self.newDeviceMilliseconds, device["revoked"] == false
+            else { continue }
+            let when = rendering.momentInSentence(device["added_at"])
+            tell("note  a device of yours was added \(when): \(rendering.shown(device["name"]))")
         }
     }
 
@@ -119,7 +136,7 @@ extension Session {
             }
             tell(text + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? ""))
             if Self.isFormer(workspace) {
-                tell("  what was said until then stays here to be read")
+                tell("  you can still read here what was said before")
                 tellRefused(home["refused"]?.integerValue ?? 0)
             }
             tellRows(channels, more: "wsx-node channel list")
@@ -144,7 +161,7 @@ extension Session {
     private func tellRefused(_ count: Int64) {
         guard count > 0 else { return }
         tell(
-            whole: "  \(count) message\(count == 1 ? " of yours was" : "s of yours were") refused: "
+            whole: "  \(count) of your messages \(count == 1 ? "was" : "were") refused: "
                 + rendering.hints.text("wsx-node log")
                 + " marks \(count == 1 ? "it" : "them")")
     }
@@ -188,7 +205,7 @@ extension Session {
                     let ahead = peer["ahead"]?.integerValue
                 else { return "\(name) connected, comparing" }
                 if behind > 0 { return "\(name) connected, \(behind) to fetch" }
-                return ahead > 0 ? "\(name) connected, \(ahead) to give" : "\(name) in sync"
+                return ahead > 0 ? "\(name) connected, \(ahead) to send" : "\(name) in sync"
             }
             let seen = peer["last_seen"]?.integerValue.map { " " + TimeText.ago(io.now - $0) }
             return "\(name) offline\(seen ?? "")"
@@ -214,12 +231,12 @@ extension Session {
         let warnings = status["warnings"]?.arrayValue ?? []
         if workspaces.isEmpty {
             return warnings.contains { $0["kind"] == "join.pending" }
-                ? "wait until somebody lets you in, or wsx-node invite decline LINK"
+                ? "wait until someone lets you in, or wsx-node invite decline LINK"
                 : "wsx-node up --workspace NAME, or wsx-node join LINK"
         }
         // Everything that is written meanwhile says the wrong time for ever.
         if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
-            return "put the clock right: \(rendering.shown(clock["hint"]))"
+            return "set the clock: \(rendering.shown(clock["hint"]))"
         }
         if warnings.contains(where: { $0["kind"] == "store.stopped" }) {
             return "wsx-node doctor"
@@ -230,7 +247,7 @@ extension Session {
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
             let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
             return other.map { "wsx-node workspace use \(HintText.quotedForShell(sanitised($0)))" }
-                ?? "wsx-node join LINK, with an invite of somebody who is in"
+                ?? "wsx-node join LINK, with an invite from a member"
         }
         if !warnings.isEmpty { return "wsx-node doctor" }
         if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }

@@ -23,7 +23,8 @@ extension Session {
         io.print(rendering.text(invite, of: command.name))
         // One that was made before, under the same key, may be over.
         guard invite["state"] == "open" else { return 0 }
-        io.print(rendering.dim("waiting; ctrl-C ends that, and the link stays good") + "\n")
+        let waiting = "waiting for them to join; ctrl-C stops waiting, the link keeps working"
+        io.print(rendering.dim(waiting) + "\n")
         try awaitUse(of: invite, &client)
         return 0
     }
@@ -53,14 +54,14 @@ extension Session {
             case "request.created" where data?["invite"] == invite["id"]:
                 let who = sanitised(data?["name"]?.stringValue ?? data?["id"]?.stringValue ?? "")
                 let how = HintText.quotedForShell("@" + who)
-                io.print("\(who) asks to come in: ")
+                io.print("\(who) is asking to join: ")
                 io.print(rendering.hints.text("wsx-node request approve \(how)") + "\n")
             case "invite.used" where data?["id"] == invite["id"]:
                 let role = rendering.shown(newcomer?["role"])
-                io.print("\(rendering.person(newcomer)) is in, as \(role)\n")
+                io.print("\(rendering.person(newcomer)) joined as \(role)\n")
                 if data?["state"] != "open" { return }
             case "invite.revoked" where data?["id"] == invite["id"]:
-                return io.print("the invite was taken back\n")
+                return io.print("the invite was revoked\n")
             default: break
             }
         }

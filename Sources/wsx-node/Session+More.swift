@@ -26,7 +26,7 @@ extension Session {
         guard !globals.json, !globals.plain, !globals.quiet else { return }
         let flags = SearchFilterWords.flags(in: query)
         guard !flags.isEmpty else { return }
-        io.printError("hint: filters are flags: \(sanitised(flags.joined(separator: " ")))\n")
+        io.printError("hint: use flags to filter: \(sanitised(flags.joined(separator: " ")))\n")
     }
 
     /// Says that links which are still open let in whoever has them.
@@ -39,7 +39,7 @@ extension Session {
         guard open > 0 else { return }
         let how = rendering.hints.text("wsx-node invite list")
         io.printError(
-            "note: \(open) open invite\(open == 1 ? " lets" : "s let") in whoever has the link: "
+            "note: \(open) open invite\(open == 1 ? " lets" : "s let") in anyone who has the link: "
                 + "\(how), then invite revoke\n")
     }
 
@@ -58,7 +58,7 @@ extension Session {
         let how = rendering.hints.text("wsx-node device revoke NAME --phrase -")
         io.printError(
             "your other devices there: \(names.joined(separator: ", "))\n"
-                + "revoke each that you have lost: \(how)\n")
+                + "revoke any that you have lost: \(how)\n")
     }
 
     /// Says how one's other devices come into a workspace that is new.

@@ -26,11 +26,11 @@ extension Session {
             return 0
         }
         guard let name = scan.values["method"]?.stringValue else {
-            throw .usage("a method is missing", hint: "list them with 'wsx-node rpc --list'")
+            throw .usage("which method?", hint: "list them with 'wsx-node rpc --list'")
         }
         guard name != "events.subscribe" else {
             throw NodeError(
-                .unsupported, "one answer is no stream of events",
+                .unsupported, "'rpc' prints one answer and cannot follow a stream of events",
                 hint: "wsx-node events, or call events.wait", reason: "rpc.stream")
         }
         let known = try? Command.method(name)
@@ -46,10 +46,10 @@ extension Session {
             let text = text == "-" ? try textFromInput(scan.command ?? Command.all[0]) : text
             let value: JSONValue
             do { value = try JSONValue(parsing: text) } catch {
-                throw .usage("'--params' is no JSON: \(NodeError.badJSON(error).message)")
+                throw .usage("'--params' is not valid JSON: \(NodeError.badJSON(error).message)")
             }
             guard let object = value.objectValue else {
-                throw .usage("'--params' takes a JSON object")
+                throw .usage("'--params' must be a JSON object")
             }
             parameters = object
         }

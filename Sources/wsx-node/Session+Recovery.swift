@@ -32,7 +32,7 @@ extension Session {
             _ = try DeviceLink(parameters["code"]?.stringValue ?? "")
         } catch {
             throw NodeError(
-                .inviteInvalid, "that is no device link, or a letter of it was lost",
+                .inviteInvalid, "that is not a device link, or part of it was lost",
                 hint: "make one on the other device: wsx-node device link",
                 reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
         }
@@ -55,18 +55,37 @@ extension Session {
         return try beginHome(command, parameters)
     }
 
+    /// What a home without an identity is called that becomes a device of somebody: they have a name
+    /// already, so nobody is asked for one.
+    private func deviceName() throws(NodeError) -> String? {
+        let paths = try paths()
+        guard !io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity) else {
+            return nil
+        }
+        let file = try? ConfigFile(io.readFile(paths.configuration) ?? []).text(of: "name")
+        return file ?? HostName.device(io.hostName) ?? "device"
+    }
+
     /// Starts the daemon of a home that may be new, and makes the call that gives it an identity.
     private func beginHome(
         _ command: Command, _ parameters: JSONObject
     ) throws(NodeError) -> Int32 {
         var given = parameters
-        if let name = try newName(isNeeded: true) { given["name"] = .string(name) }
+        if given["name"] == nil { given["name"] = try deviceName().map { .string($0) } }
         given["passphrase"] = try newPassphrase().map { .string($0) }
         try startIfNeeded()
         var client = try client()
-        let result = try client.call(command.name, given)
+        let result = try call(
+            command.name, given,
+            lookingFor: command.name == "device.link"
+                ? "your other device" : "someone in the workspace", &client)
         io.print(rendering.text(result, of: command.name))
-        if command.name == "identity.recover" { tellOwnDevices(result, &client) }
+        if command.name == "identity.recover" {
+            tellOwnDevices(result, &client)
+            if io.isOutputTerminal, !globals.json, !globals.plain {
+                say(next: "wsx-node device lost")
+            }
+        }
         return 0
     }
 }

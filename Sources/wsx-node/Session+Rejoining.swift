@@ -22,7 +22,8 @@ extension Session {
         _ client: inout ControlClient, _ wanted: JSONObject, after cursor: inout JSONValue?,
         until end: Int64?
     ) throws(NodeError) -> Bool {
-        io.print(rendering.dim("── the daemon is away; this goes on when it is back ──") + "\n")
+        let waiting = "── the daemon does not answer; this continues when it is back ──"
+        io.print(rendering.dim(waiting) + "\n")
         var (given, pause, isWhole) = (wanted, Int64(125), true)
         while end.map({ io.now < $0 }) ?? true {
             io.pause(milliseconds: min(pause, end.map { $0 - io.now } ?? pause))
@@ -36,7 +37,7 @@ extension Session {
                 cursor = opened["cursor"] ?? cursor
                 client = fresh
                 let log = rendering.hints.text("wsx-node log CHANNEL")
-                let loss = isWhole ? "" : "; what was said meanwhile: \(log)"
+                let loss = isWhole ? "" : "; to see what you missed: \(log)"
                 io.print(rendering.dim("── the daemon is back\(loss) ──") + "\n")
                 return true
             } catch {

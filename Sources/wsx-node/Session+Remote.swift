@@ -73,11 +73,7 @@ extension Session {
     /// All of standard input as text, without its last newline. Lines that end as on Windows end
     /// as everywhere: nobody wants to read their carriage returns.
     func textFromInput(_ command: Command) throws(NodeError) -> String {
-        guard !io.isInputTerminal else {
-            throw .usage(
-                "'-' reads standard input, which is a terminal",
-                hint: "usage: wsx-node \(command.usage)")
-        }
+        if io.isInputTerminal { io.printError("Ctrl-D on a line of its own ends the text.\n") }
         var bytes = io.readInput(limit: Limits.controlLineBytesMax)
         guard bytes.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -121,11 +117,14 @@ extension Session {
         case "invite.create": return try invite(command)
         case "message.get": return try showMessages(command)
         case "search": return try search(command)
-        case "message.delete": return try deleteMessage(command)
-        case "message.send": return try send(try parameters(for: command))
+        case "device.lost": return try loseDevice(command)
+        case "device.revoke": return try revokeDevice(command)
+        case "message.send":
+            let session = askingForText()
+            return try session.send(try session.parameters(for: command))
         default:
             let parameters = try parameters(for: command)
-            try confirm(command)
+            try ask(before: command, parameters)
             return try callAndPrint(command, parameters)
         }
     }
@@ -168,120 +167,5 @@ extension Session {
             return
         }
         io.print(text)
-    }
-
-    // MARK: Deleting
-
-    /// Deletes for everybody, which a person is asked about first; a script is not.
-    private func deleteMessage(_ command: Command) throws(NodeError) -> Int32 {
-        let parameters = try parameters(for: command)
-        if parameters["undo"]?.boolValue != true, isAsked {
-            try confirm("Delete \(try deleted(parameters)) for everybody?", "deleted")
-        }
-        return try callAndPrint(command, parameters)
-    }
-
-    /// Asks a person about what nobody can take back.
-    private func confirm(_ command: Command) throws(NodeError) {
-        guard isAsked else { return }
-        func given(_ name: String) -> String {
-            rendering.fitting(sanitised(scan.values[name]?.stringValue ?? ""))
-        }
-        switch command.name {
-        case "channel.delete":
-            try confirm("Delete \(given("channel")) and all that was said in it?", "deleted")
-        case "member.remove" where scan.values["recut"]?.boolValue != true:
-            try confirm("Remove \(given("member")) from the workspace?", "done")
-        case "device.revoke": try confirm("Revoke \(given("device")) for ever?", "done")
-        case "workspace.leave":
-            let name = given("workspace")
-            try confirm("Leave \(name.isEmpty ? "the workspace" : name)?", "done")
-        default: break
-        }
-    }
-
-    /// Whether somebody is there to be asked, and did not say it already.
-    private var isAsked: Bool { !globals.yes && !globals.noInput && io.isInputTerminal }
-
-    private func confirm(_ question: String, _ done: String) throws(NodeError) {
-        let answer = io.ask(question + " [y/N] ") ?? ""
-        guard ["y", "yes"].contains(answer.lowercased()) else {
-            throw .usage("nothing was \(done)", hint: "--yes answers beforehand")
-        }
-    }
-
-    /// The message that is to go, as whoever asks for it has seen it.
-    private func deleted(_ parameters: JSONObject) throws(NodeError) -> String {
-        var given = JSONObject()
-        given["ids"] = parameters["message"].map { .array([$0]) }
-        given["workspace"] = parameters["workspace"]
-        var client = try client()
-        let page = try client.call("message.get", given)
-        return page["items"]?.arrayValue?.first.map(rendering.summary) ?? "it"
-    }
-
-    // MARK: Sending
-
-    /// How long people wait to be told who holds their message, and in which steps.
-    private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
-
-    private func send(_ given: JSONObject) throws(NodeError) -> Int32 {
-        // Two nodes whose commands for notices answer would answer each other without end.
-        guard environment["WSX_AUTHOR_BOT"]?.isEmpty != false else {
-            throw NodeError(
-                .forbidden, "a notice of what a program wrote is answered by no program",
-                hint: "let the command end where WSX_AUTHOR_BOT is set", reason: "notify.loop")
-        }
-        guard given["text"] != nil || given["location"] != nil else {
-            throw .missingText
-        }
-        var client = try client()
-        var parameters = given
-        // Whoever is run for an event is a program.
-        if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
-        let message = try client.call("message.send", parameters)
-        guard io.isOutputTerminal, !globals.json, !globals.plain else {
-            io.print(rendering.sent(message))
-            return 0
-        }
-        // The message is safe: whatever goes wrong from here on is no failure of `send`.
-        let holders = try? holders(of: message, &client)
-        io.print(rendering.sent(message, holders: holders))
-        return 0
-    }
-
-    private func holders(of message: JSONValue, _ client: inout ControlClient) throws(NodeError)
-        -> HolderText
-    {
-        let workspace = message["workspace"] ?? .null
-        let id = message["id"] ?? .null
-        let members = try client.call("member.list", ["workspace": workspace, "limit": 1_000])
-        let devices = (members["items"]?.arrayValue ?? []).map { $0["devices"]?.integerValue ?? 0 }
-        var holders = HolderText(count: message["holders"]?.integerValue ?? 1)
-        holders.total = devices.reduce(0, +)
-        var waited: Int64 = 0
-        while holders.count < holders.total ?? 0, waited < Self.holdersWait.total {
-            io.pause(milliseconds: Self.holdersWait.step)
-            waited += Self.holdersWait.step
-            let page = try client.call("message.get", ["workspace": workspace, "ids": [id]])
-            let now = page["items"]?.arrayValue?.first
-            holders.count = now?["holders"]?.integerValue ?? holders.count
-        }
-        guard holders.count < holders.total ?? 0 else { return holders }
-        let peers = try client.call("peer.list", ["workspace": workspace, "limit": 1_000])
-        let others = (peers["items"]?.arrayValue ?? []).filter { $0["id"]?.isNull == false }
-        let offline = others.filter {
-            $0["state"] != "connected" && $0["name"]?.isNull == false
-        }
-        let author = message["author"]?["id"]?.stringValue
-        let labels = deviceLabels(
-            others, id: "id", beside: Set([author].compactMap { $0 }), in: workspace,
-            shown: Array(offline.prefix(HolderText.namesMax)), &client)
-        for peer in offline {
-            guard let name = peer["id"]?.stringValue.flatMap({ labels[$0] }) else { continue }
-            let seen = peer["last_seen"]?.integerValue
-            holders.offline.append((name, seen.map { max(0, io.now - $0) }))
-        }
-        return holders
     }
 }

@@ -8,7 +8,7 @@ extension Session {
     private static let secretBytesMax = 1_024
 
     /// Whether somebody can be asked.
-    private var mayAsk: Bool {
+    var mayAsk: Bool {
         io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
     }
 
@@ -19,10 +19,10 @@ extension Session {
             guard let word = scan.values[parameter.name]?.stringValue, word != "-" else { continue }
             let hasFile = command.parameters.contains { $0.name == parameter.name + "_file" }
             throw .usage(
-                "'--\(parameter.flag)' takes only '-': whatever stands here others can read",
+                "'--\(parameter.flag)' takes only '-': others can read the command line",
                 hint: hasFile
-                    ? "give --\(parameter.flag)-file FILE, or '-' for standard input"
-                    : "give '-', and the words on standard input")
+                    ? "use --\(parameter.flag)-file FILE, or '-' for standard input"
+                    : "use '-', and give the words on standard input")
         }
     }
 
@@ -55,7 +55,7 @@ extension Session {
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
         guard !line.isEmpty, line.count <= Self.secretBytesMax,
             let text = String(validating: line, as: UTF8.self)
-        else { throw .usage("\(source) gives no passphrase") }
+        else { throw .usage("\(source) gave no usable passphrase") }
         return text
     }
 
@@ -75,7 +75,7 @@ extension Session {
             throw missing(name)
         }
         guard io.askSecret("Again: ") == first else {
-            throw .usage("the two were not equal", hint: "nothing was changed")
+            throw .usage("the two do not match", hint: "nothing was changed")
         }
         return first
     }
@@ -83,7 +83,7 @@ extension Session {
     private func missing(_ name: String) -> NodeError {
         NodeError(
             .badRequest, "there is no terminal to ask for the secret",
-            hint: "give --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
+            hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
             reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
     }
 
@@ -113,6 +113,7 @@ extension Session {
         case "identity.passphrase.change":
             let state = try stateOfSession()
             let removes = scan.values["remove"]?.boolValue == true
+            try ask(before: command, try parameters(for: command))
             session = with([
                 (
                     "current",
@@ -190,7 +191,9 @@ extension Session {
     func logOut(_ command: Command) throws(NodeError) -> Int32 {
         let paths = try paths()
         var client = try client()
-        let result = try client.call(command.name, try parameters(for: command))
+        let parameters = try parameters(for: command)
+        try ask(before: command, parameters)
+        let result = try client.call(command.name, parameters)
         if result["wiped"] == true {
             try? client.waitForEnd()
             // While the daemon is there, so are the keys, and nothing has gone wrong.
@@ -200,7 +203,7 @@ extension Session {
             let home = HomeFolder(data: paths.data, socket: paths.socket)
             if home.holdsKeys {
                 throw NodeError(
-                    .storeFailed, "some of the home could not be removed",
+                    .storeFailed, "part of the home could not be removed",
                     hint: "read \(NodeError.quotedPath(home.log))", reason: "wipe.failed")
             }
         }

@@ -56,7 +56,7 @@ extension Session {
 
     /// What a daemon has to write may take longer than anybody waits for; nothing is wrong then.
     static let stillEnding = NodeError(
-        .timeout, "the daemon is still about to end", hint: "wsx-node status",
+        .timeout, "the daemon is still shutting down", hint: "wsx-node status",
         reason: "node.stopping")
 
     // MARK: up
@@ -75,7 +75,7 @@ extension Session {
             throw error
         }
         var identity = try identity(&client, orNew: name, isNeeded: workspace != nil)
-        let selected = try upWorkspace(&client)
+        let (selected, how) = try upWorkspace(&client)
         let status = try client.call("node.status", [:])
         if let fresh = status["identity"], !fresh.isNull { identity = fresh }
         if globals.json {
@@ -83,13 +83,16 @@ extension Session {
             return 0
         }
         tellIdentity(identity, in: selected)
-        if let selected { try tellWorkspace(selected, &client) }
+        if let selected { try tellWorkspace(selected, how, &client) }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
         let network = try client.call("net.status", [:])
         tellNetwork(network)
         if !wasStarted { tellStartFlags(network) }
         try tellPhrase(identity, &client)
-        say(next: nextStep(identity, selected))
+        let channel = selected.flatMap {
+            $0["state"] == "member" ? defaultChannel(of: $0, &client) : nil
+        }
+        say(next: nextStep(identity, selected, channel: channel))
         return 0
     }
 
@@ -101,7 +104,7 @@ extension Session {
             guard let asked = scan.values[flag]?.stringValue,
                 now[flag]?.contains(.string(asked)) != true
             else { continue }
-            say("daemon", "it runs already, and '--\(flag)' counts at its start:", state: "warn")
+            say("daemon", "already running; '--\(flag)' takes effect at its start:", state: "warn")
             let value = HintText.quotedForShell(sanitised(asked))
             say(fix: "wsx-node down, then wsx-node up --\(flag) \(value)")
         }
@@ -131,13 +134,36 @@ extension Session {
 
     /// The workspace that was named, made where this home has none of that name; otherwise the
     /// selected one, if any.
-    private func upWorkspace(_ client: inout ControlClient) throws(NodeError) -> JSONValue? {
-        guard let name = workspace else { return try selectedWorkspace(&client) }
+    ///
+    /// - Returns: it, and how it came about where it was named.
+    private func upWorkspace(
+        _ client: inout ControlClient
+    ) throws(NodeError) -> (workspace: JSONValue?, how: String?) {
+        guard let name = workspace else { return (try selectedWorkspace(&client), nil) }
         do throws(NodeError) {
-            return try client.call("workspace.select", ["workspace": .string(name)])
+            return (try client.call("workspace.select", ["workspace": .string(name)]), "found")
         } catch {
             guard error.kind == .notFound else { throw error }
-            return try client.call("workspace.create", ["name": .string(name)])
+            try askBeforeAnother(name, &client)
+            return (try client.call("workspace.create", ["name": .string(name)]), "created")
+        }
+    }
+
+    /// Whoever mistypes a name at a terminal does not mean another workspace beside those that are there.
+    private func askBeforeAnother(
+        _ name: String, _ client: inout ControlClient
+    ) throws(NodeError) {
+        guard io.isInputTerminal, io.isOutputTerminal, !globals.noInput, !globals.yes
+        else { return }
+        let page = try client.call("workspace.list", ["limit": 100])
+        let others = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
+            .map { rendering.fitting(sanitised($0["name"]?.stringValue ?? "")) }
+        guard !others.isEmpty else { return }
+        let answer = io.ask(
+            "You are in \(others.prefix(5).joined(separator: ", ")). Create a new workspace "
+                + "\(rendering.fitting(sanitised(name)))? [y/N] ")
+        guard ["y", "yes"].contains(answer?.lowercased()) else {
+            throw .usage("nothing was created", hint: "add --yes to skip the question")
         }
     }
 
@@ -148,19 +174,25 @@ extension Session {
         }
     }
 
-    private func nextStep(_ identity: JSONValue?, _ workspace: JSONValue?) -> String {
+    private func nextStep(
+        _ identity: JSONValue?, _ workspace: JSONValue?, channel: String?
+    ) -> String {
         guard identity != nil else { return "wsx-node up --name NAME --workspace WORKSPACE" }
         guard let workspace else {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
+        if workspace["state"] == "deleted" {
+            return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
+        }
         // Of a workspace that one is out of.
         guard workspace["role"]?.isNull != true else {
-            return "wsx-node join LINK, with an invite of somebody who is in"
+            return "wsx-node join LINK, with an invite from a member"
         }
         // A guest is in no channel that is called so.
         if workspace["role"] == "guest" { return "wsx-node channel list   ·   wsx-node tail" }
         return workspace["members"]?.integerValue ?? 1 > 1
-            ? "wsx-node send general 'hi'   ·   wsx-node tail" : "wsx-node invite create"
+            ? "wsx-node send \(channel ?? "general") 'hi'   ·   wsx-node tail"
+            : "wsx-node invite create"
     }
 
     // MARK: join
@@ -188,7 +220,10 @@ extension Session {
         let identity = try identity(&client, orNew: name, isNeeded: true)
         let former = try selectedWorkspace(&client)
         let workspace: JSONValue
-        do throws(NodeError) { workspace = try client.call("workspace.join", given) } catch {
+        do throws(NodeError) {
+            workspace = try call(
+                "workspace.join", given, lookingFor: "someone in the workspace", &client)
+        } catch {
             // It goes on by itself, with an identity that nobody has seen yet.
             if error.kind == .pending, !globals.json, !globals.plain {
                 tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: nil)
@@ -209,7 +244,7 @@ extension Session {
             let name = HintText.quotedForShell(sanitised(former["name"]?.stringValue ?? ""))
             say(
                 "selected",
-                "this one from now on; back: "
+                "this one from now on; to go back: "
                     + rendering.hints.text("wsx-node workspace use \(name)"), state: "warn")
         }
         try tellPhrase(identity, &client)
@@ -303,21 +338,26 @@ extension Session {
         guard let asked = scan.values["name"]?.stringValue,
             identity["name"]?.stringValue.map({ NameFolding.matches($0, asked) }) == false
         else { return }
-        say("name", "this home has one and keeps it; to be called otherwise:", state: "warn")
+        say("name", "this home keeps the name it has; to change it:", state: "warn")
         say(fix: "wsx-node profile set --name \(HintText.quotedForShell(sanitised(asked)))")
     }
 
-    private func tellWorkspace(_ workspace: JSONValue, _ client: inout ControlClient)
-        throws(NodeError)
-    {
+    private func tellWorkspace(
+        _ workspace: JSONValue, _ how: String?, _ client: inout ControlClient
+    ) throws(NodeError) {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
+        let state = workspace["state"]?.stringValue ?? "member"
+        guard state == "member" else {
+            let end = ["deleted": "was deleted", "left": "you left it"][state]
+            return say("workspace", "\(name)  \(end ?? "you are no longer a member")", state: "warn")
+        }
         var text = "\(name)  \(rendering.shortID(workspace["id"]))"
         let given: JSONObject = ["workspace": workspace["id"] ?? .null, "scope": "all"]
         let channels = try client.call("channel.list", given)["items"]?.arrayValue ?? []
         if let first = channels.first(where: { $0["default"] == true })?["name"] {
             text += "  channel #\(rendering.shown(first))"
         }
-        say("workspace", text)
+        say("workspace", text + (how.map { "  \($0)" } ?? ""))
     }
 
     private func tellNetwork(_ network: JSONValue) {
@@ -332,7 +372,7 @@ extension Session {
         let addresses = (network["listen"]?.arrayValue ?? []).compactMap(\.stringValue)
         let discovery = network["announce"]?.boolValue == true ? "on" : "off"
         guard !addresses.isEmpty else {
-            say("network", "nothing listens for peers", state: "warn")
+            say("network", "not listening for peers", state: "warn")
             return say(fix: "wsx-node doctor")
         }
         let shown = addresses.map(sanitised).joined(separator: ", ")
@@ -352,7 +392,7 @@ extension Session {
         if !globals.quiet { io.print("                fix: \(HintText(globals).text(command))\n") }
     }
 
-    private func say(next command: String) {
+    func say(next command: String) {
         if !globals.quiet { io.print("next: \(HintText(globals).text(command))\n") }
     }
 }

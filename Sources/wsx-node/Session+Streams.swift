@@ -6,7 +6,7 @@ extension Session {
     func streamEvents(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         if scan.values["exec"] != nil { return try runBot(parameters) }
         for flag in ["backfill", "bots"] where scan.values[flag] != nil {
-            throw .usage("'--\(flag)' goes with '--exec'", hint: "a stream gives it anyway")
+            throw .usage("'--\(flag)' needs '--exec'", hint: "leave it out: a stream includes it")
         }
         var client = try client()
         let name = parameters["name"]?.stringValue
@@ -21,7 +21,7 @@ extension Session {
                 // A stream without a count was to last so long; one with a count was to be full.
                 guard left < .max / 2 else { return 0 }
                 throw NodeError(
-                    .timeout, "so many events did not happen in time", hint: nil,
+                    .timeout, "not enough events happened in time", hint: nil,
                     reason: "events.timeout")
             }
             io.print(rendering.event(event))

@@ -47,7 +47,7 @@ final class SystemIO: ProgramIO {
         guard reason != EPIPE else { exit(141) }
         // What was asked for is done all the same: whoever repeats it does it twice.
         let words = String(cString: strerror(reason))
-        printError("wsx-node: done, but the answer cannot be written: \(words)\n")
+        printError("wsx-node: done, but the answer could not be printed: \(words)\n")
         exit(1)
     }
 
@@ -146,10 +146,10 @@ final class SystemIO: ProgramIO {
     /// Makes a folder and those above it, mode 0700.
     static func makeFolder(_ path: String) throws(NodeError) {
         if path.isEmpty || mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else { throw fileFailure("cannot make the folder", path) }
+        guard errno == ENOENT else { throw fileFailure("cannot create the folder", path) }
         try makeFolder(folder(of: path))
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw fileFailure("cannot make the folder", path)
+            throw fileFailure("cannot create the folder", path)
         }
     }
 

@@ -26,7 +26,7 @@ enum TypedArguments {
                 let shown = NodeError.quoted(String(decoding: word, as: UTF8.self))
                 throw .usage(
                     "argument \(index + 1) is not UTF-8: \(shown)",
-                    hint: "write it in UTF-8; bytes as they are cannot be kept")
+                    hint: "write it in UTF-8; other bytes cannot be kept")
             }
             texts.append(text)
         }

@@ -11,7 +11,7 @@ final class UnixTransport: ControlTransport {
     /// - Parameter path: at most 107 bytes, which `Paths` has made sure.
     init(_ path: String) throws(NodeError) {
         socketNumber = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard socketNumber >= 0 else { throw Self.failure("no socket") }
+        guard socketNumber >= 0 else { throw Self.failure("cannot create a socket") }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -36,7 +36,7 @@ final class UnixTransport: ControlTransport {
             throw NodeError(
                 isForbidden ? .forbidden : .notRunning,
                 "cannot connect to the daemon: \(String(cString: strerror(code)))",
-                hint: isForbidden ? "only the account that started it may" : "wsx-node up",
+                hint: isForbidden ? "only the account that started it can connect" : "wsx-node up",
                 reason: "control.connect")
         }
         // The other way round the daemon would hang up on us without a word.
@@ -44,7 +44,7 @@ final class UnixTransport: ControlTransport {
             close(socketNumber)
             throw NodeError(
                 .forbidden, "the daemon at \(NodeError.quotedPath(path)) belongs to user \(owner)",
-                hint: "only the account that started it may use it", reason: "control.foreign")
+                hint: "only the account that started it can use it", reason: "control.foreign")
         }
     }
 
@@ -57,7 +57,7 @@ final class UnixTransport: ControlTransport {
                 Glibc.send(socketNumber, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure("the daemon ended the connection") }
+            guard count > 0 else { throw Self.failure("the daemon closed the connection") }
             rest = rest.dropFirst(count)
         }
     }
@@ -69,7 +69,7 @@ final class UnixTransport: ControlTransport {
         while ready < 0, errno == EINTR { ready = poll(&waiting, 1, limit) }
         guard ready != 0 else {
             throw NodeError(
-                .timeout, "the daemon has not answered in time", hint: "wsx-node status",
+                .timeout, "the daemon did not answer in time", hint: "wsx-node status",
                 reason: "control.timeout")
         }
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)

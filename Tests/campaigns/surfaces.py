@@ -6,7 +6,7 @@ import socket
 from node import Gone, Link, Refused
 
 WORDS = "writing has stopped: the disk failed"
-NEVER = "the network was suspended here"
+NEVER = "the network is suspended"
 
 
 def surfaces(node):

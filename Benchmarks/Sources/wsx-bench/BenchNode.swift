@@ -12,15 +12,17 @@ final class BenchNode {
     /// - Parameters:
     ///   - workspace: made when given; otherwise the home only gets an identity.
     ///   - port: where it listens; any that is free with 0.
+    ///   - namespace: the network that it is in, and to which it announces itself; without one it is heard
+    ///     on loopback alone.
     init(
         _ name: String, in folder: TemporaryFolder, options: Options, workspace: String?,
-        port: Int = 0
+        port: Int = 0, namespace: String? = nil
     ) throws {
         home = folder.path + "/" + name
-        daemon = [
-            options.node, "--home", home, "daemon", "run", "--listen", "127.0.0.1:\(port)",
-            "--announce", "off",
-        ]
+        let run = [options.node, "--home", home, "daemon", "run"]
+        daemon =
+            namespace.map { ["ip", "netns", "exec", $0] + run + ["--announce", "on"] }
+            ?? run + ["--listen", "127.0.0.1:\(port)", "--announce", "off"]
         process = try Spawning.start(daemon)
         try waitForSocket()
         var up = [options.node, "--home", home, "up", "--name", name]
@@ -138,4 +140,11 @@ func readFile(_ path: String) throws -> String {
         if count == 0 { return String(decoding: bytes, as: UTF8.self) }
         bytes += chunk[..<count]
     }
+}
+
+/// The length of a file in bytes.
+func fileSize(_ path: String) throws -> Double {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw BenchError("cannot read \(path)") }
+    return Double(status.st_size)
 }

@@ -22,6 +22,8 @@ enum Benchmarks {
         ("soak", SoakBench.run),
         ("team", TeamBench.run),
         ("wide", WideBench.run),
+        ("departed", DepartedBench.run),
+        ("roaming", RoamingBench.run),
     ]
 
     static func main() {

@@ -20,6 +20,9 @@ enum FirstSyncBench {
                 figures.add("seconds", sync.seconds)
                 figures.add("receiver_cpu_us_per_message", sync.receiverMicroseconds)
                 figures.add("sender_cpu_us_per_message", sync.senderMicroseconds)
+                figures.add("bytes_per_message", sync.bytes)
+                figures.add("store_bytes_per_message", sync.storeBytes)
+                figures.add("search_bytes_per_message", sync.searchBytes)
                 let floor = try Floors.chainedIngest(options.messages, in: folder.path)
                 figures.add("floor_signature_per_1000_per_s", floor)
                 figures.add("floor_tcp_GBps", try Floors.loopbackRate() / 1e9)
@@ -35,6 +38,11 @@ struct Sync {
     let seconds: Double
     let receiverMicroseconds: Double
     let senderMicroseconds: Double
+    /// What came over the network for each message, and what it takes on the disk once all of it is
+    /// moved out of the logs: in the store, and in the index of words.
+    let bytes: Double
+    let storeBytes: Double
+    let searchBytes: Double
 
     init(
         of messages: Int, from source: BenchNode, in folder: TemporaryFolder, _ options: Options
@@ -61,6 +69,21 @@ struct Sync {
         let readable = try History.count(watch)
         guard readable == messages else {
             throw BenchError("B shows \(readable) messages of \(messages)")
+        }
+        bytes = try Metrics(watch).receivedBytes / Double(messages)
+        try Self.waitForIndex(guest)
+        guest.stop()
+        storeBytes = try fileSize(guest.home + "/node.db") / Double(messages)
+        searchBytes = try fileSize(guest.home + "/search.db") / Double(messages)
+    }
+
+    /// The index of words is made behind the history, while there is nothing else to do.
+    private static func waitForIndex(_ node: BenchNode) throws {
+        var before = try node.processorSeconds()
+        try NodePair.wait("the index of words") {
+            usleep(1_000_000)
+            defer { before = (try? node.processorSeconds()) ?? before }
+            return try node.processorSeconds() - before < 0.05
         }
     }
 

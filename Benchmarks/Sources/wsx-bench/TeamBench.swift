@@ -145,18 +145,3 @@ private struct Spent {
         operations -= other.operations
     }
 }
-
-/// The answer of `node.metrics`.
-private struct Metrics {
-    private let lines: [Substring]
-
-    init(_ socket: ControlSocket) throws {
-        lines = try socket.call("node.metrics")["text"]?.stringValue?.split(separator: "\n") ?? []
-    }
-
-    /// The value of a family at a label of this value.
-    func value(_ name: String, _ label: String) -> Int64 {
-        let line = lines.first { $0.hasPrefix("\(name){") && $0.contains("\"\(label)\"") }
-        return line?.split(separator: " ").last.flatMap { Int64($0) } ?? 0
-    }
-}

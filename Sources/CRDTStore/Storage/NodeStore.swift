@@ -41,7 +41,7 @@ public final class NodeStore {
         guard version == 0 || version == Int64(Schema.version) || additions != nil else {
             throw StorageError(
                 version > Int64(Schema.version) ? .newerSchema : .olderSchema,
-                "the store has schema \(version), this program \(Schema.version)")
+                "the store has schema \(version), this program has \(Schema.version)")
         }
         guard version != Int64(Schema.version) else { return }
         try connection.begin()

@@ -33,6 +33,8 @@ public final class RegistryStore {
         case joining = 0
         /// We are, or were, a member.
         case member = 1
+        /// Its person wants it gone from this home; what is stored of it goes bit by bit.
+        case forgotten = 2
     }
 
     /// One workspace of this home.
@@ -72,6 +74,16 @@ public final class RegistryStore {
             .run(
                 .integer(workspace.number), .integer(workspace.standing.rawValue),
                 .blob(workspace.member.bytes), .integer(workspace.joined))
+    }
+
+    /// Has a workspace be nothing any more: its keys go at once, and what happened in it. What is
+    /// stored of its documents is left to erase; `removeWorkspace` comes behind that.
+    public func forgetWorkspace(_ number: Int64) throws(StorageError) {
+        try connection.statement("UPDATE workspace SET state = ? WHERE did = ?")
+            .run(.integer(Standing.forgotten.rawValue), .integer(number))
+        try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
+            .run(.integer(number))
+        try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
     }
 
     /// Forgets a workspace, its keys and what happened in it.

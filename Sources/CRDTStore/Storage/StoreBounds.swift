@@ -23,7 +23,7 @@ public enum StoreBounds {
     /// - Throws: `.corrupt` too where a table, index or trigger is none of any version.
     public static func checkForeign(_ connection: Connection) throws(StorageError) {
         if let name = try stranger(in: connection) {
-            throw StorageError(.corrupt, "no store has \(name)", statement: "open")
+            throw StorageError(.corrupt, "it has \(name), which no store has", statement: "open")
         }
         try check(connection, takenMax)
     }

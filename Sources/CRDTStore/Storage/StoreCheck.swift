@@ -72,12 +72,12 @@ public enum StoreCheck {
             return "the operation before it is missing"
         }
         guard id(of: stored, after: previous) == stored.place.link.id else {
-            return "its bytes do not give its id"
+            return "its bytes do not match its id"
         }
         guard stored.isSignatureVerified else { return nil }
         let isGood = OperationSigning.verify(
             stored.entry.signature, of: stored.place.link.id, by: stored.log.device)
-        return isGood ? nil : "its signature does not verify any more"
+        return isGood ? nil : "its signature no longer verifies"
     }
 
     /// The id that the bytes of an operation give.

@@ -9,7 +9,7 @@ extension Command {
         bytes: 1...4_096
     ).optional().local()
     private static let passphraseDescriptor = Parameter.integer(
-        "passphrase_fd", "The number of an open file with the passphrase.", 0...1_023
+        "passphrase_fd", "A file descriptor to read the passphrase from.", 0...1_023
     ).optional().local()
     /// On the command line everybody on the machine would see it, so it has two files there.
     private static let passphrase = Parameter.text(
@@ -19,11 +19,13 @@ extension Command {
 
     private static let backupCreate = {
         let path = Parameter.text(
-            "path", "The file to make; never one that exists. Absolute on the socket.",
+            "path",
+            "The file to write; it must not exist yet. Absolute on the socket. The command line takes a "
+                + "file here, named by the day, if you leave it out.",
             bytes: 1...4_096
         ).flag("output").short("o")
         let settings = Parameter.text(
-            "settings", "The file of settings to put in. Absolute.", bytes: 1...4_096
+            "settings", "The settings file to include. Absolute.", bytes: 1...4_096
         ).optional()
         return Command(
             "backup.create",
@@ -31,7 +33,7 @@ extension Command {
                 "backup create",
                 examples: ["backup create -o acme.bak --passphrase-file secret.txt"]),
             """
-            Back up store, identity and settings into one file, while the node runs. A recovery \
+            Back up store, identity and settings to one file while the node runs. A recovery \
             phrase that you have not seen yet is left out.
             """,
             parameters: [
@@ -50,11 +52,11 @@ extension Command {
 
     private static let backupVerify = {
         let path = Parameter.text(
-            "path", "The backup. Absolute on the socket.", bytes: 1...4_096)
+            "path", "The backup file. Absolute on the socket.", bytes: 1...4_096)
         return Command(
             "backup.verify",
             line: CommandLineForm("backup verify", ["path"], examples: ["backup verify acme.bak"]),
-            "Check a backup: its hashes, its identity, and every operation in its store.",
+            "Check a backup: hashes, identity, and every operation in its store.",
             parameters: [
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition,
@@ -69,17 +71,17 @@ extension Command {
     }()
 
     private static let backupRestore = {
-        let path = Parameter.text("path", "The backup.", bytes: 1...4_096)
+        let path = Parameter.text("path", "The backup file.", bytes: 1...4_096)
         let force = Parameter.flag(
-            "force", "Move what the home holds into a folder beside it, and restore.")
+            "force", "Move what is in the home to a folder next to it, then restore.")
         return Command(
             "backup.restore",
             line: CommandLineForm(
                 "backup restore", ["path"],
                 examples: ["backup restore acme.bak --home /home/mina/wsx"]),
             """
-            Restore a backup into a home without an identity. At its start the node takes a new \
-            store id and fetches what it wrote since from its peers.
+            Restore a backup into a home without an identity. When it starts, the node takes a new \
+            store id, and fetches from its peers what it wrote after the backup.
             """,
             parameters: [
                 path.definition, passphrase.definition, passphraseFile.definition,
@@ -97,7 +99,7 @@ extension Command {
         let subject = Parameter.text(
             "subject", "A member, a message or a channel: @name, #name or an id.", bytes: 1...256)
         let action = Parameter.text(
-            "can", "Whether the member, or else oneself, may do this: send, invite, remove, …",
+            "can", "Whether the member, or otherwise you, may do this: send, invite, remove, …",
             bytes: 1...64
         ).optional()
         return Command(
@@ -105,7 +107,8 @@ extension Command {
             line: CommandLineForm(
                 "why", ["subject"],
                 examples: ["why @Joon", "why @Joon --can invite", "why '#general'"]),
-            "Tell which signed operations give or deny something, one step a line.",
+            "Explain why someone may or may not do something. Lists the signed operations that "
+                + "decide it, one step per line.",
             parameters: [subject.definition, action.definition],
             result: "why", failures: [.notFound, .ambiguous, .badRequest],
             example: ["subject": "@Joon"],
@@ -118,11 +121,11 @@ extension Command {
 
     private static let nodeCheck = {
         let repair = Parameter.flag(
-            "repair", "Build what is shown anew, and ask peers for what is damaged or lost.")
+            "repair", "Rebuild what is shown, and ask peers for what is damaged or lost.")
         return Command(
             "node.check",
             line: CommandLineForm("check", examples: ["check", "check --repair"]),
-            "Compute everything stored again, from ids and signatures to what is shown.",
+            "Recompute all stored data, from ids and signatures to what is shown.",
             parameters: [repair.definition], result: "check", failures: [.busy],
             run: { (context, given) throws(NodeError) in
                 try context.node.check(repairs: given[repair], context.scope(given))

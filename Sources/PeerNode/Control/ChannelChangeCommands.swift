@@ -44,7 +44,7 @@ extension Command {
             line: CommandLineForm(
                 "channel transfer", ["channel", "member"],
                 examples: ["channel transfer plans @Mina"]),
-            "Give a channel to somebody else.",
+            "Make someone else the owner of a channel.",
             parameters: [channel.definition, member.definition], result: "channel",
             failures: refusals, example: ["channel": "plans", "member": "@Mina"],
             run: { (context, given) throws(NodeError) in
@@ -55,15 +55,15 @@ extension Command {
     }()
 
     private static let channelRole = {
-        let member = Parameter.member("member", "Whose role.")
+        let member = Parameter.member("member", "Whose role to change.")
         let role = Parameter.choice(
-            "role", "An admin edits the channel and adds and removes people.", ["admin", "member"])
+            "role", "Admins edit the channel, and add and remove people.", ["admin", "member"])
         return Command(
             "channel.role",
             line: CommandLineForm(
                 "channel role", ["channel", "member", "role"],
                 examples: ["channel role plans @Mina admin"]),
-            "Make somebody admin of a channel, or member again.",
+            "Make someone an admin of a channel, or a plain member again.",
             parameters: [channel.definition, member.definition, role.definition],
             result: "channel", failures: refusals + [.transferFirst],
             example: ["channel": "plans", "member": "@Mina", "role": "admin"],
@@ -77,7 +77,7 @@ extension Command {
     private static let channelArchive = Command(
         "channel.archive",
         line: CommandLineForm("channel archive", ["channel"], examples: ["channel archive plans"]),
-        "Close a channel for writing; it can be read as before.",
+        "Archive a channel: nobody can write in it, but it stays readable.",
         parameters: [channel.definition], result: "channel",
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -88,7 +88,7 @@ extension Command {
         "channel.unarchive",
         line: CommandLineForm(
             "channel unarchive", ["channel"], examples: ["channel unarchive plans"]),
-        "Open an archived channel again.",
+        "Reopen an archived channel.",
         parameters: [channel.definition], result: "channel", failures: refusals,
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -98,7 +98,7 @@ extension Command {
     private static let channelDelete = Command(
         "channel.delete",
         line: CommandLineForm("channel delete", ["channel"], examples: ["channel delete plans"]),
-        "Delete a channel for everybody. It is hidden at once and erased after 7 days.",
+        "Delete a channel for everyone. It is hidden at once and erased after 7 days.",
         parameters: [channel.definition], result: "channel",
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in

@@ -9,7 +9,7 @@ extension Command {
 
     private static let channelList = {
         let scope = Parameter.choice(
-            "scope", "Those one is in, or all one may see.", ["mine", "all"]
+            "scope", "The channels you are in, or all that you may see.", ["mine", "all"]
         ).defaulting(to: "mine").flag("all").standing(for: "all")
         return Command(
             "channel.list",
@@ -29,7 +29,7 @@ extension Command {
         return Command(
             "channel.find",
             line: CommandLineForm("channel find", ["text"], examples: ["channel find plan"]),
-            "Find channels, also those one is not in.",
+            "Find channels, including those you are not in.",
             parameters: [text.definition, limit.definition, cursor.definition],
             result: "list of channel", example: ["text": "plan"],
             run: { (context, given) throws(NodeError) in
@@ -45,11 +45,11 @@ extension Command {
             .optional()
         let topic = Parameter.text("topic", "What it is about now.", bytes: 0...1_024).optional()
         let isPrivate = Parameter.flag(
-            "private", "Only those who are added see it. This cannot be changed later.")
+            "private", "Only people who are added see it. This cannot be changed later.")
         let history = Parameter.choice(
             "history",
-            "What those who are added later see: of a private channel what is said from then on, "
-                + "unless it is made with 'all'; of a public one all.",
+            "What people added later see. In a private channel: what is said from then on, unless "
+                + "you create it with 'all'. In a public one: everything.",
             ["all", "from-join"]
         ).optional()
         return Command(
@@ -57,7 +57,7 @@ extension Command {
             line: CommandLineForm(
                 "channel create", ["name"],
                 examples: ["channel create plans", "channel create board --private"]),
-            "Make a channel and join it.",
+            "Create a channel and join it.",
             parameters: [
                 name.definition, description.definition, topic.definition, isPrivate.definition,
                 history.definition, key.definition,
@@ -88,7 +88,7 @@ extension Command {
     private static let channelJoin = Command(
         "channel.join",
         line: CommandLineForm("channel join", ["channel"], examples: ["channel join plans"]),
-        "Join a public channel. A private one is entered by being added.",
+        "Join a public channel. To get into a private one, someone has to add you.",
         parameters: [channel.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -103,7 +103,7 @@ extension Command {
     private static let channelLeave = Command(
         "channel.leave",
         line: CommandLineForm("channel leave", ["channel"], examples: ["channel leave plans"]),
-        "Leave a channel. The default one, and one that one owns, cannot be left.",
+        "Leave a channel. You cannot leave the default channel, or one that you own.",
         parameters: [channel.definition], result: "channel",
         failures: [.notFound, .ambiguous, .defaultChannel, .transferFirst, .forbidden],
         example: ["channel": "plans"],
@@ -128,8 +128,8 @@ extension Command {
         "channel.add",
         line: CommandLineForm(
             "channel add", ["channel", "members"], examples: ["channel add plans @Mina @Joon"]),
-        "Add people of the workspace to a channel. In a public one it gives no right, in a private "
-            + "one it is what lets them read and write.",
+        "Add people in the workspace to a channel. In a private channel this is what lets them "
+            + "read and write; in a public one it gives them no rights.",
         parameters: [channel.definition, people.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden, .archived],
         example: ["channel": "plans", "members": ["@Mina"]],
@@ -142,9 +142,10 @@ extension Command {
         "channel.remove",
         line: CommandLineForm(
             "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"]),
-        "Remove people from a channel. In a public one they may read on and come back; what is "
-            + "written in a private one after that they cannot read. Of an admin who left a private one it "
-            + "also ends what a changed program could still do there as if from before.",
+        "Remove people from a channel. They can still read a public channel, and come back. In a "
+            + "private one they cannot read what is written after that. For an admin who left a "
+            + "private channel, it also ends what a modified program could still do there by "
+            + "pretending that it was done earlier.",
         parameters: [channel.definition, people.definition], result: "channel",
         failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
         example: ["channel": "plans", "members": ["@Mina"]],

@@ -51,7 +51,9 @@ public struct Command: Sendable {
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
         self.result = result
-        self.failures = failures
+        let namesPeople = parameters.contains { $0.namesPeople }
+        self.failures =
+            failures + (namesPeople && !failures.contains(.unknownUser) ? [.unknownUser] : [])
         self.example = example
         self.needs = needs
         self.run = run
@@ -124,7 +126,7 @@ extension Command {
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
-        Group(title: "direct conversations", commands: directMessageCommands),
+        Group(title: "direct messages", commands: directMessageCommands),
         Group(title: "reading", commands: readingCommands + noticeCommands),
         Group(title: "search", commands: searchCommands),
         Group(title: "sync and network", commands: networkCommands),
@@ -153,21 +155,21 @@ extension Command {
 
     /// The workspace in which to act, which every method takes.
     static let workspace = Parameter.workspace(
-        "workspace", "The workspace to act in: a name or an id. Without it the selected one."
+        "workspace", "The workspace to act in: a name or an id. Without it, the selected one."
     ).optional().global()
 
     /// The key under which a repeated call is recognised, which every creating method takes.
     static let key = Parameter.text(
-        "key", "Makes a repeated call give the first answer again, for at least 7 days.",
+        "key", "A call repeated with the same key gets the first answer, for at least 7 days.",
         bytes: 1...Limits.idempotencyKeyBytesMax
     ).optional()
 
     /// How many things a list gives at a time.
-    static let limit = Parameter.integer("limit", "At most so many items.", 1...1_000)
+    static let limit = Parameter.integer("limit", "At most this many items.", 1...1_000)
         .defaulting(to: 100).short("n")
 
     /// Where a list goes on.
     static let cursor = Parameter.text(
-        "cursor", "Where to go on: the `next` of the list before.", bytes: 1...256
+        "cursor", "Where to continue: the `next` of the previous page.", bytes: 1...256
     ).optional()
 }

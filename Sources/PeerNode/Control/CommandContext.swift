@@ -249,7 +249,7 @@ struct PageEnd {
                 let place = Int(cursor.dropFirst()), place >= 0
             else {
                 throw NodeError(
-                    .badRequest, "'cursor' is not one that a list gave",
+                    .badRequest, "'cursor' did not come from a list",
                     hint: "leave it out for the first page", reason: "bad_cursor",
                     fields: [.init(name: "cursor", reason: "form")])
             }

@@ -37,15 +37,16 @@ struct RequestEnvelope {
         }
         if value.arrayValue != nil {
             throw Refusal(
-                error: .invalidRequest("batches are not taken: send line by line"), id: .null)
+                error: .invalidRequest("batches are not supported: send line by line"), id: .null)
         }
         guard let members = value.objectValue else {
-            throw Refusal(error: .invalidRequest("a request is an object"), id: .null)
+            throw Refusal(error: .invalidRequest("a request must be an object"), id: .null)
         }
         let id = members["id"]
         switch id {
         case nil, .null, .string, .integer, .decimal: break
-        default: throw Refusal(error: .invalidRequest("'id' is text, a number or null"), id: .null)
+        default:
+            throw Refusal(error: .invalidRequest("'id' must be text, a number or null"), id: .null)
         }
         do throws(NodeError) { (method, parameters) = try Self.methodAndParameters(members) } catch
         {
@@ -67,12 +68,12 @@ struct RequestEnvelope {
             throw .invalidRequest("'jsonrpc' must be \"2.0\"")
         }
         guard let method = members["method"]?.stringValue else {
-            throw .invalidRequest("'method' is missing or no text")
+            throw .invalidRequest("'method' is missing or not text")
         }
         guard let parameters = members["params"] else { return (method, JSONObject()) }
         guard let object = parameters.objectValue else {
             throw NodeError(
-                .badRequest, "'params' must be an object: parameters have names",
+                .badRequest, "'params' must be an object: parameters are passed by name",
                 hint: "wsx-node rpc --describe METHOD", reason: "control.bad_param",
                 fields: [NodeError.Field(name: "params", reason: "type")])
         }

@@ -2,16 +2,16 @@ import WorkspaceModel
 
 extension Command {
     /// The devices of a person.
-    static let deviceCommands = [deviceList, deviceLink, deviceRename, deviceRevoke]
+    static let deviceCommands = [deviceList, deviceLink, deviceRename, deviceRevoke, deviceLost]
 
     private static let device = Parameter.text(
-        "device", "The device: its id, the first letters of that, or its name.", bytes: 1...256)
+        "device", "The device: its name, its id, or the first letters of its id.", bytes: 1...256)
 
     private static let deviceList = {
-        let member = Parameter.member("member", "Whose devices; without it one's own.").optional()
+        let member = Parameter.member("member", "Whose devices. Without it, yours.").optional()
         return Command(
             "device.list", line: CommandLineForm("device list", examples: ["device list"]),
-            "List the devices of a person in the workspace.",
+            "List a person's devices in the workspace.",
             parameters: [member.definition, limit.definition, cursor.definition],
             result: "list of device", failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
@@ -24,11 +24,11 @@ extension Command {
     private static let deviceLink = {
         let code = Parameter.text(
             "code",
-            "The link that another device of yours made, 'wsx://device/…'. '-' reads it from "
-                + "standard input. Without it such a link is made.", bytes: 1...512
+            "A link made on another device of yours, 'wsx://device/…'. '-' reads it from standard "
+                + "input. Without it, a link is made here.", bytes: 1...512
         ).standardInput().optional()
         let name = Parameter.name(
-            "name", "What to call this device, and its identity where there is none."
+            "name", "A name for this device, and for its identity if there is none yet."
         ).optional()
         let timeout = Parameter.duration(
             "timeout_ms", "How long to look for the other device.", 1_000...600_000
@@ -38,7 +38,7 @@ extension Command {
             line: CommandLineForm(
                 "device link", ["code"],
                 examples: ["device link", "device link wsx://device/b4qx… --name Mina"]),
-            "Make a link for another device of yours; or, with one, become that device.",
+            "Link another device: run this here, then there with the link.",
             parameters: [
                 code.definition, name.definition, newPassphrase.definition, timeout.definition,
                 key.definition,
@@ -59,12 +59,12 @@ extension Command {
     }()
 
     private static let deviceRename = {
-        let name = Parameter.name("name", "What to call it.")
+        let name = Parameter.name("name", "The new name.")
         return Command(
             "device.rename",
             line: CommandLineForm(
                 "device rename", ["device", "name"], examples: ["device rename d_7k3qm2xa phone"]),
-            "Give a device of yours a name, in every workspace or in the one that -w names.",
+            "Rename a device of yours, in every workspace or the one -w names.",
             parameters: [device.definition, name.definition], result: "device",
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["device": "d_7k3qm2xa", "name": "phone"],
@@ -75,23 +75,44 @@ extension Command {
             })
     }()
 
+    private static let deviceLost = {
+        let phrase = Parameter.text(
+            "phrase", "Your recovery phrase. '-' reads it from standard input.", bytes: 1...1_024
+        ).standardInput()
+        return Command(
+            "device.lost",
+            line: CommandLineForm(
+                "device lost", ["device"],
+                examples: ["device lost", "device lost laptop --phrase -"]),
+            "Revoke a lost or stolen device with your recovery phrase.",
+            parameters: [device.definition, phrase.definition], result: "device",
+            failures: [.notFound, .ambiguous, .forbidden, .badRequest, .wrongSecret],
+            example: ["device": "d_7k3qm2xa", "phrase": "abacus …"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.revokeDevice(
+                        given[device], phrase: given[phrase], isForced: true,
+                        context.scope(given)))
+            })
+    }()
+
     private static let deviceRevoke = {
         let phrase = Parameter.text(
             "phrase",
-            "The recovery phrase, for a device older than this one. '-' reads it from standard "
-                + "input.", bytes: 1...1_024
+            "The recovery phrase, to revoke a device older than this one. '-' reads it from "
+                + "standard input.", bytes: 1...1_024
         ).standardInput().optional()
         let force = Parameter.flag(
             "force",
-            "Also where that takes back what a newer version of wsx-node was turned on for: for a "
-                + "device that was stolen.")
+            "Revoke it even if that undoes what it turned on for newer versions of wsx-node. Meant "
+                + "for a device that was stolen.")
         return Command(
             "device.revoke",
             line: CommandLineForm(
                 "device revoke", ["device"],
                 examples: ["device revoke d_7k3qm2xa", "device revoke d_7k3qm2xa --phrase -"]),
-            "End what a device may do, and change the keys for all others; a device of yours in "
-                + "every workspace, or in the one that -w names.",
+            "Revoke a device permanently, and change the keys for all others. A device of yours is "
+                + "revoked in every workspace, or in the one that -w names.",
             parameters: [device.definition, phrase.definition, force.definition],
             result: "device",
             failures: [.notFound, .ambiguous, .forbidden, .badRequest, .versionMismatch],

@@ -7,14 +7,14 @@ extension Command {
 
     private static let directOpen = {
         let people = Parameter<[MemberReference]>.list(
-            of: Parameter.member("members", "With whom; the caller is always in it."),
+            of: Parameter.member("members", "The other people; you are always in it."),
             count: 1...Limits.directPeopleMax)
         return Command(
             "dm.open",
             line: CommandLineForm(
                 "dm open", ["members"], examples: ["dm open @Mina", "dm open @Mina @Joon"]),
-            "Open the direct conversation with these people, or find it. "
-                + "Nobody else sees it, and its people stay the same.",
+            "Open a direct message with these people, or find the existing one. "
+                + "Nobody else sees it, and the people in it never change.",
             parameters: [people.definition], result: "channel",
             failures: [.notFound, .ambiguous, .forbidden], example: ["members": ["@Mina"]],
             run: { (context, given) throws(NodeError) in
@@ -24,7 +24,7 @@ extension Command {
 
     private static let directList = Command(
         "dm.list", line: CommandLineForm("dm list", examples: ["dm list"]),
-        "List the direct conversations one takes part in, the latest first.",
+        "List your direct messages, the latest conversation first.",
         parameters: [limit.definition, cursor.definition], result: "list of channel",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.directs(PageRequest(given), context.scope(given)))

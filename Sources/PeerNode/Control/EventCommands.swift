@@ -7,43 +7,44 @@ extension Command {
     ]
 
     private static let readerName = Parameter.text(
-        "name", "A name whose position the node keeps.", bytes: 1...64
+        "name", "A name for this reader; the node remembers how far it has read.", bytes: 1...64
     ).optional().flag("as")
     private static let since = Parameter.text(
-        "since", "Where to start: a cursor, 'all', 'latest', or how long ago, as '10m'.",
+        "since", "Where to start: a cursor, 'all', 'latest', or how long ago, such as '10m'.",
         bytes: 1...128
     ).optional()
     private static let types = Parameter<[String]>.list(
-        of: Parameter.text("types", "Event types with '*', as 'message.*'.", bytes: 1...64),
+        of: Parameter.text("types", "Event types with '*', such as 'message.*'.", bytes: 1...64),
         count: 0...100
     ).defaulting(to: []).flag("type")
     private static let channels = Parameter<[ChannelReference]>.list(
-        of: Parameter.channel("channels", "Only events of this channel."), count: 0...100
+        of: Parameter.channel("channels", "Only events in this channel."), count: 0...100
     ).defaulting(to: []).flag("in")
 
     /// For those who read events: their position is one for all workspaces.
     static let onlyWorkspace = Parameter.workspace(
-        "workspace", "Only what happens in this workspace, or in none; without it, all."
+        "workspace", "Only events in this workspace, and those in none. Without it, all events."
     ).optional().global()
 
     private static let eventsSubscribe = {
         let ephemeral = Parameter.flag(
             "ephemeral",
-            "Also what is not kept: message.held, presence.changed, sync.progress and typing.")
+            "Also those that are not kept: message.held, presence.changed, sync.progress and "
+                + "typing.")
         let keepalive = Parameter.integer(
-            "keepalive_s", "Seconds of silence after which a keepalive comes.", 5...3_600
+            "keepalive_s", "Send a keepalive after this many seconds of silence.", 5...3_600
         ).optional()
-        let count = Parameter.integer("count", "End after so many events.", 1...1_000_000)
+        let count = Parameter.integer("count", "Stop after this many events.", 1...1_000_000)
             .optional().local()
         let exec = Parameter.text(
             "exec",
             """
-            Run this command of the shell for each event, one at a time: 0 is done, 75 is try \
-            later, else 5 tries. Needs --as.
+            Run this shell command for each event, one at a time. Exit status 0: done; 75: try \
+            again later; any other: 5 tries. Needs --as.
             """, bytes: 1...64 * 1024
         ).optional().local()
         let backfill = Parameter.flag(
-            "backfill", "With --exec: also what came with a first sync, which is old."
+            "backfill", "With --exec: also old events that came with a first sync."
         ).local()
         let bots = Parameter.flag("bots", "With --exec: also what programs wrote.").local()
         return Command(
@@ -55,7 +56,7 @@ extension Command {
                     "events --as bot --type message.created "
                         + "--exec 'printf \"%s\\n\" \"$WSX_TEXT\"'",
                 ]),
-            "Stream what happens, one event a line, until interrupted.",
+            "Stream events, one per line. Ctrl-C stops.",
             parameters: [
                 readerName.definition, since.definition, types.definition, channels.definition,
                 ephemeral.definition, keepalive.definition, count.definition, exec.definition,
@@ -79,7 +80,7 @@ extension Command {
             "timeout_ms", "How long to wait for the first event.", 0...600_000
         ).defaulting(to: 0)
         return Command(
-            "events.wait", "Give the next events, at once or as soon as there are any.",
+            "events.wait", "Return the next events, at once or as soon as there are any.",
             parameters: [
                 since.definition, readerName.definition, types.definition, channels.definition,
                 limit.definition, timeout.definition, onlyWorkspace.definition,
@@ -102,11 +103,11 @@ extension Command {
         let name = Parameter.text("name", "The reader's name.", bytes: 1...64)
         let cursor = Parameter.text("cursor", "The cursor of the last event done.", bytes: 1...128)
         let warning = Parameter.text(
-            "warning", "Why the last event was given up, which everybody who listens is told.",
+            "warning", "Why the last event was given up; everybody who listens is told.",
             bytes: 1...Limits.warningBytesMax
         ).optional()
         return Command(
-            "events.ack", "Keep how far a named reader has come.",
+            "events.ack", "Save how far a named reader has read.",
             parameters: [name.definition, cursor.definition, warning.definition],
             result: "reader", failures: [.cursorExpired],
             example: ["name": "bot", "cursor": "e1.4711"], needs: .daemon,
@@ -128,9 +129,9 @@ extension Command {
 
     private static let eventsUnsubscribe = {
         let subscription = Parameter.integer(
-            "subscription", "The number that opening the stream gave.", 1...1_000_000_000)
+            "subscription", "The number you got when you opened the stream.", 1...1_000_000_000)
         return Command(
-            "events.unsubscribe", "End a stream of this connection.",
+            "events.unsubscribe", "Close a stream on this connection.",
             parameters: [subscription.definition], result: "nothing", failures: [.notFound],
             example: ["subscription": 1], needs: .daemon,
             run: { (context, given) throws(NodeError) in

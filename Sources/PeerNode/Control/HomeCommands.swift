@@ -7,9 +7,9 @@ extension Command {
     private static let homeGet = Command(
         "home.get",
         """
-        Give what a first screen shows, all of one moment: identity, workspaces, and the channels \
-        and conversations of one workspace with what was not read. Of channels and of conversations \
-        as many as `limit` says; the next ones by `cursor`.
+        Return what a start screen shows, all from the same moment. That is your identity, your \
+        workspaces, and the channels and direct messages of one workspace with what is unread: at \
+        most `limit` channels and `limit` direct messages; `cursor` gets the next ones.
         """,
         parameters: [limit.definition, cursor.definition], result: "home",
         failures: [.notFound, .locked], needs: .daemon,

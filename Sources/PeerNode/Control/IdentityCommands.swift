@@ -8,14 +8,14 @@ extension Command {
 
     /// For whoever makes an identity and wants to do without a way back.
     static let noRecovery = Parameter.flag(
-        "no_recovery", "Make the identity without a recovery phrase.")
+        "no_recovery", "Create the identity without a recovery phrase.")
 
     private static let identityCreate = {
         let name = Parameter.name("name", "The name that others will see.")
         return Command(
             "identity.create",
             line: CommandLineForm("identity create", examples: ["identity create --name Mina"]),
-            "Make the identity of this home.",
+            "Create the identity of this home.",
             parameters: [
                 name.definition, newPassphrase.definition, noRecovery.definition, key.definition,
             ] + passphraseSources + startParameters,
@@ -32,12 +32,12 @@ extension Command {
 
     private static let identityShow = {
         let phrase = Parameter.flag(
-            "phrase", "Show the recovery phrase too, which is possible once.")
+            "phrase", "Also show the recovery phrase. This works only once.")
         return Command(
             "identity.show",
             line: CommandLineForm(
                 "identity show", examples: ["identity show", "identity show --phrase"]),
-            "Show the identity of this home and who it is in each workspace.",
+            "Show this home's identity and who you are in each workspace.",
             parameters: [phrase.definition],
             result: "identity", failures: [.notFound], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -48,16 +48,16 @@ extension Command {
 
     private static let identityRecover = {
         let link = Parameter.text(
-            "link", "An invite link of the workspace; a used one does, an expired one does not.",
+            "link", "An invite link to the workspace; a used one works, an expired one does not.",
             bytes: 1...512)
         let phrase = Parameter.text(
             "phrase", "The 24 words. '-' reads them from standard input.",
             bytes: 1...1_024
         ).standardInput()
-        let name = Parameter.name("name", "The name of a new identity, where there is none.")
+        let name = Parameter.name("name", "A name for the new identity, if there is none yet.")
             .optional()
         let timeout = Parameter.duration(
-            "timeout_ms", "How long to look for somebody who has the workspace.",
+            "timeout_ms", "How long to look for someone who has the workspace.",
             1_000...600_000
         ).defaulting(to: 30_000).flag("timeout")
         return Command(
@@ -65,7 +65,7 @@ extension Command {
             line: CommandLineForm(
                 "identity recover", ["link"],
                 examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"]),
-            "Come back as who one was in a workspace, by the recovery phrase.",
+            "Recover your identity in a workspace with your recovery phrase.",
             parameters: [
                 link.definition, phrase.definition, name.definition, newPassphrase.definition,
                 timeout.definition, key.definition,

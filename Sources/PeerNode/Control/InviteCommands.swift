@@ -13,15 +13,15 @@ extension Command {
         )
         .defaulting(to: 1)
         let expires = Parameter.duration(
-            "expires_ms", "How long it may be used.", 1_000...Int64(Limits.inviteMillisecondsMax)
+            "expires_ms", "How long it works.", 1_000...Int64(Limits.inviteMillisecondsMax)
         ).defaulting(to: 86_400_000).flag("expires")
         let role = Parameter.choice(
-            "role", "What they become. A guest needs a channel.", ["member", "admin", "guest"]
+            "role", "The role they get. A guest needs a channel.", ["member", "admin", "guest"]
         ).defaulting(to: "member")
         let channels = Parameter<[ChannelReference]>.list(
             of: Parameter.channel("channels", "A channel they are added to."), count: 0...100
         ).flag("channel").defaulting(to: [])
-        let approve = Parameter.flag("approve", "An admin has to approve each who comes.")
+        let approve = Parameter.flag("approve", "An admin has to approve each person who joins.")
         return Command(
             "invite.create",
             line: CommandLineForm(
@@ -31,7 +31,7 @@ extension Command {
                     "invite create --approve --channel plans",
                     "invite create --role guest --channel board",
                 ]),
-            "Make an invite and print its link; on a terminal, show who comes in by it.",
+            "Create an invite and print its link. On a terminal, show who joins with it.",
             parameters: [
                 uses.definition, expires.definition, role.definition, channels.definition,
                 approve.definition, key.definition,
@@ -72,7 +72,7 @@ extension Command {
             "invite.revoke",
             line: CommandLineForm(
                 "invite revoke", ["id"], examples: ["invite revoke i_7k3qm2xa"]),
-            "End an invite.", parameters: [id.definition], result: "invite",
+            "Revoke an invite.", parameters: [id.definition], result: "invite",
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.revokeInvite(given[id], context.scope(given)))
@@ -83,11 +83,11 @@ extension Command {
         "invite.accept",
         line: CommandLineForm(
             "invite accept", ["link"], examples: ["invite accept wsx://join/b4qx"]),
-        "The same as join, on a node that runs.", [])
+        "Join a workspace, as 'join' does, on a node that is running.", [])
 
     private static let inviteDecline = {
         let link = Parameter.text(
-            "link", "The link of the invite. '-' reads it from standard input.", bytes: 1...512
+            "link", "The invite link. '-' reads it from standard input.", bytes: 1...512
         ).standardInput()
         return Command(
             "invite.decline",

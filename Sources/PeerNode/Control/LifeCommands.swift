@@ -15,7 +15,7 @@ extension Command {
         )
         .optional().local().definition,
         Parameter.choice(
-            "announce", "Tell the local network about this node; kept for later starts.",
+            "announce", "Announce this node on the local network; kept for later starts.",
             ["on", "off"]
         ).optional().local().definition,
     ]
@@ -23,10 +23,7 @@ extension Command {
     private static let up = Command(
         "up",
         line: CommandLineForm("up", examples: ["up --name Mina --workspace acme", "up"]),
-        """
-        Start the daemon if none runs; make the identity and, with --workspace, the workspace \
-        if there is none of that name.
-        """,
+        "Start the node. Creates your identity, and with --workspace the workspace, if missing.",
         parameters: [
             Parameter.name("name", "The name of a new identity.").optional().definition,
             noRecovery.local().definition,
@@ -36,7 +33,7 @@ extension Command {
 
     private static let nodeStop = Command(
         "node.stop", line: CommandLineForm("down", examples: ["down"]),
-        "Stop the daemon; done when its process has ended.",
+        "Stop the daemon, and wait until its process has ended.",
         result: "nothing", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.stop(context.scope(given))
@@ -44,7 +41,7 @@ extension Command {
         })
 
     private static let nodeStatus = {
-        let check = Parameter.flag("check", "Print nothing; the exit status tells.").local()
+        let check = Parameter.flag("check", "Print nothing; only set the exit status.").local()
         return Command(
             "node.status", line: CommandLineForm("status", examples: ["status --json"]),
             "Show identity, workspaces, peers and disk.",
@@ -56,7 +53,7 @@ extension Command {
 
     private static let nodeMetrics = Command(
         "node.metrics", line: CommandLineForm("metrics", examples: ["metrics"]),
-        "Print numbers about the node in the text format of Prometheus.",
+        "Print metrics in Prometheus text format.",
         result: "text", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.metrics(context.scope(given)))
@@ -64,7 +61,7 @@ extension Command {
 
     private static let nodeDoctor = Command(
         "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"]),
-        "Check the node and its surroundings, with one remedy for each fault.",
+        "Check the node and its surroundings, with a fix for each problem.",
         result: "list of finding", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.doctor(context.scope(given))
@@ -73,7 +70,7 @@ extension Command {
     private static let daemonRun = Command(
         "daemon.run",
         line: CommandLineForm("daemon run", examples: ["daemon run --listen 0.0.0.0:29790"]),
-        "Be the daemon: stay in the foreground and log to standard error.",
+        "Run the daemon in the foreground. It logs to standard error.",
         parameters: startParameters + sources(of: "passphrase", "the passphrase"),
         result: "nothing", failures: [.inUse, .wrongSecret], needs: .nothing)
 

@@ -67,19 +67,19 @@ extension ParameterDefinition {
 extension Manual {
     /// The flags that stand before or after any command.
     public static let globalFlags: [(form: String, summary: String)] = [
-        ("--home DIR", "Keep everything of this node in one folder."),
+        ("--home DIR", "Keep this node's files in one folder."),
         ("--socket PATH", "Talk to the daemon on this socket."),
         ("-w, --workspace NAME", "Act in this workspace."),
-        ("--json", "Print one JSON object a line."),
+        ("--json", "Print one JSON object per line."),
         ("--plain", "Print tab-separated columns without a header."),
         ("--color WHEN", "auto, always or never."),
-        ("--no-input", "Never ask."),
-        ("--no-pager", "Print long answers at once."),
-        ("-y, --yes", "Take yes for the answer to every question."),
+        ("--no-input", "Never ask questions."),
+        ("--no-pager", "Print long answers without a pager."),
+        ("-y, --yes", "Answer yes to every question."),
         ("-q, --quiet", "Print no progress."),
-        ("-v, --verbose", "Show ids of messages; log more."),
+        ("-v, --verbose", "Show message ids; log more."),
         ("--timeout DUR", "Give up after this time."),
-        ("--exit-code", "End with 9 where a list or a search finds nothing."),
+        ("--exit-code", "Exit with 9 if a list or a search finds nothing."),
         ("-h, --help", "Explain the command."),
         ("--version", "Print the version."),
     ]
@@ -89,11 +89,11 @@ extension Manual {
         """
         wsx-node: a workspace without a server
 
-          wsx-node up --name Mina --workspace acme    start, and make what is missing
-          wsx-node invite create                      print a link for somebody else
-          wsx-node send general 'hello'               post
-          wsx-node log general                        read
-          wsx-node tail                               follow
+          wsx-node up --name Mina --workspace acme    start, and create what is missing
+          wsx-node invite create                      print a link for someone else
+          wsx-node send general 'hello'               send a message
+          wsx-node log general                        read a channel
+          wsx-node tail                               follow new messages
 
         'wsx-node help' lists every command, 'wsx-node help COMMAND' explains one.
 

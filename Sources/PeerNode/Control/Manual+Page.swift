@@ -16,12 +16,12 @@ extension Manual {
             text += ".SS \(roff(group.title.prefix(1).uppercased() + group.title.dropFirst()))\n"
             for command in commands { text += entry(command) }
         }
-        text += ".SH OPTIONS\nThese stand before or after any command.\n"
+        text += ".SH OPTIONS\nThese can stand before or after any command.\n"
         for flag in globalFlags { text += item(flag.form, flag.summary) }
         text += ".SH EXIT STATUS\n" + rows(exitStatuses)
         text += ".SH ENVIRONMENT\n" + rows(environment)
         text += ".SH FILES\n"
-        text += "With \\fB\\-\\-home\\fR all of them lie in the one folder that it names.\n"
+        text += "With \\fB\\-\\-home\\fR they are all in the folder that it names.\n"
         return text + rows(files) + ".SH EXAMPLES\n" + examples
     }
 
@@ -31,59 +31,58 @@ extension Manual {
     private static let about = [
         """
         A node keeps channels and messages on this machine and exchanges them with the nodes of \
-        other members directly; there is no server between them. The program is both the node, \
-        a daemon that 'wsx-node up' starts, and the command line that talks to it over a socket.
+        other members directly; there is no server between them. The program is both the node \
+        (a daemon that 'wsx-node up' starts) and the command line that talks to it over a socket.
         """,
         """
-        Called bare on a terminal it shows where one stands. With --json every answer is one JSON \
-        object a line, and a failure is one on standard error.
+        Run without a command on a terminal, it shows an overview and a next step. With --json, \
+        every answer is one JSON object per line, and a failure is one on standard error.
         """,
         """
-        Channels are written as general or c_ID, people as @Mina or u_ID, and the direct \
-        conversation with somebody as @Mina where a channel is expected. The beginning of an id \
-        will do.
+        Write channels as general or c_ID, and people as @Mina or u_ID. Where a channel is \
+        expected, @Mina means your direct messages with Mina. The beginning of an id is enough.
         """,
     ]
 
     /// What the exit status tells, as scripts rely on it.
     public static let exitStatuses: [(name: String, summary: String)] = [
         ("0", "Done."), ("1", "Refused or failed; the error names its kind."),
-        ("2", "The command line cannot be understood."), ("3", "No daemon answers."),
+        ("2", "The command line cannot be understood."), ("3", "wsx-node is not running."),
         ("4", "Not allowed, or locked."), ("5", "Not found, or ambiguous."),
-        ("6", "In conflict with what is there, or there already."),
-        ("7", "Timed out, unreachable, or decided later."),
-        ("9", "Nothing was found, and --exit-code was given."), ("70", "A fault of the program."),
-        ("78", "Settings that cannot be used, or a store of a newer version."),
+        ("6", "Conflicts with what exists, or exists already."),
+        ("7", "Timed out, unreachable, or still pending."),
+        ("9", "Nothing was found, and --exit-code was given."), ("70", "An internal error."),
+        ("78", "Unusable settings, or a store from a newer version."),
         ("130, 143", "Interrupted or terminated."),
         ("141", "The reader of standard output went away."),
     ]
 
     /// The variables that are read, and those that commands of bots are given.
     public static let environment: [(name: String, summary: String)] = [
-        ("WSX_NODE_HOME", "Stands for --home."), ("WSX_NODE_SOCKET", "Stands for --socket."),
-        ("WSX_NODE_WORKSPACE", "Stands for --workspace."),
+        ("WSX_NODE_HOME", "Same as --home."), ("WSX_NODE_SOCKET", "Same as --socket."),
+        ("WSX_NODE_WORKSPACE", "Same as --workspace."),
         ("WSX_NODE_LOG", "The level of the daemon's log: error, warn, info or debug."),
         ("WSX_NODE_PAGER, PAGER", "Shows long answers on a terminal; empty for none."),
-        ("NO_COLOR, FORCE_COLOR, TERM", "Whether there is colour."),
-        ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Where files lie."),
+        ("NO_COLOR, FORCE_COLOR, TERM", "Whether output is in colour."),
+        ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Where files go."),
         (
             "WSX_EVENT_TYPE, WSX_CURSOR, WSX_CHANNEL, WSX_MESSAGE, WSX_TEXT",
             """
-            Given to the command of 'events --exec', with control characters made visible; the \
-            event itself, exact, is on standard input.
+            Set for the command of 'events --exec', with control characters made visible; the \
+            exact event is on standard input.
             """
         ),
-        ("WSX_BOT", "Given to it too, and then 'send' marks what it sends as a program's."),
+        ("WSX_BOT", "Set for it too; 'send' then marks messages as written by a program."),
         (
             "WSX_AUTHOR, WSX_CHANNEL_NAME, WSX_WORKSPACE, WSX_WORKSPACE_NAME",
             """
-            Given to the command for notices besides those above, in the same way and with the \
-            message on its input.
+            Set for the notification command as well as those above, in the same way and with the \
+            message on standard input.
             """
         ),
         (
             "WSX_AUTHOR_BOT",
-            "Given to it too: 1 where a program wrote the message, and then 'send' refuses to answer."
+            "Set for it too: 1 if a program wrote the message; 'send' then refuses to answer."
         ),
     ]
 

@@ -5,8 +5,9 @@ extension Manual {
     ]
 
     private static let http = """
-        The control socket also speaks HTTP, for curl and for whatever posts to
-        webhooks. There is no port and no token: who may open the socket may call.
+        The control socket also speaks HTTP, for curl and for tools that post to
+        webhooks. There is no port and no token: anyone who may open the socket may
+        call.
 
           socket=$(wsx-node socket)
           curl --unix-socket "$socket" -d 'build 42 passed' http://x/hooks/general
@@ -15,18 +16,18 @@ extension Manual {
 
         POST /hooks/CHANNEL         text, {"text":...}, payload={...}, or what Slack's
                                     webhooks take
-        POST /api/chat.postMessage  as Slack's method: JSON or a form
-        POST /rpc                   one JSON-RPC call; the status tells the kind of a
-                                    failure
+        POST /api/chat.postMessage  like Slack's method: JSON or a form
+        POST /rpc                   one JSON-RPC call; the status shows what kind of
+                                    failure it was
         GET  /events                server-sent events; since, types, channels, name,
                                     ephemeral, keepalive_s in the query, or
                                     Last-Event-ID in the header
         GET  /metrics               what 'wsx-node metrics' prints
-        GET  /healthz               200, or 503 with what needs looking after
-                                    HEAD asks either for all but the body
+        GET  /healthz               200, or 503 with what needs attention
+                                    HEAD gets either without the body
 
-        'Idempotency-Key: KEY' makes a repeated post count once. '?workspace=NAME' names
-        another workspace than the selected one. A body has at most 1 MiB.
+        With 'Idempotency-Key: KEY' a repeated post counts once. '?workspace=NAME' acts
+        in another workspace than the selected one. A body has at most 1 MiB.
 
         """
 }

@@ -46,7 +46,7 @@ extension Manual {
         var text = """
             # Operations
 
-            This file is made from the table of commands; a test fails when it is stale.
+            This file is generated from the table of commands; a test fails when it is out of date.
 
             Every method takes named parameters, answers with an object, and also takes
             `workspace`: \(Command.workspace.definition.summary)

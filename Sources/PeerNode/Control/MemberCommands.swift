@@ -10,7 +10,7 @@ extension Command {
     private static let member = Parameter.member("member", "Who: '@Mina', or an id.")
 
     private static let memberList = {
-        let removed = Parameter.flag("removed", "List those who were removed instead.")
+        let removed = Parameter.flag("removed", "List people who were removed instead.")
         return Command(
             "member.list",
             line: CommandLineForm(
@@ -28,7 +28,7 @@ extension Command {
     private static let memberGet = Command(
         "member.get",
         line: CommandLineForm("member show", ["member"], examples: ["member show @Joon"]),
-        "Show one member, or somebody who was removed.",
+        "Show one member, or someone who was removed.",
         parameters: [member.definition], result: "member", failures: [.notFound, .ambiguous],
         example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
@@ -50,14 +50,14 @@ extension Command {
 
     private static let memberRole = {
         let role = Parameter.choice(
-            "role", "What they become. An owner is made by 'workspace transfer'.",
+            "role", "The new role. To make someone the owner, use 'workspace transfer'.",
             ["admin", "member", "guest"]
-        ).hinting("another owner: wsx-node workspace transfer @U")
+        ).hinting("to change the owner: wsx-node workspace transfer @U")
         return Command(
             "member.role",
             line: CommandLineForm(
                 "member role", ["member", "role"], examples: ["member role @Joon admin"]),
-            "Change what a member may do.",
+            "Change a member's role.",
             parameters: [member.definition, role.definition], result: "member",
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["member": "@Joon", "role": "admin"],
@@ -71,16 +71,16 @@ extension Command {
     private static let memberRemove = {
         let force = Parameter.flag(
             "force",
-            "Remove even though this node may not know all that they wrote, or where that takes back "
-                + "what they turned a newer version of wsx-node on for.")
+            "Remove them even if this node may not have all that they wrote, or if that undoes "
+                + "what they turned on for newer versions of wsx-node.")
         let recut = Parameter.flag(
             "recut",
-            "Of somebody who is out: keep what has arrived of theirs since, through others. What "
-                + "only their own devices hold cannot be had: nothing that they say is heard.")
+            "For someone already removed: also keep what others have passed on from them since. "
+                + "What only their devices have cannot be fetched: nothing they send is accepted.")
         let keep = Parameter<[String]>.list(
             of: Parameter.identifier(
                 "keep_invites",
-                "An open invite of theirs to go on with, as one of yours; all others end.",
+                "An open invite of theirs to keep, as one of yours; all others end.",
                 prefix: "i_"), count: 0...100
         ).flag("keep-invite").defaulting(to: [])
         return Command(
@@ -91,7 +91,8 @@ extension Command {
                     "member remove @Joon", "member remove @Joon --keep-invite i_7k3qm2xa",
                     "member remove @Joon --recut",
                 ]),
-            "Remove somebody: what this node knows of them stays, everything else is refused.",
+            "Remove someone from the workspace. What this node has from them stays; anything "
+                + "else from them is rejected.",
             parameters: [
                 member.definition, force.definition, recut.definition, keep.definition,
             ],
@@ -115,7 +116,7 @@ extension Command {
         line: CommandLineForm(
             "workspace leave", ["workspace"],
             examples: ["workspace leave", "workspace leave acme"]),
-        "Leave a workspace, without a name the selected one; what you have stays readable.",
+        "Leave a workspace: the one you name, or the selected one. What you have stays readable.",
         parameters: [workspace.definition], result: "workspace",
         failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
         example: ["workspace": "acme"],
@@ -126,13 +127,13 @@ extension Command {
     private static let workspaceRekey = {
         let discovery = Parameter.flag(
             "discovery",
-            "Change also the secret by which members find and reach one another. Old ones stay "
+            "Also change the secret that members use to find and reach each other. Old ones stay "
                 + "accepted, and are tried after the newest.")
         return Command(
             "workspace.rekey",
             line: CommandLineForm(
                 "workspace rekey", examples: ["workspace rekey", "workspace rekey --discovery"]),
-            "Change the key that seals contents and names from now on.",
+            "Change the key that encrypts contents and names from now on.",
             parameters: [discovery.definition], result: "workspace", failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -160,15 +161,16 @@ public struct HolderObject: ControlObject {
     public let device: String
     /// Whose it is.
     public let member: PersonObject
-    /// How many of the operations in question it is known to hold.
-    public let have: Int64
+    /// How many of the operations in question it is known to hold; `nil` of a device that was never
+    /// heard of, which scripts read as `"unknown"`.
+    public let have: Int64?
     /// Whether that is all of them.
     public let isComplete: Bool
     /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
     public let at: Int64?
 
     /// A device that is known to hold `have` operations.
-    public init(device: String, member: PersonObject, have: Int64, isComplete: Bool, at: Int64?) {
+    public init(device: String, member: PersonObject, have: Int64?, isComplete: Bool, at: Int64?) {
         self.device = device
         self.member = member
         self.have = have
@@ -179,7 +181,8 @@ public struct HolderObject: ControlObject {
     /// All fields.
     public var json: JSONValue {
         [
-            "device": .string(device), "member": member.json, "have": .integer(have),
+            "device": .string(device), "member": member.json,
+            "have": have.map { .integer($0) } ?? "unknown",
             "complete": .bool(isComplete), "at": JSONValue(orNull: at),
         ]
     }

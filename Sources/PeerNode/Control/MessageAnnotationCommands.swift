@@ -14,11 +14,11 @@ extension Command {
 
     private static let messageEdit = {
         let text = Parameter.text(
-            "text", "What it says from now on. '-' reads it from standard input.",
+            "text", "The new text. '-' reads it from standard input.",
             bytes: 1...Limits.messageTextBytesMax
         ).standardInput().messageText()
         let base = Parameter.identifier(
-            "base", "The version that was read; when there is a newer one, nothing is changed.",
+            "base", "The version you have seen; if there is a newer one, nothing is changed.",
             prefix: "o_"
         ).optional()
         return Command(
@@ -29,7 +29,7 @@ extension Command {
                     "message edit m_01hx9t4c 'hello, all'",
                     "message edit last 'hello, all' --in general",
                 ]),
-            "Change the text of a message that one wrote; 'last' is the newest of them.",
+            "Edit a message of yours; 'last' is your newest one.",
             parameters: [
                 message.definition, text.definition, base.definition, inChannel.definition,
             ],
@@ -47,7 +47,7 @@ extension Command {
         let emoji = Parameter.text(
             "emoji", "An emoji such as 👍, one other character, or a name: :thumbsup:.",
             bytes: 1...Limits.emojiBytesMax)
-        let remove = Parameter.flag("remove", "Take it away again.")
+        let remove = Parameter.flag("remove", "Remove your reaction.")
         return Command(
             "message.react",
             line: CommandLineForm(
@@ -55,7 +55,7 @@ extension Command {
                 examples: [
                     "message react m_01hx9t4c 👍", "message react last 👍 --in general --remove",
                 ]),
-            "Leave a sign under a message, once for each sign.",
+            "React to a message, once with each emoji.",
             parameters: [
                 message.definition, emoji.definition, remove.definition, inChannel.definition,
             ],
@@ -70,7 +70,7 @@ extension Command {
     }()
 
     private static let messagePin = pinning(
-        "message.pin", "message pin", "Pin a message to its channel, for everybody.", isOn: true)
+        "message.pin", "message pin", "Pin a message to its channel, for everyone.", isOn: true)
 
     private static let messageUnpin = pinning(
         "message.unpin", "message unpin", "Unpin a message.", isOn: false)
@@ -96,7 +96,7 @@ extension Command {
         line: CommandLineForm(
             "message who", ["message"],
             examples: ["message who m_01hx9t4c", "message who last --in general"]),
-        "List the devices that are to have a message, those first that are known to hold it.",
+        "Show which devices have a message. Those known to have it come first.",
         parameters: [
             message.definition, inChannel.definition, limit.definition, cursor.definition,
         ], result: "list of holder",

@@ -9,7 +9,7 @@ extension Command {
     static let channel = Parameter.channel("channel", "Which channel or conversation.")
     /// Where the command line looks for `last` and for the rest of a short id.
     static let inChannel = Parameter.channel(
-        "in", "The channel in which 'last' or a short id is looked for."
+        "in", "The channel in which to look for 'last' or a short id."
     ).optional().local()
 
     private static let messageSend = {
@@ -21,13 +21,13 @@ extension Command {
             "thread", "The message that this one answers.", prefix: "m_"
         ).optional()
         let location = Parameter.location(
-            "location", "A place that it points to; then it needs no text."
+            "location", "A place to share; the text can then be left out."
         ).optional()
         let format = Parameter.choice(
-            "format", "How to show it: flowing text, or code as it stands.", ["text", "code"]
+            "format", "How to show it: as flowing text, or as code, unchanged.", ["text", "code"]
         ).defaulting(to: "text").flag("code").standing(for: "code")
         let bot = Parameter.flag(
-            "bot", "Say that a program wrote it, so that other programs leave it alone.")
+            "bot", "Mark it as written by a program, so that bots do not answer it.")
         return Command(
             "message.send",
             line: CommandLineForm(
@@ -37,7 +37,7 @@ extension Command {
                     "send @Mina 'lunch?' --key lunch-1",
                     "send general 'here' --location 52.52,13.405",
                 ]),
-            "Post a message; the answer comes when it is on disk.",
+            "Send a message. The answer comes once it is saved on disk.",
             parameters: [
                 channel.definition, text.definition, thread.definition, location.definition,
                 format.definition, bot.definition, key.definition,
@@ -73,21 +73,21 @@ extension Command {
             "around", "The messages around this position or message.", bytes: placeBytes
         ).optional()
         let thread = Parameter.identifier(
-            "thread", "Only the answers to this message.", prefix: "m_"
+            "thread", "Only answers to this message.", prefix: "m_"
         ).optional()
-        let since = Parameter.time("since", "Only messages written since.").optional()
+        let since = Parameter.time("since", "Only messages written since then.").optional()
         let until = Parameter.time("until", "Only messages written until then.").optional()
-        let pinned = Parameter.flag("pinned", "Only messages that are pinned.")
-        let limit = Parameter.integer("limit", "At most so many messages.", 1...100)
+        let pinned = Parameter.flag("pinned", "Only pinned messages.")
+        let limit = Parameter.integer("limit", "At most this many messages.", 1...100)
             .defaulting(to: 30).short("n")
-        let follow = Parameter.flag("follow", "Go on with what comes, as tail does.").local()
+        let follow = Parameter.flag("follow", "Keep following new messages, as tail does.").local()
             .short("f")
         return Command(
             "message.history",
             line: CommandLineForm(
                 "log", ["channel"],
                 examples: ["log general -n 10", "log general --since 2h", "log general --pinned"]),
-            "Show part of a channel's past, oldest first.",
+            "Show messages of a channel, oldest first.",
             parameters: [
                 channel.definition, before.definition, after.definition, around.definition,
                 thread.definition, since.definition, until.definition, pinned.definition,
@@ -119,8 +119,8 @@ extension Command {
         default:
             let given = [("before", before), ("after", after), ("around", around)]
             throw NodeError(
-                .badRequest, "'before', 'after' and 'around' exclude each other",
-                hint: "give one of them", reason: "control.bad_param",
+                .badRequest, "'before', 'after' and 'around' cannot be combined",
+                hint: "use only one of them", reason: "control.bad_param",
                 fields: given.filter { $0.1 != nil }.map {
                     NodeError.Field(name: $0.0, reason: "form")
                 })
@@ -129,36 +129,36 @@ extension Command {
 
     private static let tail = {
         let channels = Parameter<[ChannelReference]>.list(
-            of: Parameter.channel("channels", "Which channels; without any, those one is in."),
+            of: Parameter.channel("channels", "Which channels. Without any, those you are in."),
             count: 0...100
         ).defaulting(to: [])
-        let all = Parameter.flag("all", "Those, too, that one is not in.")
+        let all = Parameter.flag("all", "Also channels you are not in.")
         let bell = Parameter.flag(
             "bell",
-            "Ring the terminal's bell for what others write to one: in direct conversations, with "
-                + "a mention, and else where 'channel notify' is 'all'; never where one muted.")
+            "Ring the terminal's bell for what others write to you: in direct messages, with a "
+                + "mention, and elsewhere where 'channel notify' is 'all'; never where muted.")
         return Command(
             "tail",
             line: CommandLineForm(
                 "tail", ["channels"],
                 examples: ["tail", "tail general random", "tail --all --bell"]),
-            "Show messages, and what becomes of them, as it comes; until interrupted.",
+            "Follow new messages, edits and reactions live. Ctrl-C stops.",
             parameters: [channels.definition, all.definition, bell.definition],
-            result: "messages, one a line", failures: [.notFound],
+            result: "messages, one per line", failures: [.notFound],
             example: ["channels": ["general"]])
     }()
 
     private static let chat = {
         let channel = Parameter.channel(
-            "channel", "Where to begin; without it, in the channel that everybody is in."
+            "channel", "Where to start. Without it, in the channel that everybody is in."
         ).optional()
         return Command(
             "chat",
             line: CommandLineForm("chat", ["channel"], examples: ["chat", "chat random"]),
-            "Talk in a channel, line by line; /help inside. In a pipe, each line is sent as it "
-                + "stands, what others write is printed, and the end of input ends it.",
+            "Chat in a channel, line by line; type /help inside. In a pipe, each line is sent "
+                + "unchanged, what others write is printed, and the end of input ends it.",
             parameters: [channel.definition],
-            result: "messages, one a line", failures: [.notFound, .ambiguous],
+            result: "messages, one per line", failures: [.notFound, .ambiguous],
             example: ["channel": "general"])
     }()
 
@@ -170,8 +170,7 @@ extension Command {
             line: CommandLineForm(
                 "message show", ["ids"],
                 examples: ["message show m_01hx9t4c", "message show last --in general"]),
-            "Show messages by their ids; on the command line as much of the beginning as tells one apart, "
-                + "or 'last', will do.",
+            "Show messages by id. On the command line, a unique prefix or 'last' is enough.",
             parameters: [
                 ids.definition, inChannel.definition, limit.definition, cursor.definition,
             ],

@@ -6,8 +6,8 @@ extension Command {
         let message = Parameter.identifier("message", "Which message.", prefix: "m_")
         let undo = Parameter.flag(
             "undo",
-            "Take back that somebody deleted another's message, within a day: for who did, and for "
-                + "those above.")
+            "Restore someone else's message within a day of its deletion. The person who deleted "
+                + "it can do this, and so can those who rank above them.")
         return Command(
             "message.delete",
             line: CommandLineForm(
@@ -16,9 +16,9 @@ extension Command {
                     "message delete m_01hx9t4c", "message delete last --in general --yes",
                     "message delete m_01hx9t4c --undo",
                 ]),
-            "Delete a message for everybody; 'last' is the newest of one's own. One's own is erased "
-                + "at once; another's, which takes an owner or admin, is hidden at once and erased "
-                + "after a day.",
+            "Delete a message for everyone; 'last' is your newest one. Your own messages are "
+                + "erased at once. Owners and admins can delete other people's: hidden at once, "
+                + "erased after a day.",
             parameters: [message.definition, undo.definition, inChannel.definition],
             result: "message",
             failures: [.notFound, .ambiguous, .forbidden, .archived, .conflict],

@@ -15,7 +15,7 @@ extension Command {
             "sync.status",
             line: CommandLineForm(
                 "sync status", examples: ["sync status", "sync status --channel general"]),
-            "Show how far each peer and this node are apart.",
+            "Show how far this node and each peer are behind each other.",
             parameters: [
                 peer.definition, channel.definition, limit.definition, cursor.definition,
             ],
@@ -44,7 +44,7 @@ extension Command {
             "peer.add",
             line: CommandLineForm(
                 "peer add", ["address"], examples: ["peer add 192.168.1.20:29790"]),
-            "Remember an address and dial it.",
+            "Save an address and connect to it.",
             parameters: [address.definition], result: "peer",
             example: ["address": "192.168.1.20:29790"],
             run: { (context, given) throws(NodeError) in
@@ -76,7 +76,7 @@ extension Command {
 
     private static let netSuspend = Command(
         "net.suspend", line: CommandLineForm("net suspend", examples: ["net suspend"]),
-        "Close every link and stay off the network until 'net resume' or the next start.",
+        "Close all links and stay offline until 'net resume' or the next start.",
         result: "network", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.suspendNetwork(context.scope(given))

@@ -86,6 +86,9 @@ public protocol NodeCommands: PersonCommands {
     /// The workspace of the scope.
     func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
     /// Makes `workspace` the one that calls act in.
+    func forgetWorkspace(
+        _ workspace: WorkspaceReference, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject
     func selectWorkspace(_ workspace: WorkspaceReference, _ scope: CallScope) throws(NodeError)
         -> WorkspaceObject
     /// Joins by a link. Answers with the workspace after admission and first sync.

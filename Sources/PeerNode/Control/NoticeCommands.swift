@@ -6,7 +6,7 @@ extension Command {
 
     private static let notifyGet = Command(
         "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
-        "Show of which messages notice is wanted, and what this node runs for each.",
+        "Show what you are notified about, and what this node runs for it.",
         result: "notice", failures: [.notFound],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.notices(context.scope(given)))
@@ -14,12 +14,12 @@ extension Command {
 
     private static let notifySet = {
         let level = Parameter.choice(
-            "level", "Of which messages: all, those that mention one and direct ones, or none.",
+            "level", "Which messages: all, mentions and direct messages, or none.",
             ["all", "mentions", "none"])
         return Command(
             "notify.set",
             line: CommandLineForm("notify set", ["level"], examples: ["notify set mentions"]),
-            "Say of which messages of a workspace notice is wanted, on all of one's devices.",
+            "Choose what you are notified about in a workspace. Holds on all your devices.",
             parameters: [level.definition], result: "notice", failures: [.notFound, .forbidden],
             example: ["level": "mentions"],
             run: { (context, given) throws(NodeError) in
@@ -31,8 +31,8 @@ extension Command {
         let command = Parameter.text(
             "command",
             """
-            What the shell runs for each notice, with the message on standard input; empty for \
-            nothing, left out to look.
+            The shell command to run, with the message on standard input. Empty removes it. Left \
+            out, the current one is shown.
             """, bytes: 0...Limits.noticeCommandBytesMax
         ).optional()
         return Command(
@@ -43,7 +43,7 @@ extension Command {
                     "notify command 'notify-send -- \"$WSX_AUTHOR\" \"$WSX_TEXT\"'",
                     "notify command ''",
                 ]),
-            "Have this node run a command for each message of which notice is wanted.",
+            "Make this node run a command for each notification.",
             parameters: [command.definition], result: "notice command",
             example: ["command": "exit 0"],
             run: { (context, given) throws(NodeError) in

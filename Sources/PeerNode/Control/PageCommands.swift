@@ -13,9 +13,9 @@ extension Command {
                 "completion zsh > ~/.zfunc/_wsx-node",
                 "completion fish > ~/.config/fish/completions/wsx-node.fish",
             ]),
-        "Print what makes a shell complete commands, flags and names.",
+        "Print a script that lets your shell complete commands and names.",
         parameters: [
-            Parameter.choice("shell", "For which shell.", ["bash", "zsh", "fish"]).definition
+            Parameter.choice("shell", "Which shell.", ["bash", "zsh", "fish"]).definition
         ],
         result: "text", example: ["shell": "bash"], needs: .nothing)
 

@@ -40,6 +40,14 @@ public struct ParameterDefinition: Sendable {
         self.shape = shape
         self.flag = String(name.map { $0 == "_" ? "-" : $0 })
     }
+
+    /// Whether somebody may be named in it.
+    var namesPeople: Bool {
+        switch shape {
+        case .member, .channel, .list(.member, _), .list(.channel, _): true
+        default: false
+        }
+    }
 }
 
 /// A named argument with a type: it documents, checks and reads the same value.

@@ -59,7 +59,7 @@ extension Command {
     private static let refusals: [NodeError.Kind] = [.badRequest, .forbidden]
 
     private static let profileGet = {
-        let member = Parameter.member("member", "Whose, instead of one's own.").optional()
+        let member = Parameter.member("member", "Whose profile, instead of yours.").optional()
         return Command(
             "profile.get",
             line: CommandLineForm(
@@ -74,7 +74,7 @@ extension Command {
     private static let profileOf = {
         let member = Parameter.member("member", "Who: '@Mina', or an id.")
         return Command(
-            "profile.of", "Give the profile of a member, or of somebody who was removed.",
+            "profile.of", "Return the profile of a member, or of someone who was removed.",
             parameters: [member.definition], result: "profile",
             failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
@@ -88,21 +88,21 @@ extension Command {
     }
 
     private static let profileSet = {
-        let name = field("name", "What to be called here, from now on.")
+        let name = field("name", "Your name in this workspace from now on.")
         let nickname = field("nickname", "The same as name.")
-        let description = field("description", "What one does, or likes; empty for nothing.")
+        let description = field("description", "What you do or like; empty removes it.")
         let phone = field(
-            "phone", "A Korean mobile number, or one that begins with '+'; empty for none.")
-        let country = field("country", "Where one is; empty for nowhere.")
-        let email = field("email", "An address; empty for none.")
+            "phone", "A Korean mobile number, or one that begins with '+'; empty removes it.")
+        let country = field("country", "Where you are; empty removes it.")
+        let email = field("email", "An email address; empty removes it.")
         let words = ProfileChange.Field.allCases.map(\.word)
         let show = Parameter<[String]>.list(
-            of: Parameter.choice("show", "A field that everybody here is to see.", words),
+            of: Parameter.choice("show", "A field to show to everybody here.", words),
             count: 0...words.count
         ).defaulting(to: [])
         let hide = Parameter<[String]>.list(
             of: Parameter.choice(
-                "hide", "A field that nobody is to see; a phone is hidden unless shown.", words),
+                "hide", "A field to hide from everybody; a phone is hidden unless shown.", words),
             count: 0...words.count
         ).defaulting(to: [])
         return Command(
@@ -113,7 +113,7 @@ extension Command {
                     "profile set --name Mina --description 'Paints at night'",
                     "profile set --phone 010-1234-5678 --show phone", "profile set --hide email",
                 ]),
-            "Change one's profile in a workspace. What is hidden stays on one's own devices.",
+            "Change your profile in a workspace. What is hidden stays on your own devices.",
             parameters: [
                 name.definition, nickname.definition, description.definition, phone.definition,
                 country.definition, email.definition, show.definition, hide.definition,
@@ -135,12 +135,12 @@ extension Command {
 
     private static let profileImageSet = {
         let preset = Parameter.integer(
-            "preset", "The number of a picture that programs bring along.", ProfileText.presets)
+            "preset", "The number of a built-in picture.", ProfileText.presets)
         return Command(
             "profile.image.set",
             line: CommandLineForm(
                 "profile image set", examples: ["profile image set --preset 7"]),
-            "Choose a picture for one's profile.", parameters: [preset.definition],
+            "Choose a picture for your profile.", parameters: [preset.definition],
             result: "profile", failures: refusals, example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -152,23 +152,23 @@ extension Command {
     private static let profileImageClear = Command(
         "profile.image.clear",
         line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
-        "Have no picture any more.", result: "profile", failures: refusals,
+        "Remove your picture.", result: "profile", failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
         })
 
     private static let presenceSet = {
         let state = Parameter.choice(
-            "state", "How reachable one is; offline looks as if one were not there.",
+            "state", "How reachable you are; 'offline' looks as if you were not there.",
             ["online", "absent", "busy", "offline"])
         let text = Parameter.text(
-            "text", "With what.", bytes: 1...Limits.presenceTextBytesMax
+            "text", "A few words about it.", bytes: 1...Limits.presenceTextBytesMax
         ).optional()
         let emoji = Parameter.text(
-            "emoji", "A sign for it: an emoji or one other character.",
+            "emoji", "A picture for it: an emoji or one other character.",
             bytes: 1...Limits.emojiBytesMax
         ).optional()
-        let until = Parameter.time("until", "Until when; without one, until it is changed.")
+        let until = Parameter.time("until", "Until when. Without it, until you change it.")
             .ahead().optional()
         return Command(
             "presence.set",
@@ -177,7 +177,7 @@ extension Command {
                 examples: [
                     "presence set busy --text 'in a meeting' --until 2h", "presence set offline",
                 ]),
-            "Say how reachable one is in a workspace, on all of one's devices.",
+            "Set your status in a workspace, on all your devices.",
             parameters: [state.definition, text.definition, emoji.definition, until.definition],
             result: "presence", failures: refusals,
             example: ["state": "busy", "text": "in a meeting"],
@@ -192,14 +192,15 @@ extension Command {
 
     private static let presenceClear = Command(
         "presence.clear", line: CommandLineForm("presence clear", examples: ["presence clear"]),
-        "Be online again, and say nothing else.", result: "presence", failures: refusals,
+        "Clear your status, and be online again.", result: "presence", failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.clearPresence(context.scope(given)))
         })
 
     private static let presenceList = Command(
         "presence.list", line: CommandLineForm("presence list", examples: ["presence list"]),
-        "List who is there. Whoever is not listed is offline, but for guests: of them nothing is told.",
+        "List who is online. Anyone not listed is offline, except guests: they are never listed, "
+            + "and see nobody.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.presences(PageRequest(given), context.scope(given)))
@@ -207,8 +208,7 @@ extension Command {
 
     private static let typingSend = Command(
         "typing.send",
-        "Tell those who may read a channel that one writes in it; more often than every 10 s "
-            + "nothing is told.",
+        "Tell people who may read a channel that you are typing. Sent at most once every 10 s.",
         parameters: [channel.definition], result: "nothing",
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "general"],
         run: { (context, given) throws(NodeError) in

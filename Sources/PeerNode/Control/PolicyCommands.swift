@@ -3,18 +3,18 @@ import WorkspaceModel
 extension Command {
     static let requestList = Command(
         "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
-        "List who has asked to be let in.",
+        "List who is asking to join.",
         parameters: [limit.definition, cursor.definition], result: "list of request",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.requests(PageRequest(given), context.scope(given)))
         })
 
     static let requestApprove = deciding(
-        "join.approve", "request approve", "Let in who asked, also while they are away."
+        "join.approve", "request approve", "Approve a request to join, even while they are offline."
     ) { (node, id, scope) throws(NodeError) in try node.approveRequest(id, scope) }
 
     static let requestReject = deciding(
-        "join.reject", "request reject", "Turn down who asked."
+        "join.reject", "request reject", "Reject a request to join."
     ) { (node, id, scope) throws(NodeError) in try node.rejectRequest(id, scope) }
 
     private static func deciding(
@@ -35,23 +35,24 @@ extension Command {
 
     static let policyGet = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
-        "Show who may come into the workspace and who may bring them.", result: "policy",
+        "Show who may join the workspace, and who may invite.", result: "policy",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.policy(context.scope(given)))
         })
 
     static let policySet = {
         let right = Parameter.choice(
-            "who_may_invite", "Who may make invites.", ["owner", "admins", "members"]
+            "who_may_invite", "Who may create invites.", ["owner", "admins", "members"]
         ).optional()
         let join = Parameter.choice(
-            "join", "What the address of the workspace is good for.", ["closed", "request", "open"]
+            "join", "What the workspace's address lets people do: nothing, ask to join, or join.",
+            ["closed", "request", "open"]
         ).optional()
         let setting = Parameter.choice(
-            "setting", "Which to set, instead of its flag.", ["who_may_invite", "join"]
+            "setting", "The setting to change, instead of its flag.", ["who_may_invite", "join"]
         ).optional().local()
         let value = Parameter.choice(
-            "value", "What to set it to.",
+            "value", "The new value.",
             ["owner", "admins", "members", "closed", "request", "open"]
         ).optional().local()
         return Command(
@@ -62,7 +63,7 @@ extension Command {
                     "policy set join request", "policy set who_may_invite members",
                     "policy set --join open --who-may-invite admins",
                 ]),
-            "Change who may come into the workspace and who may bring them.",
+            "Change who may join the workspace, and who may invite.",
             parameters: [
                 setting.definition, value.definition, right.definition, join.definition,
             ], result: "policy",

@@ -32,11 +32,11 @@ extension Command {
     }()
 
     private static let rpcHello = {
-        let client = Parameter.text("client", "Who calls, such as 'bot 1.2'.", bytes: 1...64)
-        let api = Parameter.integer("api", "The major version that the caller knows.", 1...1_000)
+        let client = Parameter.text("client", "Your program, such as 'bot 1.2'.", bytes: 1...64)
+        let api = Parameter.integer("api", "The major API version that it knows.", 1...1_000)
             .optional()
         return Command(
-            "rpc.hello", "Tell who calls, and be told the version.",
+            "rpc.hello", "Say which program calls, and get the version.",
             parameters: [client.definition, api.definition], result: "version",
             failures: [.versionMismatch], example: ["client": "bot 1.2", "api": 1],
             needs: .daemon,
@@ -61,7 +61,7 @@ extension Command {
     private static let methodLimit = limit.defaulting(to: 1_000)
 
     private static let rpcMethods = Command(
-        "rpc.methods", "List every method with what it does.",
+        "rpc.methods", "List every method and what it does.",
         parameters: [methodLimit.definition, cursor.definition],
         result: "list of {name, summary}", needs: .daemon,
         run: { (_, given) throws(NodeError) in

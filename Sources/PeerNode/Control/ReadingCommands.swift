@@ -11,14 +11,14 @@ extension Command {
 
     private static let readMark = {
         let message = Parameter.identifier(
-            "message", "The last message that was read, instead of the newest.", prefix: "m_"
+            "message", "The last message you have read, instead of the newest.", prefix: "m_"
         ).optional()
         return Command(
             "read.mark",
             line: CommandLineForm(
                 "read mark", ["channel", "message"],
                 examples: ["read mark general", "read mark @Mina last"]),
-            "Mark a conversation as read, on all of one's devices.",
+            "Mark a conversation as read, on all your devices.",
             parameters: [channel.definition, message.definition], result: "unread",
             failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
@@ -30,7 +30,7 @@ extension Command {
 
     private static let readStatus = Command(
         "read.status", line: CommandLineForm("read status", examples: ["read status"]),
-        "List the conversations one is in, with how far they were read.",
+        "List your conversations, and how far you have read each.",
         parameters: [limit.definition, cursor.definition], result: "list of unread",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.readStatus(PageRequest(given), context.scope(given)))
@@ -41,7 +41,7 @@ extension Command {
         return Command(
             "unread.get",
             line: CommandLineForm("unread", examples: ["unread", "unread --mark-all"]),
-            "List the conversations in which something was not read.",
+            "List conversations with unread messages.",
             parameters: [all.definition, limit.definition, cursor.definition],
             result: "list of unread", failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
@@ -54,7 +54,7 @@ extension Command {
     private static let channelMute = {
         let until = Parameter.time("until", "Until when.").ahead().optional()
         let duration = Parameter.duration(
-            "for_ms", "For how long; without any for ever, with 0s not any more.",
+            "for_ms", "For how long. Without a time, permanently; 0s unmutes.",
             0...(3_650 * 24 * 3_600 * 1_000)
         ).flag("for").optional()
         return Command(
@@ -62,7 +62,7 @@ extension Command {
             line: CommandLineForm(
                 "channel mute", ["channel", "for_ms"],
                 examples: ["channel mute general 8h", "channel mute general 0s"]),
-            "Want no notice of a conversation for a while, on any of one's devices.",
+            "Mute a conversation, on all your devices.",
             parameters: [channel.definition, until.definition, duration.definition],
             result: "channel", failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
@@ -75,7 +75,7 @@ extension Command {
 
     private static let channelNotify = {
         let level = Parameter.choice(
-            "level", "Of which messages notice is wanted; 'default' is as in the whole workspace.",
+            "level", "Which messages; 'default' follows what is set for the whole workspace.",
             ["all", "mentions", "none", "default"])
         return Command(
             "channel.notify",
@@ -84,7 +84,7 @@ extension Command {
                 examples: [
                     "channel notify general mentions", "channel notify general default",
                 ]),
-            "Say of which messages of a conversation notice is wanted, on all of one's devices.",
+            "Choose what you are notified about in a conversation. Holds on all your devices.",
             parameters: [channel.definition, level.definition], result: "channel",
             failures: refusals, example: ["channel": "general", "level": "mentions"],
             run: { (context, given) throws(NodeError) in
@@ -95,12 +95,12 @@ extension Command {
     }()
 
     private static let preferenceName = Parameter.text(
-        "setting", "What the setting is called.", bytes: 1...Limits.preferenceNameBytesMax)
+        "setting", "The name of the setting.", bytes: 1...Limits.preferenceNameBytesMax)
 
     private static let preferenceGet = Command(
         "ui.pref.get",
         line: CommandLineForm("ui pref get", ["setting"], examples: ["ui pref get theme"]),
-        "Show a setting that programs keep for all of one's devices.",
+        "Show a setting that programs keep for all your devices.",
         parameters: [preferenceName.definition], result: "preference",
         example: ["setting": "theme"],
         run: { (context, given) throws(NodeError) in
@@ -109,7 +109,7 @@ extension Command {
 
     private static let preferenceList = Command(
         "ui.pref.list", line: CommandLineForm("ui pref list", examples: ["ui pref list"]),
-        "List the settings and drafts that programs keep for all of one's devices.",
+        "List the settings and drafts that programs keep for all your devices.",
         parameters: [limit.definition, cursor.definition], result: "list of preference",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.preferences(PageRequest(given), context.scope(given)))
@@ -117,7 +117,7 @@ extension Command {
 
     private static let preferenceSet = {
         let value = Parameter.text(
-            "value", "The new value; without one there is none any more.",
+            "value", "The new value. Without it, the setting is removed.",
             bytes: 0...Limits.preferenceBytesMax
         ).optional()
         return Command(
@@ -127,7 +127,7 @@ extension Command {
                 examples: [
                     "ui pref set theme dark", "ui pref set draft.general 'not sent yet'",
                 ]),
-            "Keep a setting, or a draft, for all of one's devices.",
+            "Save a setting, or a draft, for all your devices.",
             parameters: [preferenceName.definition, value.definition], result: "preference",
             failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
             run: { (context, given) throws(NodeError) in

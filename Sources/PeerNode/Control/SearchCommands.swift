@@ -6,30 +6,30 @@ extension Command {
 
     private static let search = {
         let query = Parameter.text(
-            "query", "What to look for: words, or \"words that stand together\".",
+            "query", "What to search for: words, or \"words next to each other\".",
             bytes: 1...Limits.searchQueryBytesMax)
         let kinds = Parameter<[String]>.list(
             of: Parameter.choice(
-                "kinds", "What to look for; without any, all of it.",
+                "kinds", "What kinds of things to find. Without any, all.",
                 ["message", "channel", "member"]
             ).flag("kind"), count: 0...3
         ).defaulting(to: [])
         let channels = Parameter<[ChannelReference]>.list(
-            of: Parameter.channel("channels", "Only messages in these.").flag("in"),
+            of: Parameter.channel("channels", "Only messages in this channel.").flag("in"),
             count: 0...100
         ).defaulting(to: [])
-        let from = Parameter.member("from", "Only what this person wrote.").optional()
-        let after = Parameter.time("after", "Only messages written since.").optional()
+        let from = Parameter.member("from", "Only messages from this person.").optional()
+        let after = Parameter.time("after", "Only messages written since then.").optional()
         let before = Parameter.time("before", "Only messages written until then.").optional()
         let has = Parameter.choice("has", "Only messages with a link in them.", ["link"])
             .optional()
         let order = Parameter.choice(
             "order",
-            "Which messages come first: the newest, or of the newest "
-                + "\(Limits.searchRankedMax) that match those which say most about it.",
+            "Which messages come first: the newest, or, of the newest "
+                + "\(Limits.searchRankedMax) that match, those that say most about it.",
             ["newest", "best"]
         ).defaulting(to: "newest")
-        let limit = Parameter.integer("limit", "At most so many items.", 1...100)
+        let limit = Parameter.integer("limit", "At most this many items.", 1...100)
             .defaulting(to: 20).short("n")
         return Command(
             "search",
@@ -61,12 +61,12 @@ extension Command {
 
     private static let memberFind = {
         let text = Parameter.text(
-            "text", "What the name has in it; the last word may be the beginning of one.",
+            "text", "Words in the name; the last one may be incomplete.",
             bytes: 1...Limits.searchQueryBytesMax)
         return Command(
             "user.find",
             line: CommandLineForm("member find", ["text"], examples: ["member find mi"]),
-            "Find members by their names.",
+            "Find members by name.",
             parameters: [text.definition, limit.definition, cursor.definition],
             result: "list of member", example: ["text": "Joon"],
             run: { (context, given) throws(NodeError) in

@@ -21,10 +21,10 @@ extension Command {
                 name + "_file", "A file with \(what) on its first line.", bytes: 1...4_096
             ).optional().local().definition,
             Parameter.integer(
-                name + "_fd", "The number of an open file with \(what).", 0...1_023
+                name + "_fd", "A file descriptor to read \(what) from.", 0...1_023
             ).optional().local().definition,
             Parameter.text(
-                name + "_command", "A command that prints \(what), run by the shell.",
+                name + "_command", "A shell command that prints \(what).",
                 bytes: 1...4_096
             ).optional().local().definition,
         ]
@@ -41,14 +41,14 @@ extension Command {
     /// What seals a new identity.
     static let newPassphrase = secret(
         "passphrase",
-        "Seals the keys on the disk: 15 characters, or 8 with lower, upper, digit and symbol."
+        "Encrypts the keys on disk: 15 characters, or 8 with lower, upper, digit and symbol."
     ).optional()
 
     static let identityPassphraseChange = {
-        let current = secret("current", "The passphrase that the home has.").optional()
-        let new = secret("new", "The passphrase that it gets.").optional()
+        let current = secret("current", "The current passphrase.").optional()
+        let new = secret("new", "The new passphrase.").optional()
         let remove = Parameter.flag(
-            "remove", "Leave the keys in the clear, in a file of mode 0600.")
+            "remove", "Store the keys unencrypted, in a file of mode 0600.")
         return Command(
             "identity.passphrase.change",
             line: CommandLineForm(
@@ -57,7 +57,7 @@ extension Command {
                     "passphrase change", "passphrase change --new-file secret.txt",
                     "passphrase change --remove",
                 ]),
-            "Give the keys another passphrase, a first one, or none.",
+            "Change, set or remove the passphrase of your keys.",
             parameters: [current.definition, new.definition, remove.definition]
                 + sources(of: "current", "the current passphrase")
                 + sources(of: "new", "the new passphrase"),
@@ -73,7 +73,7 @@ extension Command {
 
     private static let sessionStatus = Command(
         "session.status", line: CommandLineForm("session status", examples: ["session status"]),
-        "Tell whether the node is open, and what opens it.",
+        "Show whether the node is locked, and what unlocks it.",
         result: "session", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))
@@ -89,10 +89,10 @@ extension Command {
                     "session unlock", "session unlock --passphrase-file secret.txt",
                     "session unlock --passphrase-file passcode.txt",
                 ]),
-            "Open a locked node by its passphrase. While it asks for its passcode (see 'session "
-                + "status') the same flags, and the question on a terminal, take the four digits.",
+            "Unlock the node with its passphrase. While it asks for its passcode (see 'session "
+                + "status'), the same flags, and the prompt on a terminal, take the four digits.",
             parameters: [passphrase.definition]
-                + sources(of: "passphrase", "the passphrase, or with the passcode"),
+                + sources(of: "passphrase", "the passphrase or passcode"),
             result: "session", failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -104,8 +104,8 @@ extension Command {
     private static let lockNow = Command(
         "lock.now", line: CommandLineForm("session lock", examples: ["session lock"]),
         """
-        Lock the node: behind its passcode, or by dropping the keys. It goes on to store and \
-        forward what peers send.
+        Lock the node: behind its passcode, or by dropping the keys. It still stores and forwards \
+        what peers send.
         """,
         result: "session", failures: [.forbidden, .notFound], needs: .daemon,
         run: { (context, given) throws(NodeError) in
@@ -115,17 +115,18 @@ extension Command {
     private static let sessionLogout = {
         let wipe = Parameter.choice(
             "wipe",
-            "What goes besides the keys in memory: nothing; what was written and received; or the "
-                + "whole home with its settings, and its daemon ends.", ["none", "messages", "all"]
+            "What to erase besides the keys in memory: nothing; what was written and received; or "
+                + "the whole home with its settings, which also stops the daemon.",
+            ["none", "messages", "all"]
         ).defaulting(to: "none")
-        let force = Parameter.flag("force", "Even if something is on no other device.")
+        let force = Parameter.flag("force", "Log out even if something is on no other device.")
         return Command(
             "session.logout",
             line: CommandLineForm(
                 "session logout",
                 examples: ["session logout", "session logout --wipe all --force"]),
-            "Drop keys and network, and wipe as much of the home as is asked. Backups that were "
-                + "written elsewhere stay, and so does what peers have.",
+            "Drop the keys, go offline, and erase as much of the home as you ask. Backups that "
+                + "were written elsewhere stay, and so does what peers have.",
             parameters: [wipe.definition, force.definition],
             result: "session", failures: [.unsynced, .forbidden, .locked, .notFound],
             example: ["wipe": "none"], needs: .daemon,
@@ -143,10 +144,11 @@ extension Command {
     }
 
     private static let passcodeSet = {
-        let code = passcode("code", "Four digits. They are kept in memory alone.")
+        let code = passcode("code", "Four digits. They are kept in memory only.")
         return Command(
             "lock.set", line: CommandLineForm("passcode set", examples: ["passcode set"]),
-            "Set a passcode, which gates this node until it ends; it needs a passphrase.",
+            "Set a passcode for locking this node. It lasts until the node stops, and needs a "
+                + "passphrase.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
             result: "session", failures: [.badRequest, .duplicate, .forbidden],
             example: ["code": "2580"],
@@ -156,7 +158,7 @@ extension Command {
     }()
 
     private static let passcodeChange = {
-        let current = passcode("current", "The passcode that the node has.")
+        let current = passcode("current", "The current passcode.")
         let new = passcode("new", "Four digits.")
         return Command(
             "lock.change", line: CommandLineForm("passcode change", examples: ["passcode change"]),
@@ -174,10 +176,10 @@ extension Command {
     }()
 
     private static let passcodeRemove = {
-        let code = passcode("code", "The passcode that the node has.")
+        let code = passcode("code", "The current passcode.")
         return Command(
             "lock.remove", line: CommandLineForm("passcode remove", examples: ["passcode remove"]),
-            "Do away with the passcode.",
+            "Remove the passcode.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
             result: "session", failures: [.badRequest, .wrongSecret, .notFound],
             example: ["code": "2580"],
@@ -190,7 +192,7 @@ extension Command {
         let code = passcode("code", "The passcode.")
         return Command(
             "lock.unlock",
-            "Open a node that asks for its passcode; after three wrong ones it needs its passphrase.",
+            "Unlock the node with its passcode. After three wrong ones it needs its passphrase.",
             parameters: [code.definition],
             result: "session", failures: [.badRequest, .wrongSecret, .locked],
             example: ["code": "2580"], needs: .daemon,
@@ -200,7 +202,7 @@ extension Command {
     }()
 
     private static let lockStatus = Command(
-        "lock.status", "Tell whether the node is locked, as `session.status` does.",
+        "lock.status", "Show whether the node is locked, as `session.status` does.",
         result: "session", needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))

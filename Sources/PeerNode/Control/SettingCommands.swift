@@ -18,7 +18,7 @@ extension Command {
         "config.set",
         line: CommandLineForm(
             "config set", ["setting", "value"], examples: ["config set net.announce false"]),
-        "Change one setting, keeping comments and order of the file.",
+        "Change one setting, keeping the file's comments and order.",
         parameters: [
             settingName.definition,
             Parameter.text("value", "The new value.", bytes: 0...4_096).definition,
@@ -28,8 +28,8 @@ extension Command {
 
     private static let configList = Command(
         "config.list", line: CommandLineForm("config list", examples: ["config list"]),
-        "Print every setting that the file gives.",
-        result: "settings, one a line", failures: [.badConfiguration], needs: .nothing)
+        "Print every setting in the file.",
+        result: "settings, one per line", failures: [.badConfiguration], needs: .nothing)
 
     private static let configPath = Command(
         "config.path", line: CommandLineForm("config path", examples: ["config path"]),
@@ -38,7 +38,7 @@ extension Command {
 
     private static let help = {
         let topic = Parameter<[String]>.list(
-            of: Parameter.text("topic", "A command, or the beginning of some.", bytes: 1...64),
+            of: Parameter.text("topic", "A command, its first words, or a topic.", bytes: 1...64),
             count: 0...4
         ).defaulting(to: [])
         return Command(

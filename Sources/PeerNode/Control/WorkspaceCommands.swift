@@ -4,7 +4,7 @@ extension Command {
     /// Making, choosing and joining workspaces.
     static let workspaceCommands = [
         workspaceCreate, workspaceList, workspaceGet, workspaceSelect, workspaceJoin,
-        workspaceEdit, workspaceTransfer, workspaceSuccessor, workspaceDelete,
+        workspaceEdit, workspaceTransfer, workspaceSuccessor, workspaceDelete, workspaceForget,
     ]
 
     private static let workspaceCreate = {
@@ -17,7 +17,7 @@ extension Command {
             "workspace.create",
             line: CommandLineForm(
                 "workspace create", ["name"], examples: ["workspace create acme"]),
-            "Make a workspace and select it.",
+            "Create a workspace and select it.",
             parameters: [
                 name.definition, description.definition, firstChannel.definition, key.definition,
             ],
@@ -44,7 +44,7 @@ extension Command {
         "workspace.get",
         line: CommandLineForm(
             "workspace show", ["workspace"], examples: ["workspace show", "workspace show acme"]),
-        "Show one workspace, without a name the selected one.",
+        "Show a workspace: the one you name, or the selected one.",
         parameters: [workspace.definition], result: "workspace",
         failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
         run: { (context, given) throws(NodeError) in
@@ -56,7 +56,7 @@ extension Command {
         return Command(
             "workspace.select",
             line: CommandLineForm("workspace use", ["workspace"], examples: ["workspace use acme"]),
-            "Select the workspace in which commands act that name none.",
+            "Select the workspace that commands act in by default.",
             parameters: [workspace.definition], result: "workspace",
             failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
@@ -68,7 +68,7 @@ extension Command {
     static let workspaceJoin = joining(
         "workspace.join",
         line: CommandLineForm("join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
-        "Join a workspace by an invite or an address; done after the first sync.",
+        "Join a workspace with an invite or address. Done after the first sync.",
         passphraseSources + startParameters)
 
     /// The same call under both its names.
@@ -77,13 +77,13 @@ extension Command {
         _ more: [ParameterDefinition]
     ) -> Command {
         let link = Parameter.text(
-            "link", "The link of an invite, 'wsx://join/…'. '-' reads it from standard input.",
+            "link", "The invite link, 'wsx://join/…'. '-' reads it from standard input.",
             bytes: 1...512
         ).standardInput()
-        let name = Parameter.name("name", "The name of a new identity, where there is none.")
+        let name = Parameter.name("name", "A name for the new identity, if there is none yet.")
             .optional()
         let timeout = Parameter.duration(
-            "timeout_ms", "How long to look for somebody who may admit.", 1_000...600_000
+            "timeout_ms", "How long to look for someone who can let you in.", 1_000...600_000
         ).defaulting(to: 30_000).flag("timeout")
         return Command(
             method, line: line, summary,
@@ -106,10 +106,10 @@ extension Command {
     private static let workspaceEdit = {
         let name = Parameter.name("name", "The new name.").optional()
         let description = Parameter.text(
-            "description", "What it is for; empty for nothing.", bytes: 0...1_024
+            "description", "What it is for; empty clears it.", bytes: 0...1_024
         ).optional()
         let image = Parameter.text(
-            "image", "A picture that programs bring along, 'preset:7'; empty for none.",
+            "image", "A built-in picture, such as 'preset:7'; empty removes it.",
             bytes: 0...64
         ).optional()
         return Command(
@@ -128,12 +128,12 @@ extension Command {
     }()
 
     private static let workspaceTransfer = {
-        let member = Parameter.member("member", "Who owns it from now on.")
+        let member = Parameter.member("member", "The new owner.")
         return Command(
             "workspace.transfer",
             line: CommandLineForm(
                 "workspace transfer", ["member"], examples: ["workspace transfer @Joon"]),
-            "Make another member the owner, and stay as an admin; one's own open invites end.",
+            "Make another member the owner. You stay as an admin; your open invites end.",
             parameters: [member.definition], result: "workspace",
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in
@@ -143,7 +143,7 @@ extension Command {
 
     private static let workspaceSuccessor = {
         let member = Parameter.member(
-            "member", "Who gets the workspace when you leave; 'none', or nothing, for nobody."
+            "member", "Who gets the workspace when you leave; 'none', or no name, for nobody."
         ).optional()
         return Command(
             "workspace.successor.set",
@@ -160,17 +160,35 @@ extension Command {
 
     private static let workspaceDelete = {
         let name = Parameter.text(
-            "name", "The name of the workspace, exactly, so that it is no mistake.",
+            "name", "The exact name of the workspace, so that it is no mistake.",
             bytes: 1...Limits.nameBytesMax)
         return Command(
             "workspace.delete",
             line: CommandLineForm(
                 "workspace delete", ["name"], examples: ["workspace delete acme"]),
-            "End the workspace for all its members. It cannot be undone.",
+            "Delete the workspace for all its members. This cannot be undone.",
             parameters: [name.definition], result: "workspace", failures: [.forbidden],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.deleteWorkspace(name: given[name], context.scope(given)))
+            })
+    }()
+
+    private static let workspaceForget = {
+        let workspace = Parameter.workspace("workspace", "Which one to remove: a name or an id.")
+        let force = Parameter.flag("force", "Even if nobody else knows yet that you left.")
+        return Command(
+            "workspace.forget",
+            line: CommandLineForm(
+                "workspace forget", ["workspace"], examples: ["workspace forget acme"]),
+            "Remove a workspace that you left, and its data, from this device.",
+            parameters: [workspace.definition, force.definition], result: "workspace",
+            failures: [.notFound, .ambiguous, .conflict, .unsynced],
+            example: ["workspace": "acme"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.forgetWorkspace(
+                        given[workspace], isForced: given[force], context.scope(given)))
             })
     }()
 }

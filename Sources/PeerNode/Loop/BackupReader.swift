@@ -22,7 +22,7 @@ struct BackupReader {
             size = try file.byteCount(path: path)
         } catch { throw .backup("read", error) }
         guard let header = BackupHeader(bytes) else {
-            throw .damagedBackup(path, "it has no whole header of this version")
+            throw .damagedBackup(path, "it has no complete header of this version")
         }
         guard header.fileByteCount == UInt64(clamping: size) else {
             throw .damagedBackup(path, "its size is not what its header says")
@@ -35,7 +35,7 @@ struct BackupReader {
         guard let vault = header.vault else { return nil }
         guard let passphrase else {
             throw NodeError(
-                .wrongSecret, "the backup is sealed by a passphrase",
+                .wrongSecret, "the backup is protected by a passphrase",
                 hint: "give --passphrase-file FILE", reason: "backup.sealed")
         }
         let opened: BackupKey
@@ -53,12 +53,12 @@ struct BackupReader {
                 throw .damagedBackup(path, "its sealed key cannot be read")
             case .outOfMemory:
                 throw NodeError(
-                    .busy, "there is no memory for the passphrase now", hint: "try again",
+                    .busy, "there is not enough memory for the passphrase now", hint: "try again",
                     reason: "backup.memory")
             }
         }
         guard header.isProven(under: opened) else {
-            throw .damagedBackup(path, "its header is not the one that was written")
+            throw .damagedBackup(path, "its header was changed or damaged")
         }
         return opened
     }
@@ -73,7 +73,7 @@ struct BackupReader {
             throw .backup("restore", error)
         }
         guard isWhole else {
-            throw .damagedBackup(path, "its bytes are not those that were written")
+            throw .damagedBackup(path, "its contents were changed or damaged")
         }
     }
 
@@ -215,7 +215,7 @@ struct BackupReader {
 extension NodeError {
     static func damagedBackup(_ path: String, _ what: String) -> NodeError {
         NodeError(
-            .badRequest, "\(quotedPath(path)) is no good backup: \(what)",
+            .badRequest, "\(quotedPath(path)) is not a good backup: \(what)",
             hint: "use another copy of it", reason: "backup.damaged",
             fields: [.init(name: "path", reason: "form")])
     }

@@ -27,7 +27,7 @@ public enum BackupRestore {
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil
         guard !hasIdentity || isForced else {
             throw NodeError(
-                .duplicate, "this home has an identity already",
+                .duplicate, "this home already has an identity",
                 hint: "give --home DIR for another home, or --force to move this one aside",
                 reason: "identity.exists")
         }

@@ -95,7 +95,7 @@ struct BackupWriter {
                 key.exposedCopy(), passphrase: passphrase, using: random)
         } catch {
             throw NodeError(
-                .busy, "there is no memory for the passphrase now", hint: "try again",
+                .busy, "there is not enough memory for the passphrase now", hint: "try again",
                 reason: "backup.memory")
         }
         return BackupKey(key: key, context: header.context)
@@ -172,7 +172,7 @@ extension FileDescriptor {
 extension NodeError {
     static func backupExists(_ path: String) -> NodeError {
         NodeError(
-            .duplicate, "\(quotedPath(path)) exists already, and is not overwritten",
+            .duplicate, "\(quotedPath(path)) already exists, and is not overwritten",
             hint: "give another name", reason: "backup.exists",
             fields: [.init(name: "path", reason: "duplicate")])
     }
@@ -180,23 +180,23 @@ extension NodeError {
     /// Of the store, which a backup is made of, or which is taken out of one.
     static var noRoomForCopy: NodeError {
         NodeError(
-            .storageFull, "there is no room in the home for a copy of the store",
-            hint: "make room on its disk", reason: "backup.full")
+            .storageFull, "there is not enough space in the home for a copy of the store",
+            hint: "free some space on its disk", reason: "backup.full")
     }
 
     static func backup(_ what: String, _ error: SystemError) -> NodeError {
         error.isOutOfSpace
             ? what == "write"
                 ? NodeError(
-                    .storageFull, "there is no room for the backup", hint: "give another folder",
-                    reason: "backup.full") : .noRoomForCopy
+                    .storageFull, "there is not enough space for the backup",
+                    hint: "give another folder", reason: "backup.full") : .noRoomForCopy
             : error.number == ENOENT && what == "read"
                 ? NodeError(
                     .notFound, "there is no such backup", hint: "check the path",
                     reason: "backup.missing", fields: [.init(name: "path", reason: "not_found")])
                 : error.number == EISDIR
                     ? NodeError(
-                        .badRequest, "a folder is no backup", hint: "name the file",
+                        .badRequest, "that is a folder, not a backup", hint: "name the file",
                         reason: "backup.damaged", fields: [.init(name: "path", reason: "form")])
                     : .badConfiguration("cannot \(what) the backup: \(error)")
     }

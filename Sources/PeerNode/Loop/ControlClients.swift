@@ -367,7 +367,7 @@ extension NodeError {
         switch failure {
         case .inUse(let path):
             NodeError(
-                .inUse, "another daemon answers on \(NodeError.quotedPath(path))",
+                .inUse, "another wsx-node is running (socket \(NodeError.quotedPath(path)))",
                 hint: "wsx-node down", reason: "control.in_use")
         case .pathTooLong:
             .badConfiguration("\(failure)", hint: "give a shorter --home or --socket")

@@ -30,7 +30,7 @@ public final class DiskHomeFiles: HomeFiles {
         let found: FileStatus
         do throws(SystemError) { found = try FileSystem.status(of: path) } catch {
             if error.isMissingFile { return nil }
-            throw HomeFileError("cannot look at the identity: \(error)")
+            throw HomeFileError("cannot inspect the identity: \(error)")
         }
         try Self.check(found, path)
         do throws(SystemError) {
@@ -41,7 +41,7 @@ public final class DiskHomeFiles: HomeFiles {
     private static func check(_ found: FileStatus, _ path: String) throws(HomeFileError) {
         guard found.kind == .file else {
             throw HomeFileError(
-                "\(path) is no plain file", hint: "put the key itself there, not a link to it")
+                "\(path) is not a regular file", hint: "put the key itself there, not a link to it")
         }
         guard found.owner == FileSystem.currentUser else {
             throw HomeFileError("\(path) belongs to user \(found.owner)")
@@ -57,7 +57,7 @@ public final class DiskHomeFiles: HomeFiles {
     public func createIdentity(_ bytes: [UInt8]) throws(HomeFileError) {
         do throws(SystemError) { try FileSystem.create(home.identity, with: bytes) } catch {
             throw error.isExistingFile
-                ? HomeFileError("there is an identity already, and it is never replaced")
+                ? HomeFileError("there is already an identity, and it is never replaced")
                 : HomeFileError("cannot write the identity: \(error)")
         }
     }

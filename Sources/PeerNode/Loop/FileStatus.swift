@@ -93,8 +93,8 @@ extension FileSystem.FolderFault: CustomStringConvertible {
     /// One clause without a full stop.
     public var description: String {
         switch self {
-        case .notAFolder(let path, true): "\(path) is a link, and links can be exchanged"
-        case .notAFolder(let path, false): "\(path) is no folder"
+        case .notAFolder(let path, true): "\(path) is a link, and links can be swapped"
+        case .notAFolder(let path, false): "\(path) is not a folder"
         case .foreign(let path, let owner): "\(path) belongs to user \(owner)"
         case .loose(let path, let mode):
             "\(path) has mode \(String(mode, radix: 8)), and others must not get in (700)"

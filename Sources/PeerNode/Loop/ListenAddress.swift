@@ -21,8 +21,8 @@ public struct ListenAddress: Equatable, Sendable {
             let host = parts.host == "localhost" ? .loopbackV4 : IPAddress(parts.host)
         else {
             throw NodeError(
-                .badRequest, "cannot listen on \(NodeError.quoted(text)): that is no address",
-                hint: "give an address and a port, as 0.0.0.0:29790", reason: "usage",
+                .badRequest, "cannot listen on \(NodeError.quoted(text)): that is not an address",
+                hint: "give an address and a port, such as 0.0.0.0:29790", reason: "usage",
                 fields: [NodeError.Field(name: "listen", reason: "form")])
         }
         self.init(host: host, port: parts.port)

@@ -39,8 +39,8 @@ extension MachineSurroundings {
         case .unknown:
             .init(
                 id: "firewall", state: "warn",
-                message: "\(name) is on, and its rules are not readable here: whether \(port) "
-                    + "is open is not known", hint: remedy)
+                message: "\(name) is on, and its rules cannot be read here, so it is not known "
+                    + "whether \(port) is open", hint: remedy)
         }
     }
 

@@ -65,8 +65,8 @@ extension MachineSurroundings {
             findings.append(
                 .init(
                     id: "vpn", state: "ok",
-                    message: "\(tunnels.joined(separator: ", ")): no announcements go through a "
-                        + "VPN; for peers behind it: wsx-node peer add HOST"))
+                    message: "\(tunnels.joined(separator: ", ")): announcements do not pass "
+                        + "through a VPN; for peers behind it: wsx-node peer add HOST"))
         }
         guard let port = facts.port else { return findings }
         let here = listeners.filter { $0.port == port }
@@ -106,13 +106,13 @@ extension MachineSurroundings {
         let places = facts.listen.filter { !Self.isLoopback($0) }
         let reach =
             places.isEmpty
-            ? "" : "; this machine is \(places.prefix(4).joined(separator: ", "))"
+            ? "" : "; this machine has \(places.prefix(4).joined(separator: ", "))"
         guard let way else {
             return .init(
                 id: "route", state: "ok",
-                message: "no way leads out of the local network; nothing here needs one" + reach)
+                message: "there is no route out of the local network, and none is needed" + reach)
         }
-        return .init(id: "route", state: "ok", message: "\(way) leads out" + reach)
+        return .init(id: "route", state: "ok", message: "the route out is \(way)" + reach)
     }
 
     /// Whether an address of `SurroundingsFacts` is only this machine's own.
@@ -125,22 +125,22 @@ extension MachineSurroundings {
             .init(id: "families", state: state, message: message, hint: hint)
         }
         guard !own.isEmpty else {
-            return finding("ok", "the kernel's list of sockets is not shown")
+            return finding("ok", "the kernel does not show its list of sockets")
         }
         // One socket for all of IPv6 takes IPv4 too, unless it was told not to.
         let hasV6 = own.contains(where: \.isV6)
         let hasV4 = own.contains { !$0.isV6 } || facts.listen.contains { !$0.hasPrefix("[") }
         switch (hasV4, hasV6) {
-        case (true, true): return finding("ok", "it listens by IPv4 and IPv6")
+        case (true, true): return finding("ok", "it listens on IPv4 and IPv6")
         case (false, _):
             return finding(
-                "warn", "it listens by IPv6 alone", "wsx-node down; wsx-node up --listen '[::]:0'")
+                "warn", "it listens on IPv6 only", "wsx-node down; wsx-node up --listen '[::]:0'")
         case (true, false):
             guard own.contains(where: \.isAny), exists("/proc/net/if_inet6") else {
-                return finding("ok", "it listens on the address that was given, by IPv4")
+                return finding("ok", "it listens on the given address, on IPv4")
             }
             return finding(
-                "warn", "it listens by IPv4 alone", "wsx-node down; wsx-node up --listen '[::]:0'")
+                "warn", "it listens on IPv4 only", "wsx-node down; wsx-node up --listen '[::]:0'")
         }
     }
 
@@ -148,11 +148,12 @@ extension MachineSurroundings {
         _ port: UInt16, _ others: [Listener], isSeen: Bool
     ) -> FindingObject {
         guard isSeen, !others.isEmpty else {
-            return .init(id: "port", state: "ok", message: "port \(port) is this node's alone")
+            return .init(
+                id: "port", state: "ok", message: "no other process listens on port \(port)")
         }
         return .init(
             id: "port", state: "warn",
-            message: "another process listens on port \(port) too, and peers may reach that one",
+            message: "another process also listens on port \(port), and peers may reach that one",
             hint: "wsx-node down; wsx-node up --listen '[::]:0'")
     }
 }

@@ -95,10 +95,10 @@ public struct MachineSurroundings: Surroundings {
             return failure("there is no control socket at \(shown)", restart)
         }
         guard found.owner == user else {
-            return failure("the control socket \(shown) is somebody else's", restart)
+            return failure("the control socket \(shown) belongs to someone else", restart)
         }
         guard !found.isOpenToOthers else {
-            return failure("others may use the control socket \(shown)", "chmod 600 \(shown)")
+            return failure("others can use the control socket \(shown)", "chmod 600 \(shown)")
         }
         return .init(
             id: "socket", state: "ok", message: "the control socket is yours alone: \(shown)")
@@ -116,7 +116,7 @@ public struct MachineSurroundings: Surroundings {
         let words = line?.split(separator: " ") ?? []
         guard words.count > 3 else {
             return .init(
-                id: "limits", state: "ok", message: "the limit of open files cannot be read")
+                id: "limits", state: "ok", message: "the limit on open files cannot be read")
         }
         // A word instead of a number is 'unlimited'.
         guard let limit = Int64(words[3]), limit < Self.descriptorsMin else {
@@ -136,10 +136,10 @@ public struct MachineSurroundings: Surroundings {
         // A shell in a terminal is below the same manager, and not a service.
         guard groups.contains(".service\n") || groups.hasSuffix(".service") else { return nil }
         return exists("/var/lib/systemd/linger/\(name)")
-            ? .init(id: "linger", state: "ok", message: "the service goes on without a login")
+            ? .init(id: "linger", state: "ok", message: "the service keeps running without a login")
             : .init(
                 id: "linger", state: "warn",
-                message: "the service ends when you log out, and starts when you log in",
+                message: "the service stops when you log out, and starts when you log in",
                 hint: "loginctl enable-linger")
     }
 

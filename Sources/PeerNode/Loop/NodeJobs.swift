@@ -99,7 +99,7 @@ final class NodeJobs {
 
     private static var busy: NodeError {
         NodeError(
-            .busy, "too much of this is under way", hint: "try again", reason: "job.busy")
+            .busy, "too many of these are running", hint: "try again", reason: "job.busy")
     }
 
     private static func run(

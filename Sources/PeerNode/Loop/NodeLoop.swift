@@ -191,6 +191,7 @@ public final class NodeLoop {
             if notices.handle(ready, now: turn.now) { continue }
             _ = links.handle(ready, now: turn.now)
         }
+        if let hosts = network.takeChange() { links.networkChanged(to: hosts) }
         links.readAll(byteCountMax: budget.byteCount, but: host.busyLinks)
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()

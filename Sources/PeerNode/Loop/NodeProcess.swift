@@ -160,7 +160,7 @@ extension NodeError {
             case .empty, .corrupt:
                 self.init(
                     .storeFailed, "\(path) is damaged: \(error.message)",
-                    hint: "put a copy back, or move the home away and join again",
+                    hint: "restore a copy, or move the home away and join again",
                     reason: "store.corrupt")
             default:
                 self.init(

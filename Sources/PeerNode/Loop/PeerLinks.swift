@@ -179,6 +179,18 @@ final class PeerLinks {
         inputs.append(.linkClosed(LinkID(id)))
     }
 
+    /// This machine has these addresses by now. A link from one that is gone carries nothing any more,
+    /// though no kernel says so.
+    func networkChanged(to hosts: Set<IPAddress>) {
+        for (id, link) in links.sorted(by: { $0.key < $1.key }) {
+            guard let own = link.localAddress?.host, !own.isLoopback, !hosts.contains(own) else {
+                continue
+            }
+            lose(id)
+        }
+        inputs.append(.networkChanged)
+    }
+
     // MARK: Dialling
 
     /// Begins to connect to `address`: a name or an address, with a port or without one.

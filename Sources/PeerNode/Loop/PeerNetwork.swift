@@ -24,6 +24,9 @@ final class PeerNetwork {
     /// What was told last.
     private var addresses: [String]?
     private var beaconSources: [String] = []
+    /// What this machine was linked to when that was looked up last, and whether that is news.
+    private var surroundings = NetworkSurroundings()
+    private var hasChanged = false
     private var inputs: [NodeInput] = []
 
     /// - Parameter seed: a random number, from which the order of ports to try follows.
@@ -53,6 +56,13 @@ final class PeerNetwork {
         return inputs
     }
 
+    /// The addresses of this machine, where they, or what carries them, are others than before.
+    func takeChange() -> Set<IPAddress>? {
+        guard hasChanged else { return nil }
+        hasChanged = false
+        return surroundings.addresses
+    }
+
     /// Begins to listen and to hear beacons.
     ///
     /// - Throws: `SystemError` of the listener. Beacons are a bonus, and only their loss is logged.
@@ -63,6 +73,7 @@ final class PeerNetwork {
         if !isOn {
             isOn = true
             watchChanges()
+            surroundings = .current()
             openBeacon()
         }
         let opened = try ListenAddress.listen(
@@ -170,8 +181,12 @@ final class PeerNetwork {
         }
         guard isOn else { return }
         beacon?.join(multicastInterfaces)
+        tellAddresses()
         // The kernel also reports what changes nothing, such as a lease that was renewed.
-        if tellAddresses() { inputs.append(.networkChanged) }
+        let current = NetworkSurroundings.current()
+        guard current != surroundings else { return }
+        surroundings = current
+        hasChanged = true
     }
 
     /// Tells from where beacons leave: not from addresses at which nobody listens.
@@ -188,17 +203,14 @@ final class PeerNetwork {
     }
 
     /// - Parameter always: also when they are those told last.
-    /// - Returns: whether the addresses were told.
-    @discardableResult
-    private func tellAddresses(always: Bool = false) -> Bool {
+    private func tellAddresses(always: Bool = false) {
         tellBeaconSources()
         let reachable = (try? NetworkInterface.reachableAddresses()) ?? []
         let current = listener.map { ListenAddress.dialable($0.address, among: reachable) } ?? []
-        guard always || current != addresses else { return false }
+        guard always || current != addresses else { return }
         addresses = current
         // Of several that nobody has taken yet only the last one holds.
         inputs.removeAll { if case .listening = $0 { true } else { false } }
         inputs.append(.listening(current))
-        return true
     }
 }

@@ -193,7 +193,7 @@ enum StoreFile {
     }
 
     private static var busy: StorageError {
-        StorageError(.busy, "somebody else reads the store", statement: "rebuild")
+        StorageError(.busy, "another process is reading the store", statement: "rebuild")
     }
 
     private static func salvage(_ store: String, into draft: String) throws(StorageError) {

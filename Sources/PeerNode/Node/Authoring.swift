@@ -241,7 +241,7 @@ extension NodeCore {
         let outcome = try accept(
             operation.run(in: document), in: workspace, from: .ourselves)
         guard outcome == .stored(1) else {
-            throw StorageError(.other, "an own operation was not taken: \(outcome)")
+            throw StorageError(.other, "this device's own operation was not accepted: \(outcome)")
         }
     }
 }

@@ -18,7 +18,8 @@ extension NodeCore {
                 warnings.append(
                     .init(
                         kind: "channel.twin",
-                        message: "your channel \(NodeError.quoted(shown)) has the name of another",
+                        message: "your channel \(NodeError.quoted(shown)) has the same name as "
+                            + "another",
                         hint: "wsx-node channel edit \(shown) --name NEW"))
             }
         }
@@ -98,20 +99,20 @@ extension NodeCore {
             // Its owner was out of the workspace: whoever adds them again makes no owner.
             guard channel.isDirect else {
                 throw .forbidden(
-                    "the channel \(name) has no owner any more, and nobody else may do that",
+                    "the channel \(name) no longer has an owner, and nobody else may do that",
                     reason: "channel.ownerless",
-                    hint: "make another one: wsx-node channel create NAME --private")
+                    hint: "create another: wsx-node channel create NAME --private")
             }
             throw .forbidden(
-                "a direct conversation is nobody's, and its people stay the same",
-                reason: "channel.direct", hint: "make a channel: wsx-node channel create NAME")
+                "a direct conversation has no owner, and its people stay the same",
+                reason: "channel.direct", hint: "create a channel: wsx-node channel create NAME")
         }
         if channel.isPrivate, workspace.role(of: owner) == nil {
             let former = NodeError.quoted(workspace.displayName(of: owner))
             throw .forbidden(
-                "the channel \(name) belonged to \(former), who is not in the workspace any more",
+                "the channel \(name) belonged to \(former), who is no longer in the workspace",
                 reason: "channel.ownerless",
-                hint: "make another: wsx-node channel create NAME --private")
+                hint: "create another: wsx-node channel create NAME --private")
         }
         throw .forbidden(
             "the channel \(name) belongs to \(NodeError.quoted(workspace.displayName(of: owner)))",
@@ -146,7 +147,7 @@ extension NodeCore {
         guard !channel.includes(workspace.member) else { return }
         throw .forbidden(
             "you are not in the channel \(NodeError.quoted(shownName(channel, workspace)))",
-            reason: "channel.not_in", hint: "ask who owns it to add you")
+            reason: "channel.not_in", hint: "ask its owner to add you")
     }
 
     /// Whoever is not in a channel is not taken out of it, and a slip of the pen is told.
@@ -176,7 +177,7 @@ extension NodeCore {
         guard !others.isEmpty, others.allSatisfy({ workspace.role(of: $0) == nil }) else { return }
         let names = others.map { workspace.displayName(of: $0) }.joined(separator: ", ")
         throw .forbidden(
-            "nobody would read it: \(NodeError.quoted(names)) is not in the workspace any more",
+            "nobody would read it; no longer in the workspace: \(NodeError.quoted(names))",
             reason: "channel.deserted", hint: "wsx-node member list --removed")
     }
 
@@ -206,7 +207,7 @@ extension NodeCore {
         switch reference {
         case .id(let id):
             if let found = people.first(where: { PublicID.member($0) == id }) { return found }
-            throw .notFound("member", id, field: field, hint: "wsx-node member list")
+            throw .unknownUser(id, field: field)
         case .name(let name):
             let found = workspace.named(name, among: people)
             return try single(

@@ -26,7 +26,8 @@ extension NodeCore {
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         guard checking == nil else {
             throw NodeError(
-                .busy, "a check is under way", hint: "wait until it is done", reason: "check.busy")
+                .busy, "a check is already running", hint: "wait until it finishes",
+                reason: "check.busy")
         }
         checking = Checking(call: scope.call, repairs: repairs)
         return .later
@@ -60,7 +61,7 @@ extension NodeCore {
             guard check.missed >= Checking.missedMax else { return hasMoreToDo = true }
             checking = nil
             let failure = NodeError(
-                .busy, "there is too much to do for a check", hint: "try again",
+                .busy, "the node is too busy for a check", hint: "try again",
                 reason: "check.unsettled")
             effects.append(.answer(call, .failure(failure)))
         case .success(let findings):
@@ -84,7 +85,7 @@ extension NodeCore {
         case .beside(let error):
             guard error.kind == .ioFailure else { return NodeError(storage: error) }
             return NodeError(
-                .storeFailed, "the disk failed on a file that the check makes; nothing is lost",
+                .storeFailed, "the disk failed on a file made for the check; nothing is lost",
                 hint: "check the disk, and try again", reason: "check.io")
         }
     }
@@ -221,11 +222,11 @@ extension NodeCore {
         let operations = workspace.authorityOrder.compactMap { workspace.evaluator.operation($0) }
         guard let fresh = try? AuthEvaluator.evaluateFromScratch(operations) else {
             return object.add(
-                "authority", PublicID.workspace(workspace.id), "it cannot be judged again")
+                "authority", PublicID.workspace(workspace.id), "it cannot be evaluated again")
         }
         for id in workspace.authorityOrder {
             if !fresh.contains(id) {
-                object.add("authority", PublicID.operation(id), "it is not judged")
+                object.add("authority", PublicID.operation(id), "it is not evaluated")
             } else if fresh.isValid(id) != workspace.evaluator.isValid(id) {
                 object.add("authority", PublicID.operation(id), "its verdict differs")
             }
@@ -245,15 +246,16 @@ extension NodeCore {
 
     private func words(for difference: StoreComparison.Difference) -> String {
         switch difference.table {
-        case "message" where difference.stored == nil: "a message is not in its channel's view"
-        case "message" where difference.built == nil: "what is no message is shown"
-        case "message": "the view differs"
-        case "following", "following_past", "subscription": "who follows a channel differs"
-        case "annotation", "annotation_past": "what is said about a message differs"
-        case "redaction", "redacted": "what was deleted differs"
+        case "message" where difference.stored == nil: "a message is missing from its channel"
+        case "message" where difference.built == nil: "something that is not a message is shown"
+        case "message": "a message differs from what was written"
+        case "following", "following_past", "subscription":
+            "the list of who follows a channel differs"
+        case "annotation", "annotation_past": "an annotation of a message differs"
+        case "redaction", "redacted": "the list of what was deleted differs"
         case "self_register", "setting", "setting_past", "read_frontier", "late":
-            "what was read, or set, differs"
-        default: "which operations count differs"
+            "a read marker or a setting differs"
+        default: "the list of operations that count differs"
         }
     }
 }

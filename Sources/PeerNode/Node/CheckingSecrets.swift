@@ -27,7 +27,8 @@ extension NodeCore {
         }
         guard !unopened.isEmpty else { return }
         let text =
-            unopened.count == 1 ? "1 key does not open" : "\(unopened.count) keys do not open"
+            unopened.count == 1
+            ? "1 key cannot be opened" : "\(unopened.count) keys cannot be opened"
         let mayForget = unopened.count < count && mayWrite
         object.add("store", "node.db", text, done: mayForget ? check.done("asked") : nil)
         guard check.repairs, mayForget else { return }

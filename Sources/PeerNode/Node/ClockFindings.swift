@@ -10,7 +10,7 @@ extension NodeCore {
         case .unknown:
             return .init(
                 id: "clock", state: "ok",
-                message: "no peer has connected since the start, so clocks are not compared")
+                message: "no peer has connected since the start, so clocks were not compared")
         case .fine(let count):
             return .init(
                 id: "clock", state: "ok",
@@ -24,7 +24,7 @@ extension NodeCore {
         case .others:
             return .init(
                 id: "clock", state: "warn", message: clockSentence(verdict),
-                hint: "have them look at their clock; this one agrees with others")
+                hint: "ask them to check their clock; this one agrees with others")
         }
     }
 

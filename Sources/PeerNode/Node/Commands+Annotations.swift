@@ -17,14 +17,14 @@ extension NodeCore {
         let (workspace, row) = (aim.workspace, aim.row)
         guard author(ofGrant: row.grant, in: workspace) == workspace.member else {
             throw .forbidden(
-                "only who wrote a message may change it", reason: "message.not_author",
-                hint: "answer it: wsx-node send CHANNEL TEXT --thread \(id)")
+                "only the author of a message can edit it", reason: "message.not_author",
+                hint: "reply instead: wsx-node send CHANNEL TEXT --thread \(id)")
         }
         let before = try shown(row, in: workspace)
         let text = try checkedText(text, with: before.location)
         if let base, base != before.version {
             throw NodeError(
-                .conflict, "the message was changed since", hint: "wsx-node message show \(id)",
+                .conflict, "the message has changed since", hint: "wsx-node message show \(id)",
                 reason: "message.base")
         }
         if before.text?.utf8.elementsEqual(text.utf8) == true { return before }
@@ -86,11 +86,17 @@ extension NodeCore {
     private func holder(
         _ device: DeviceID, _ hasIt: Bool, in workspace: Workspace
     ) -> HolderObject? {
-        workspace.owner(of: device).map { owner in
-            HolderObject(
-                device: PublicID.device(device), member: person(owner, in: workspace),
-                have: hasIt ? 1 : 0, isComplete: hasIt, at: lastSeen(device))
-        }
+        workspace.owner(of: device).map { holder(device, of: $0, hasIt, in: workspace) }
+    }
+
+    /// What is known of one device: of one that was never heard of, nothing.
+    func holder(
+        _ device: DeviceID, of owner: MemberID, _ hasIt: Bool, in workspace: Workspace
+    ) -> HolderObject {
+        let seen = lastSeen(device)
+        return HolderObject(
+            device: PublicID.device(device), member: person(owner, in: workspace),
+            have: hasIt ? 1 : seen == nil ? nil : 0, isComplete: hasIt, at: seen)
     }
 
     // MARK: Aiming
@@ -114,9 +120,9 @@ extension NodeCore {
         guard let deletion else { return }
         let id = PublicID.message(aim.row.key)
         throw NodeError(
-            .conflict, "that message is deleted",
+            .conflict, "that message was deleted",
             hint: deletion.due ?? 0 > 0
-                ? "whoever deleted it may take that back: wsx-node message delete \(id) --undo"
+                ? "the person who deleted it can undo that: wsx-node message delete \(id) --undo"
                 : "send a new one: wsx-node send CHANNEL TEXT",
             reason: "message.deleted")
     }
@@ -214,7 +220,7 @@ extension NodeCore {
         }
         guard count >= Limits.reactionsPerMemberMax else { return }
         throw NodeError(
-            .tooMany, "one person leaves at most \(Limits.reactionsPerMemberMax) reactions",
+            .tooMany, "you can leave at most \(Limits.reactionsPerMemberMax) reactions",
             hint: "wsx-node message react MSG EMOJI --remove", reason: "message.reactions")
     }
 
@@ -224,7 +230,7 @@ extension NodeCore {
         guard let sign = ReactionSign.checked(known ?? typed) else {
             throw NodeError(
                 .badRequest,
-                "\(NodeError.quoted(typed)) is not one sign, nor the name of one that is known here",
+                "\(NodeError.quoted(typed)) is not an emoji or a known name",
                 hint: "for example 👍, or :thumbsup:", reason: "bad_text",
                 fields: [.init(name: field, reason: "form")])
         }
@@ -237,7 +243,7 @@ extension NodeCore {
         let found = try stored { () throws(StorageError) in try object(of: row, in: workspace) }
         guard let found else {
             throw NodeError(
-                .notFound, "the message is not shown any more", reason: "message.not_found")
+                .notFound, "the message is no longer shown", reason: "message.not_found")
         }
         return found
     }

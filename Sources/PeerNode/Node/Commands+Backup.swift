@@ -54,7 +54,7 @@ extension NodeCore {
     private func absolute(_ path: String, field: String) throws(NodeError) -> String {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw NodeError(
-                .badRequest, "'\(field)' is no absolute path", hint: "begin it with /",
+                .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
                 reason: "bad_path", fields: [.init(name: field, reason: "form")])
         }
         return path

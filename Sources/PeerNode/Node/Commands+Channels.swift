@@ -54,7 +54,7 @@ extension NodeCore {
         let channel = try channel(edit.channel, in: workspace)
         guard edit.name != nil || edit.topic != nil || edit.description != nil else {
             throw NodeError(
-                .badRequest, "nothing to change was given",
+                .badRequest, "nothing to change",
                 hint: "give --name, --topic or --description", reason: "nothing",
                 fields: [.init(name: "name", reason: "missing")])
         }
@@ -63,6 +63,11 @@ extension NodeCore {
             try NewNames.channel(name, field: "name")
         }
         if let name { try refuseTwin(name, except: channel.id, in: workspace) }
+        let isAsItWas =
+            (name ?? channel.name) == channel.name
+            && (edit.topic ?? channel.topic ?? "") == (channel.topic ?? "")
+            && (edit.description ?? channel.description ?? "") == (channel.description ?? "")
+        if isAsItWas { return try answer(channel, in: workspace) }
         if channel.isPrivate {
             return try set(
                 PrivateSettings(
@@ -99,8 +104,24 @@ extension NodeCore {
         let heir = try someone(member, field: "member", in: workspace)
         try require(.manage, on: channel, in: workspace)
         if heir == channel.owner { return try answer(channel, in: workspace) }
+        try refuseAbsent(heir, from: channel, in: workspace)
         if channel.isPrivate { return try transferPrivate(channel, to: heir, in: workspace) }
         return try set(channel, in: workspace) { settings, _ in settings.owner = heir }
+    }
+
+    /// A public channel goes to nobody who does not follow it: they would not see what is theirs.
+    private func refuseAbsent(
+        _ heir: MemberID, from channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard !channel.isPrivate, !channel.isDefault else { return }
+        let isThere = try stored { () throws(StorageError) in
+            try store.view.isFollowing(heir, channel.number)
+        }
+        guard !isThere else { return }
+        let (name, shown) = (workspace.displayName(of: heir), shownName(channel, workspace))
+        throw .forbidden(
+            "\(NodeError.quoted(name)) is not in \(NodeError.quoted(shown))",
+            reason: "channel.absent", hint: "first: wsx-node channel add \(shown) @NAME")
     }
 
     func setChannelRole(
@@ -113,7 +134,7 @@ extension NodeCore {
         try require(.manage, on: channel, in: workspace)
         guard person != channel.owner else {
             throw NodeError(
-                .transferFirst, "the owner of a channel has no smaller role in it",
+                .transferFirst, "the channel's owner cannot be given a lesser role",
                 hint: "wsx-node channel transfer \(shownName(channel, workspace)) @U",
                 reason: "channel.owner")
         }

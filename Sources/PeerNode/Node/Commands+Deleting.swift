@@ -73,9 +73,9 @@ extension NodeCore {
         guard !channel.allows(.edit, to: workspace.member, of: role) else { return }
         throw .forbidden(
             channel.isDirect
-                ? "in a direct conversation everybody deletes what is one's own"
-                : "that message is somebody else's", reason: "message.not_yours",
-            hint: channel.isDirect ? nil : "ask its author, or who owns the channel")
+                ? "in a direct conversation you can only delete your own messages"
+                : "that message is not yours", reason: "message.not_yours",
+            hint: channel.isDirect ? nil : "ask its author or the channel's owner")
     }
 
     /// The message among the targets of a redaction.
@@ -123,7 +123,7 @@ extension NodeCore {
         }
         guard before.due != nil, let (redaction, voice) = found, voice.member != author else {
             throw NodeError(
-                .conflict, "what that message said is erased, and nobody can bring it back",
+                .conflict, "the content of that message is erased, and nobody can bring it back",
                 reason: "message.erased")
         }
         let own = RedactionVoice(

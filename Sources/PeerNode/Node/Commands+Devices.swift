@@ -128,7 +128,7 @@ extension NodeCore {
             (workspace, device) throws(NodeError) in
             guard workspace.owner(of: device) == workspace.member else {
                 throw .forbidden(
-                    "that is a device of somebody else", reason: "device.foreign",
+                    "that device belongs to someone else", reason: "device.foreign",
                     hint: "wsx-node device list")
             }
             try sayOfOneself(.device(device, name: name), in: workspace)
@@ -249,7 +249,7 @@ extension NodeCore {
         try warn([
             "kind": "device.taken",
             "message": .string(
-                "\(name) uses your device \(own) as well, so its key is in strange hands: "
+                "\(name) also uses your device \(own), so someone else has its key: "
                     + "wsx-node device revoke \(id.prefix(14))"),
             "workspace": .string(PublicID.workspace(workspace.id)),
         ])

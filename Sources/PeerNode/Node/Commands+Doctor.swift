@@ -16,7 +16,7 @@ extension NodeCore {
         }
         findings.append(
             problems.isEmpty
-                ? .init(id: "store", state: "ok", message: "the store is whole")
+                ? .init(id: "store", state: "ok", message: "the store is intact")
                 : .init(
                     id: "store", state: "fail",
                     message: "the store is damaged: \(problems[0])",
@@ -57,12 +57,12 @@ extension NodeCore {
         guard store.operations.damagedCount > 0 else {
             return .init(
                 id: "operations", state: "ok",
-                message: "the newest operations have their ids, chains and signatures")
+                message: "the newest operations have correct ids, chains and signatures")
         }
         return .init(
             id: "operations", state: "fail",
             message: "\(store.operations.damagedCount) stored operations are damaged"
-                + (problems.first.map { ": \($0.what)" } ?? "") + "; peers are asked for them",
+                + (problems.first.map { ": \($0.what)" } ?? "") + "; asking peers for them",
             hint: "connect a peer that has them, or stop the node and restore a backup")
     }
 
@@ -77,7 +77,9 @@ extension NodeCore {
                 id: "identity", state: "warn", message: "\(object.id) is locked",
                 hint: "wsx-node session unlock")
         }
-        let seal = object.hasPassphrase ? "sealed by a passphrase" : "its keys lie in the clear"
+        let seal =
+            object.hasPassphrase
+            ? "protected by a passphrase" : "its keys are not protected by a passphrase"
         return .init(
             id: "identity", state: "ok", message: "\(object.name ?? ""), \(object.id), \(seal)")
     }
@@ -86,7 +88,7 @@ extension NodeCore {
         if !mayWrite {
             return .init(
                 id: "listener", state: "fail",
-                message: "no peer is reached, for nothing that one brings could be kept",
+                message: "not connecting to peers, because nothing they send could be saved",
                 hint: WritingStop.hint)
         }
         if network.registry.isSuspended {
@@ -96,19 +98,22 @@ extension NodeCore {
         }
         guard !network.listening.isEmpty else {
             return .init(
-                id: "listener", state: "fail", message: "nothing listens for peers",
+                id: "listener", state: "fail", message: "not listening for peers",
                 hint: "wsx-node down; wsx-node up --listen 0.0.0.0:0")
         }
         let addresses = network.listening.map(\.text).joined(separator: ", ")
-        return .init(id: "listener", state: "ok", message: "peers reach \(addresses)")
+        return .init(id: "listener", state: "ok", message: "listening for peers on \(addresses)")
     }
 
     private var diskFinding: FindingObject {
         let free = environment.files.freeBytes
-        let isLow = free < 64 * 1024 * 1024
+        let mebibyte: Int64 = 1_024 * 1_024
+        let isLow = free < 64 * mebibyte
+        let isFull = free < mebibyte
         return .init(
-            id: "disk", state: isLow ? "warn" : "ok",
-            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free some space" : nil)
+            id: "disk", state: isFull ? "fail" : isLow ? "warn" : "ok",
+            message: isFull ? "the disk is full" : "\(free / mebibyte) MiB free",
+            hint: isLow ? "free some space" : nil)
     }
 
     private var surroundingsFacts: SurroundingsFacts {
@@ -123,14 +128,14 @@ extension NodeCore {
         }
         guard network.announces else { return finding("ok", "LAN discovery is off") }
         guard !network.beacons.hearsOwn else {
-            return finding("ok", "what is announced on the LAN is heard on this machine")
+            return finding("ok", "this machine hears its own LAN announcements")
         }
         guard let first = network.beacons.first, time.monotonic &- first >= 2_000 else {
-            return finding("ok", "nothing was announced on the LAN yet")
+            return finding("ok", "nothing has been announced on the LAN yet")
         }
         return finding(
             "warn",
-            "what is announced on the LAN is not heard on this machine: multicast is blocked",
+            "this machine does not hear its own LAN announcements: multicast is blocked",
             "wsx-node peer add HOST")
     }
 
@@ -141,10 +146,10 @@ extension NodeCore {
         guard let last = try lastBackup() else {
             let age = home.map { time.wall &- min($0.createdAt, time.wall) } ?? 0
             return age <= 7 * day
-                ? .init(id: "backup", state: "ok", message: "no backup was made yet")
+                ? .init(id: "backup", state: "ok", message: "no backup has been made yet")
                 : .init(
                     id: "backup", state: "warn",
-                    message: "no backup was ever made of this home", hint: hint)
+                    message: "this home has never been backed up", hint: hint)
         }
         let days = (time.wall &- min(last, time.wall)) / day
         let message = "the last backup is \(days == 1 ? "1 day" : "\(days) days") old"
@@ -153,8 +158,14 @@ extension NodeCore {
             : .init(id: "backup", state: "warn", message: message, hint: hint)
     }
 
+    /// People go home: that somebody is not there is nothing to mend, unless nobody is, or it is an
+    /// address that somebody typed.
     private var peerFindings: [FindingObject] {
-        network.registry.peers.map { peer in
+        let peers = network.registry.peers
+        let isAlone = !peers.contains { $0.state == .connected }
+        return peers.map { peer in
+            var isTyped = false
+            if case .address = peer.name { isTyped = true }
             let object = peerData(of: peer)
             let name = object.name ?? object.id ?? object.address ?? "?"
             guard object.state != "connected" else {
@@ -171,9 +182,12 @@ extension NodeCore {
                 object.lastError ?? "not tried yet", seen ?? "never seen",
                 addresses.isEmpty ? "no address known" : "addresses \(addresses)",
             ]
+            let message = "\(name) not connected: \(parts.joined(separator: "; "))"
+            guard isAlone || isTyped else {
+                return .init(id: "peer", state: "ok", message: message)
+            }
             return .init(
-                id: "peer", state: "warn",
-                message: "\(name) not connected: \(parts.joined(separator: "; "))",
+                id: "peer", state: "warn", message: message,
                 hint: addresses.isEmpty
                     ? "wsx-node peer add HOST[:PORT]"
                     : "is that node running? wsx-node peer list")

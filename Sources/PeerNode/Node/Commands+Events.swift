@@ -10,7 +10,7 @@ extension NodeCore {
         let open = subscriptions.subscriptions(of: scope.call.connection).count
         guard open < Limits.controlSubscriptionsMax else {
             throw NodeError(
-                .tooMany, "this connection has \(open) subscriptions already",
+                .tooMany, "this connection already has \(open) subscriptions",
                 hint: "end one, or open another connection", reason: "control.subscriptions")
         }
         let start = try start(request)
@@ -142,8 +142,9 @@ extension NodeCore {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let sequence = Int64(parts[1]), sequence >= 0 else {
             throw NodeError(
-                .badRequest, "\(NodeError.quoted(text)) is no cursor, duration, 'all' or 'latest'",
-                hint: "a cursor is e1.42 as events give it, a duration 10m",
+                .badRequest,
+                "\(NodeError.quoted(text)) is not a cursor, a duration, 'all' or 'latest'",
+                hint: "a cursor looks like e1.42 and comes with events, a duration like 10m",
                 reason: "bad_cursor", fields: [.init(name: field, reason: "form")])
         }
         // What was given before there was an identity lies before everything.

@@ -21,7 +21,7 @@ extension NodeCore {
             if let found = (current + past).first(where: { PublicID.member($0) == id }) {
                 return found
             }
-            throw .notFound("member", id, field: field, hint: "wsx-node member list")
+            throw .unknownUser(id, field: field)
         case .name(let name):
             for people in [current, past] {
                 let found = workspace.named(name, among: people)
@@ -33,10 +33,10 @@ extension NodeCore {
                 if let only = found.first { return only }
             }
             let names = current.map { workspace.displayName(of: $0) }
-            throw .notFound(
-                "member", name, field: field,
+            throw .unknownUser(
+                name, field: field,
                 hint: Similarity.nearest(to: name, in: names)
-                    .map { "did you mean \(NodeError.quoted($0))?" } ?? "wsx-node member list")
+                    .map { "did you mean \(NodeError.quoted($0))?" })
         }
     }
 
@@ -91,11 +91,7 @@ extension NodeCore {
             try stored { () throws(StorageError) in try holders(of: end.operation, in: workspace) })
         let objects = workspace.members.flatMap { standing in
             standing.devices.filter { !workspace.recoveryDevices.contains($0) }.map { device in
-                let has = holding.contains(device)
-                return HolderObject(
-                    device: PublicID.device(device),
-                    member: person(standing.member, in: workspace), have: has ? 1 : 0,
-                    isComplete: has, at: lastSeen(device))
+                holder(device, of: standing.member, holding.contains(device), in: workspace)
             }
         }
         return Page(objects)
@@ -132,8 +128,8 @@ extension NodeCore {
         let own = try strongerStanding(than: standing, in: workspace)
         guard role > own.role || (own.role == .owner && role == .owner) else {
             throw .forbidden(
-                "only somebody stronger than \(role.word) makes \(role.word)s", reason: "rank",
-                hint: "wsx-node member list")
+                "only a role stronger than \(role.word) can make someone \(role.word)",
+                reason: "rank", hint: "wsx-node member list")
         }
         let made = try stored { () throws(StorageError) in
             try setRole(role, of: standing, in: workspace)
@@ -157,13 +153,13 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName(of: other.member))
         guard other.member != workspace.member else {
             throw .forbidden(
-                "nobody changes the own role", reason: "own",
+                "you cannot change your own role", reason: "own",
                 hint: "to leave: wsx-node workspace leave")
         }
         // As whoever gave a role up stands now, not as they were let in.
         guard own.rank < other.rank else {
             throw .forbidden(
-                "\(name) is \(other.role.word) and not weaker than you", reason: "rank",
+                "you do not outrank \(name), who is \(other.role.word)", reason: "rank",
                 hint: "wsx-node member list")
         }
         return own
@@ -227,7 +223,7 @@ extension NodeCore {
         guard let made, workspace.evaluator.revocations(ending: member).contains(made) else {
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw .forbidden(
-                "\(name) has left, and was not weaker than you", reason: "rank",
+                "\(name) has left, and you did not outrank them", reason: "rank",
                 hint: "wsx-node member list --removed")
         }
         return try shown(member, in: workspace)
@@ -250,7 +246,7 @@ extension NodeCore {
                 own == .owner || workspace.fields.mayInvite != .owner
             else {
                 throw .forbidden(
-                    "you may not make an invite such as \(name)", reason: "role",
+                    "you may not make an invite like \(name)", reason: "role",
                     hint: "wsx-node policy show")
             }
             if !found.contains(id) { found.append(id) }
@@ -269,7 +265,8 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName(of: standing.member))
         throw NodeError(
             .unsynced,
-            "this node has not met a peer since it started, and may lack what \(name) wrote",
+            "this node has not synced with a peer since it started, and may lack what "
+                + "\(name) wrote",
             hint: "try again when wsx-node peer list shows one, or add --force",
             reason: "member.unsynced")
     }
@@ -280,7 +277,7 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName(of: member))
         guard isAsked else {
             throw NodeError(
-                .conflict, "\(name) was removed already",
+                .conflict, "\(name) was already removed",
                 hint: "to keep what has arrived since, add --recut", reason: "member.removed")
         }
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
@@ -295,8 +292,8 @@ extension NodeCore {
         }
         guard !made.isEmpty else {
             throw .forbidden(
-                "only whoever removed \(name), or somebody stronger, keeps more", reason: "rank",
-                hint: "wsx-node member list")
+                "only the person who removed \(name), or someone stronger, can keep more",
+                reason: "rank", hint: "wsx-node member list")
         }
         object.kept = keptCount(of: member, in: workspace).kept - before.kept
         return object
@@ -338,7 +335,7 @@ extension NodeCore {
             guard let heir, heir.member != workspace.member, heir.role <= .member else {
                 throw NodeError(
                     .transferFirst,
-                    "the only owner does not leave \(NodeError.quoted(workspace.displayName))",
+                    "you are the only owner of \(NodeError.quoted(workspace.displayName))",
                     hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
                     reason: "workspace.owner")
             }

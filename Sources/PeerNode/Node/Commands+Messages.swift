@@ -65,14 +65,14 @@ extension NodeCore {
                     "text", bytes: text.utf8.count, bytesMax: Limits.messageTextBytesMax)
             }
             throw .badText(
-                error, field: "text", hint: "take out NUL, U+FFFE and the like",
+                error, field: "text", hint: "remove NUL, U+FFFE and similar characters",
                 reason: "bad_text")
         }
         guard MessageText.isBlank(text) else { return text }
         guard location != nil else {
             throw NodeError(
-                .badRequest, "'text' has nothing in it that can be seen",
-                hint: "say something, or give a location", reason: "bad_text",
+                .badRequest, "'text' has no visible characters",
+                hint: "write something, or give a location", reason: "bad_text",
                 fields: [.init(name: "text", reason: "empty")])
         }
         return ""
@@ -115,7 +115,7 @@ extension NodeCore {
         }
         guard let found else {
             throw NodeError(
-                .notFound, "the message is not shown any more", reason: "message.not_found")
+                .notFound, "the message is no longer shown", reason: "message.not_found")
         }
         return found
     }

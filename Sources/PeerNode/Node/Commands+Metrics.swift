@@ -7,7 +7,7 @@ extension NodeCore {
         MetricsObject(
             [
                 .init(
-                    "wsx_build_info", "Which build this is.",
+                    "wsx_build_info", "Build information.",
                     samples: [.init(1, ("version", Release.version))]),
                 .init(
                     "wsx_uptime_seconds", "Seconds since the start.",
@@ -18,7 +18,7 @@ extension NodeCore {
                         )
                     ]),
                 .init(
-                    "wsx_locked", "1 while the keys are closed.",
+                    "wsx_locked", "1 while the keys are locked.",
                     samples: [.init(lock.isLocked ? 1 : 0)]),
                 .init(
                     "wsx_writing_stopped", "1 since the disk failed, until the next start.",
@@ -37,7 +37,7 @@ extension NodeCore {
         }
         return [
             .init(
-                "wsx_peers", "Peers by the state of the link to them.",
+                "wsx_peers", "Peers by link state.",
                 samples: [
                     .init(Int64(counts.connected), ("state", "connected")),
                     .init(Int64(counts.dialing), ("state", "dialing")),
@@ -45,10 +45,10 @@ extension NodeCore {
                     .init(Int64(counts.blocked), ("state", "blocked")),
                 ]),
             .init(
-                "wsx_sync_behind", "Operations that a connected peer has and this node has not.",
+                "wsx_sync_behind", "Operations that a connected peer has and this node lacks.",
                 samples: behind),
             .init(
-                "wsx_net_bytes_total", "Bytes on links to peers since the start.",
+                "wsx_net_bytes_total", "Bytes exchanged with peers since the start.",
                 isCounter: true,
                 samples: [
                     .init(Int64(tally.receivedBytes), ("direction", "in")),
@@ -64,7 +64,7 @@ extension NodeCore {
     private var storeMetrics: [MetricsObject.Family] {
         [
             .init(
-                "wsx_ops", "Operations that are held.", samples: [.init(operationCount)]),
+                "wsx_ops", "Operations stored.", samples: [.init(operationCount)]),
             .init(
                 "wsx_ops_total", "Operations stored since the start.", isCounter: true,
                 samples: [
@@ -75,13 +75,13 @@ extension NodeCore {
                 "wsx_store_bytes", "Bytes on the disk.",
                 samples: [.init(environment.files.storeBytes, ("kind", "database"))]),
             .init(
-                "wsx_disk_free_bytes", "Bytes that are left on the file system.",
+                "wsx_disk_free_bytes", "Bytes free on the file system.",
                 samples: [.init(environment.files.freeBytes)]),
             .init(
-                "wsx_event_seq", "The number of the newest event.",
+                "wsx_event_seq", "Number of the newest event.",
                 samples: unreadable == nil ? [.init(store.events.newest)] : []),
             .init(
-                "wsx_subscribers", "Streams of events that are open.",
+                "wsx_subscribers", "Open event streams.",
                 samples: [.init(Int64(subscriptions.subscriptions.count))]),
         ]
     }
@@ -101,14 +101,14 @@ extension NodeCore {
         }
         return [
             .init(
-                "wsx_rpc_requests_total", "Calls that were answered since the start.",
+                "wsx_rpc_requests_total", "Calls answered since the start.",
                 isCounter: true,
                 samples: calls.map {
                     .init(Int64($0.value), ("method", $0.key.method), ("kind", $0.key.kind))
                 }),
             durations,
             .init(
-                "wsx_notices_total", "Notices since the start, by what became of them.",
+                "wsx_notices_total", "Notifications since the start, by outcome.",
                 isCounter: true,
                 samples: notices.map { .init(Int64($0.value), ("result", $0.key)) }),
         ]

@@ -102,7 +102,7 @@ extension NodeCore {
     func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
         guard let address = PeerAddress(address, defaultPort: 29_790) else {
             throw NodeError(
-                .badRequest, "\(NodeError.quoted(address)) is no address",
+                .badRequest, "\(NodeError.quoted(address)) is not an address",
                 hint: "wsx-node peer add HOST[:PORT]", reason: "bad_address",
                 fields: [.init(name: "address", reason: "form")])
         }

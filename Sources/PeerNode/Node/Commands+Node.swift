@@ -52,7 +52,7 @@ extension NodeCore: NodeCommands {
                     kind: "session.locked",
                     message: lock.phase == .closed
                         ? "this home is locked, and its network is off"
-                        : "this home is locked; what peers send is stored and passed on",
+                        : "this home is locked; what peers send is still stored and passed on",
                     hint: "wsx-node session unlock")
             ]
         return object
@@ -65,7 +65,7 @@ extension NodeCore: NodeCommands {
         if forks > 0 {
             warnings.append(
                 .init(
-                    kind: "fork.found", message: "\(forks) forks of devices are known",
+                    kind: "fork.found", message: "device forks found: \(forks)",
                     hint: "wsx-node doctor"))
         }
         if let restored = try recentRestoration() {
@@ -78,7 +78,8 @@ extension NodeCore: NodeCommands {
             warnings.append(
                 .init(
                     kind: "sync.missing",
-                    message: "\(waiting.operationCount) operations wait for what they cite",
+                    message: "operations waiting for others they depend on: "
+                        + "\(waiting.operationCount)",
                     hint: "wsx-node sync status"))
         }
         if store.operations.damagedCount > 0 {
@@ -86,7 +87,7 @@ extension NodeCore: NodeCommands {
                 .init(
                     kind: "store.corrupt",
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
-                        + "peers are asked for them", hint: "wsx-node doctor"))
+                        + "asking peers for them", hint: "wsx-node doctor"))
         }
         if let rebuilt = (try? StoreRebuild.last(in: store.registry)) ?? nil {
             warnings.append(rebuilt.warning)
@@ -95,7 +96,7 @@ extension NodeCore: NodeCommands {
             warnings.append(
                 .init(
                     kind: "net.suspended",
-                    message: "the network was suspended here: no peer is reached",
+                    message: "the network is suspended: not connecting to peers",
                     hint: "wsx-node net resume"))
         }
         warnings += delayWarnings
@@ -111,7 +112,7 @@ extension NodeCore: NodeCommands {
         if environment.files.freeBytes < 64 * 1024 * 1024 {
             warnings.append(
                 .init(
-                    kind: "disk.low", message: "less than 64 MiB are free on the disk",
+                    kind: "disk.low", message: "less than 64 MiB of disk space is free",
                     hint: "free some space"))
         }
         return warnings
@@ -127,10 +128,11 @@ extension NodeCore: NodeCommands {
                 .init(
                     kind: "member.delayed",
                     message: standing.member == workspace.member
-                        ? "you change channels, members or keys, or start anew, very often in "
-                            + "\(workspace.displayName); others get the newest of that within hours"
+                        ? "you change channels, members or keys, or start over, very often in "
+                            + "\(workspace.displayName); others get the latest of it within hours"
                         : "\(workspace.displayName(of: standing.member)) changes channels, members "
-                            + "or keys, or starts anew, very often; the newest of that comes within hours",
+                            + "or keys, or starts over, very often; the latest of it "
+                            + "arrives within hours",
                     hint: "wsx-node member list")
             }
         }

@@ -20,7 +20,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard whoMayInvite != nil || join != nil else {
             throw NodeError(
-                .badRequest, "there is nothing to set", hint: "give who_may_invite or join",
+                .badRequest, "nothing to set", hint: "give who_may_invite or join",
                 reason: "missing_parameter",
                 fields: [
                     .init(name: "who_may_invite", reason: "missing"),
@@ -39,7 +39,7 @@ extension NodeCore {
         let outdated = outdatedAddresses(under: rule, in: workspace)
         guard outdated.allSatisfy({ mayRevoke($0, in: workspace) }) else {
             throw .forbidden(
-                "the address was made by somebody whose role is stronger", reason: "role",
+                "the address was made by someone with a stronger role", reason: "role",
                 hint: "ask the owner to change the policy")
         }
         let isDone = try stored { () throws(StorageError) in

@@ -22,7 +22,7 @@ extension NodeCore {
             choice.until = UInt64(max(until, 0))
             guard choice.until ?? 0 > time.wall else {
                 throw NodeError(
-                    .badRequest, "'until' is over already", reason: "presence.until",
+                    .badRequest, "'until' is in the past", reason: "presence.until",
                     fields: [.init(name: "until", reason: "range")])
             }
         }
@@ -74,7 +74,7 @@ extension NodeCore {
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             throw NodeError(
-                .badRequest, "'\(field)' is not one line of text", reason: "bad_text",
+                .badRequest, "'\(field)' must be one line of text", reason: "bad_text",
                 fields: [.init(name: field, reason: "form")])
         }
         return text

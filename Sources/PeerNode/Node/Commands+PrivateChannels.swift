@@ -107,8 +107,8 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         guard !channel.isDirect else {
             throw .forbidden(
-                "nobody leaves a direct conversation", reason: "channel.direct",
-                hint: "it stays as it is while nobody writes in it")
+                "you cannot leave a direct conversation", reason: "channel.direct",
+                hint: "it stays quiet while nobody writes in it")
         }
         guard channel.includes(workspace.member) else { return try answer(channel, in: workspace) }
         let document = try document(of: channel, in: workspace)

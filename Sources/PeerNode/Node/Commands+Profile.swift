@@ -115,7 +115,7 @@ extension NodeCore {
             do throws(NodeError) {
                 let text = try NewNames.person(typed, field: field)
                 if let name, name != text {
-                    note(field, "form", "'name' and 'nickname' are two names for one thing")
+                    note(field, "form", "'name' and 'nickname' are the same and must not differ")
                 }
                 name = text
             } catch {
@@ -132,7 +132,7 @@ extension NodeCore {
             }
         }
         if let field = edit.shown.first(where: { edit.hidden.contains($0) }) {
-            note("show", "form", "'\(field.word)' cannot be shown and hidden")
+            note("show", "form", "'\(field.word)' cannot be both shown and hidden")
         }
         guard problems.isEmpty else {
             throw NodeError(
@@ -149,15 +149,15 @@ extension NodeCore {
     ) -> String {
         let rule: String
         switch (field, misform) {
-        case (.email, .tooLong): rule = "has at most 254 bytes"
-        case (_, .tooLong): rule = "has at most \(Limits.profileFieldBytesMax) bytes"
-        case (.description, .form): rule = "has no control characters but ends of lines"
+        case (.email, .tooLong): rule = "can have at most 254 bytes"
+        case (_, .tooLong): rule = "can have at most \(Limits.profileFieldBytesMax) bytes"
+        case (.description, .form): rule = "can have no control characters except line breaks"
         case (.country, .form):
-            rule = "has at most \(Limits.nameCharactersMax) characters, all of which can be seen"
+            rule = "can have at most \(Limits.nameCharactersMax) characters, all visible"
         case (.phone, .form):
-            rule = "is '+' and 8 to 15 digits, or 10 or 11 digits that begin with 01"
-        case (.email, .form): rule = "is an address such as mina@example.org"
-        case (.image, .form): rule = "is the number of a picture"
+            rule = "must be '+' and 8 to 15 digits, or 10 or 11 digits that start with 01"
+        case (.email, .form): rule = "must be an address such as mina@example.org"
+        case (.image, .form): rule = "must be the number of a picture"
         }
         return "'\(field.word)' \(rule)"
     }

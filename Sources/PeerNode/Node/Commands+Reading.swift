@@ -126,7 +126,7 @@ extension NodeCore {
     ) throws(NodeError) -> ChannelObject {
         guard until == nil || forMilliseconds == nil else {
             throw NodeError(
-                .badRequest, "either 'until' or 'for_ms', not both",
+                .badRequest, "give either 'until' or 'for_ms', not both",
                 hint: "wsx-node help channel mute", reason: "conflict",
                 fields: [.init(name: "for_ms", reason: "conflict")])
         }
@@ -135,7 +135,7 @@ extension NodeCore {
             ?? until.map(UInt64.init(clamping:))
         if until != nil, let end, end <= time.wall {
             throw NodeError(
-                .badRequest, "'until' is over already", hint: "wsx-node help channel mute",
+                .badRequest, "'until' is in the past", hint: "wsx-node help channel mute",
                 reason: "mute.until", fields: [.init(name: "until", reason: "range")])
         }
         return try set(reference, scope) { .mute($0, until: end) }

@@ -53,7 +53,7 @@ extension NodeCore {
         }
         guard search.calls.count < Limits.searchesWaitingMax else {
             throw NodeError(
-                .busy, "too many are searching", hint: "try again", reason: "search.busy")
+                .busy, "too many searches are running", hint: "try again", reason: "search.busy")
         }
         search.calls[scope.call] = call
         return try begin(scope.call)
@@ -74,7 +74,7 @@ extension NodeCore {
         if let query = SearchQuery(text) { return query }
         throw NodeError(
             .badRequest,
-            "there is no word to look for, or more than \(SearchQuery.phrasesMax)",
+            "there are no words to search for, or more than \(SearchQuery.phrasesMax)",
             hint: "give a few letters or digits", reason: "search.no_words",
             fields: [.init(name: "query", reason: "form")])
     }
@@ -87,7 +87,7 @@ extension NodeCore {
 
     private var badCursor: NodeError {
         NodeError(
-            .badRequest, "'cursor' is not one that this list gave", hint: "leave it out",
+            .badRequest, "'cursor' did not come from this list", hint: "leave it out",
             reason: "bad_cursor", fields: [.init(name: "cursor", reason: "form")])
     }
 

@@ -72,7 +72,7 @@ extension NodeCore {
     private func check(_ draft: PassphraseDraft) throws(NodeError) {
         var faults: [(field: String, reason: String, sentence: String)] = []
         if lock.sealed == nil, draft.new == nil {
-            faults.append(("new", "missing", "this home has no passphrase, so 'new' is needed"))
+            faults.append(("new", "missing", "this home has no passphrase yet, so 'new' is needed"))
         } else if lock.sealed != nil {
             if draft.current == nil {
                 faults.append(("current", "missing", "'current' is missing"))
@@ -82,7 +82,7 @@ extension NodeCore {
             }
         }
         if draft.removes, draft.new != nil {
-            faults.append(("remove", "conflict", "either 'new' or 'remove', not both"))
+            faults.append(("remove", "conflict", "give either 'new' or 'remove', not both"))
         }
         if let new = draft.new, let problem = PassphraseRule.problem(of: new) {
             faults.append(("new", problem, PassphraseRule.sentence(for: "new")))
@@ -101,8 +101,8 @@ extension NodeCore {
         guard left == 0 else {
             throw NodeError(
                 .rateLimited,
-                "too many wrong passphrases; the next try is in \(left / 1_000 + 1) s",
-                hint: "wait, and type it with care", reason: "session.delay",
+                "too many wrong passphrases; you can try again in \(left / 1_000 + 1) s",
+                hint: "wait, then type it carefully", reason: "session.delay",
                 details: ["retry_ms": .integer(Int64(clamping: left))])
         }
         try setTries { $0.begin(now: time.monotonic) }
@@ -120,7 +120,7 @@ extension NodeCore {
     }
 
     private static let stretchingAlready = NodeError(
-        .busy, "a passphrase is being tried", hint: "try again", reason: "session.busy")
+        .busy, "a passphrase is already being checked", hint: "try again", reason: "session.busy")
 
     func begin(
         _ purpose: Stretching.Purpose, _ call: CallID,
@@ -201,8 +201,8 @@ extension NodeCore {
             throw NodeError(
                 .wrongSecret, "that is not the passphrase",
                 hint: left == 0
-                    ? "try again; without it: wsx-node identity recover, in a new home"
-                    : "the next try is in \(left / 1_000) s",
+                    ? "try again; if you have lost it: wsx-node identity recover, in a new home"
+                    : "you can try again in \(left / 1_000) s",
                 reason: "session.passphrase",
                 details: ["retry_ms": .integer(Int64(clamping: left))])
         }
@@ -263,7 +263,7 @@ enum PassphraseRule {
     }
 
     static func sentence(for field: String) -> String {
-        "'\(field)' must have 15 characters, or 8 with a lower-case and an upper-case letter, "
-            + "a digit and a symbol"
+        "'\(field)' must have at least 15 characters, or 8 with a lower-case and an upper-case "
+            + "letter, a digit and a symbol"
     }
 }

@@ -9,7 +9,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         if let action, Why.leastRole(for: action) == nil {
             throw NodeError(
-                .badRequest, "nobody asks whether one can \(NodeError.quoted(action))",
+                .badRequest, "there is no action \(NodeError.quoted(action))",
                 hint: "one of: \(Why.actions)", reason: "bad_action",
                 fields: [.init(name: "can", reason: "form")])
         }
@@ -49,7 +49,7 @@ extension NodeCore {
                     ],
                 ], field: "subject")
         } catch {
-            guard error.kind == .notFound else { throw error }
+            guard error.kind == .unknownUser else { throw error }
             unknown = error
         }
         if !isChannel, isIdentifier(text, prefix: "m_") {
@@ -81,7 +81,8 @@ extension NodeCore {
             step.map {
                 steps.append(
                     $0.saying(
-                        "\(name) is guest by this, and may \(action) in the channels they are in"))
+                        "this gives \(name) the role guest, so they may \(action) in the channels "
+                            + "they are in"))
             }
         } else if let action, let least = Why.leastRole(for: action) {
             let decision = why.decision(action, needing: least, of: member)
@@ -117,7 +118,7 @@ extension NodeCore {
             }
             if let only = found.first { return only }
         }
-        throw .notFound("member", text, field: "subject", hint: "wsx-node member list")
+        throw .unknownUser(text, field: "subject")
     }
 
     private func forkSteps(
@@ -162,8 +163,8 @@ extension NodeCore {
             answer = action == nil
         } else if action == nil, answer, !channel.isDirect {
             last = last?.saying(
-                "\(workspace.displayName(of: workspace.member)) is "
-                    + "\(workspace.ownRole?.word ?? "member") by this, and may read and send")
+                "this gives \(workspace.displayName(of: workspace.member)) the role "
+                    + "\(workspace.ownRole?.word ?? "member"), so they may read and send")
         }
         last.map { steps.append($0) }
         return WhyObject(
@@ -226,13 +227,13 @@ extension NodeCore {
         _ operation: StoredOperation, _ author: MemberID?, _ channel: Workspace.Channel,
         isShown: Bool, in workspace: Workspace
     ) -> WhyObject.Step {
-        let name = author.map(workspace.displayName(of:)) ?? "somebody"
+        let name = author.map(workspace.displayName(of:)) ?? "someone"
         let place =
-            "place \(operation.place.sequence) of the log of "
+            "position \(operation.place.sequence) in the log of "
             + PublicID.device(operation.log.device)
         var text =
             "\(name) wrote this at \(place), under \(PublicID.operation(operation.entry.grant))"
-        if !isShown { text += "; it is not shown: " + refusal(of: operation, in: workspace) }
+        if !isShown { text += "; not shown: " + refusal(of: operation, in: workspace) }
         return WhyObject.Step(
             operation: PublicID.operation(operation.place.link.id), kind: "message",
             by: author.map { person($0, in: workspace) },
@@ -244,7 +245,9 @@ extension NodeCore {
         let hits = workspace.evaluator.revocations(
             hittingGrant: grant, device: operation.log.device)
         let words = hits.prefix(3).map(PublicID.operation).joined(separator: ", ")
-        if !words.isEmpty { return "\(words) cut it off, for whoever wrote that did not know it" }
+        if !words.isEmpty {
+            return "\(words) cut it off, because the person who wrote that did not know it"
+        }
         return Why(workspace: workspace).reason(workspace.evaluator.verdict(on: grant))
     }
 }

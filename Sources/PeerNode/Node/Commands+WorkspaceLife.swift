@@ -9,7 +9,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard draft.name != nil || draft.description != nil || draft.image != nil else {
             throw NodeError(
-                .badRequest, "there is nothing to change", hint: "give a name or a description",
+                .badRequest, "nothing to change", hint: "give a name or a description",
                 reason: "missing_parameter", fields: [.init(name: "name", reason: "missing")])
         }
         var name: String?
@@ -39,7 +39,7 @@ extension NodeCore {
             return try ProfileText.checked(typed, for: .image) ?? ""
         } catch {
             throw NodeError(
-                .badRequest, "'image' is no picture that programs bring along",
+                .badRequest, "'image' is not a built-in picture",
                 hint: "preset:1 to preset:999, or nothing", reason: "image.form",
                 fields: [.init(name: "image", reason: error.rawValue)])
         }
@@ -47,11 +47,12 @@ extension NodeCore {
 
     private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {
         let isTaken = workspaces.values.contains {
-            $0 !== workspace && $0.standing == .member && NameFolding.matches($0.displayName, name)
+            $0 !== workspace && $0.standing == .member && !isOver($0)
+                && NameFolding.matches($0.displayName, name)
         }
         guard isTaken else { return }
         throw NodeError(
-            .duplicate, "there is a workspace \(NodeError.quoted(name)) here already",
+            .duplicate, "there is already a workspace \(NodeError.quoted(name)) here",
             hint: "choose another name", reason: "workspace.exists",
             fields: [.init(name: "name", reason: "duplicate")])
     }
@@ -66,18 +67,23 @@ extension NodeCore {
         guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
         guard heir.member != workspace.member else {
             throw NodeError(
-                .badRequest, "you own it already", hint: "name another member",
+                .badRequest, "you already own it", hint: "name another member",
                 reason: "transfer.self", fields: [.init(name: "member", reason: "form")])
         }
-        guard heir.role <= .member else {
-            throw .forbidden(
-                "\(NodeError.quoted(workspace.displayName(of: heir.member))) is a guest, and a guest owns no workspace",
-                reason: "transfer.guest", hint: "first: wsx-node member role @NAME member")
-        }
+        guard heir.role <= .member else { throw guestOwnsNothing(heir, in: workspace) }
         try refuseWeakTransfer(of: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try object(of: workspace) }
+    }
+
+    private func guestOwnsNothing(
+        _ guest: MemberStanding, in workspace: Workspace
+    ) -> NodeError {
+        .forbidden(
+            "\(NodeError.quoted(workspace.displayName(of: guest.member))) is a guest, and a guest "
+                + "cannot own a workspace",
+            reason: "transfer.guest", hint: "first: wsx-node member role @NAME member")
     }
 
     /// Whoever finds a lost phone does not own the workspace: what it hands over, an older device
@@ -136,12 +142,14 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         var heir: MemberID?
         if let reference, reference != .name("none") {
-            heir = try standing(of: reference, in: workspace).member
+            let meant = try standing(of: reference, in: workspace)
+            guard meant.role <= .member else { throw guestOwnsNothing(meant, in: workspace) }
+            heir = meant.member
         }
         guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
         guard heir != workspace.member else {
             throw NodeError(
-                .badRequest, "nobody is the own successor", hint: "name another member",
+                .badRequest, "you cannot name yourself as successor", hint: "name another member",
                 reason: "successor.self", fields: [.init(name: "member", reason: "form")])
         }
         let bytes = heir?.bytes ?? []
@@ -169,10 +177,10 @@ extension NodeCore {
             let current = NodeError.quoted(workspace.displayName)
             throw NodeError(
                 .badRequest,
-                "\(NodeError.quoted(name)) is not the name of the workspace that this is about, "
+                "\(NodeError.quoted(name)) is not the name of this workspace, "
                     + "which is \(current)",
                 hint: meant
-                    ? "say with -w which one is meant, or 'wsx-node workspace use' first"
+                    ? "choose the other one with -w, or with 'wsx-node workspace use' first"
                     : "see 'wsx-node workspace list'; nothing was deleted",
                 reason: "workspace.name", fields: [.init(name: "name", reason: "form")])
         }
@@ -228,10 +236,7 @@ extension NodeCore {
                 field: "member")
         }
         guard let only = found.first else {
-            throw NodeError(
-                .unknownUser, "nobody here is called \(NodeError.quoted(text))",
-                hint: "wsx-node member list", reason: "member.not_found",
-                fields: [.init(name: "member", reason: "not_found")])
+            throw .unknownUser(text, field: "member")
         }
         return only
     }

@@ -28,7 +28,7 @@ extension NodeCore {
             }
             throw NodeError(
                 .duplicate,
-                "this home has an identity already: \(NodeError.quoted(known.name ?? known.id))",
+                "this home already has an identity: \(NodeError.quoted(known.name ?? known.id))",
                 hint: "wsx-node identity show", reason: "identity.exists")
         }
         let name = try checked(draft)
@@ -38,7 +38,8 @@ extension NodeCore {
         }
         guard lock.stretching == nil else {
             throw NodeError(
-                .busy, "an identity is being made", hint: "try again", reason: "session.busy")
+                .busy, "an identity is being created already", hint: "try again",
+                reason: "session.busy")
         }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
@@ -75,7 +76,7 @@ extension NodeCore {
         // Somebody else may have made one while the passphrase was worked on.
         guard home == nil else {
             throw NodeError(
-                .duplicate, "this home has an identity already", hint: "wsx-node identity show",
+                .duplicate, "this home already has an identity", hint: "wsx-node identity show",
                 reason: "identity.exists")
         }
         try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none, under: seal)
@@ -108,10 +109,10 @@ extension NodeCore {
         let name = try NewNames.workspace(draft.name, field: "name")
         let channel = try NewNames.channel(draft.firstChannel, field: "first_channel")
         if workspaces.values.contains(where: {
-            $0.standing == .member && NameFolding.matches($0.displayName, name)
+            $0.standing == .member && !isOver($0) && NameFolding.matches($0.displayName, name)
         }) {
             throw NodeError(
-                .duplicate, "there is a workspace \(NodeError.quoted(name)) here already",
+                .duplicate, "there is already a workspace \(NodeError.quoted(name)) here",
                 hint: "wsx-node workspace use \(name)", reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
@@ -147,17 +148,39 @@ extension NodeCore {
 
     func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         let workspace = try shownWorkspace(scope)
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        var object: WorkspaceObject = try stored { () throws(StorageError) in
+            try self.object(of: workspace)
+        }
+        object.messages = workspace.channelIndex.all.reduce(0) { sum, channel in
+            ([channel.number] + channel.others).reduce(sum) {
+                $0 + store.operations.count(inDocument: $1)
+            }
+        }
+        return object
     }
 
     func selectWorkspace(
         _ reference: WorkspaceReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
         let workspace = try workspace(reference)
+        guard !isOver(workspace) else { throw over(workspace) }
         return try stored { () throws(StorageError) in
             try select(workspace)
             return try object(of: workspace)
         }
+    }
+
+    /// Nothing acts by itself in a workspace that is over; what it holds is shown to who names it.
+    private func over(_ workspace: Workspace) -> NodeError {
+        let name = NodeError.quoted(workspace.displayName)
+        let isDeleted = workspace.fields.deletion != nil
+        return NodeError(
+            .notFound,
+            isDeleted ? "the workspace \(name) was deleted" : "you left the workspace \(name)",
+            hint: isDeleted
+                ? "wsx-node workspace list" : "read it with -w, or ask for a new invite",
+            reason: isDeleted ? "workspace.deleted" : "workspace.left",
+            fields: [.init(name: "workspace", reason: "over")])
     }
 
     // MARK: Members
@@ -198,7 +221,7 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard draft.isPrivate || draft.history == "all" else {
             throw NodeError(
-                .badRequest, "whoever is in the workspace reads all of a public channel",
+                .badRequest, "every member can read all of a public channel",
                 hint: "wsx-node channel create \(draft.name) --private --history from-join",
                 reason: "channel.history",
                 fields: [.init(name: "history", reason: "not_private")])
@@ -248,7 +271,7 @@ extension NodeCore {
         }
         throw NodeError(
             .duplicate,
-            "there is \(what) named \(NodeError.quoted(name)) already",
+            "there is already \(what) named \(NodeError.quoted(name))",
             hint: hint, reason: "channel.exists",
             fields: [.init(name: "name", reason: "duplicate")])
     }
@@ -261,14 +284,14 @@ extension NodeCore {
             let end = ownEnd(in: workspace)
             return .forbidden(
                 end?.message
-                    ?? "you are not a member of \(NodeError.quoted(workspace.displayName)) any more",
+                    ?? "you are no longer a member of \(NodeError.quoted(workspace.displayName))",
                 reason: "removed", hint: end?.hint ?? "ask for a new invite")
         }
         guard isInHere(workspace) else { return .inByAnotherDevice(workspace) }
         if workspace.ownRole == .guest {
             let name = NodeError.quoted(workspace.displayName)
             return .forbidden(
-                "a guest of \(name) is only in private channels that one was added to",
+                "as a guest of \(name) you are only in private channels you were added to",
                 reason: "role",
                 hint: "ask an admin to make you a member")
         }

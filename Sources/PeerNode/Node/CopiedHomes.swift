@@ -80,7 +80,7 @@ extension NodeCore {
         copySentences.map {
             .init(
                 id: "copy", state: "warn", message: $0,
-                hint: "stop one of them, and link a device of its own there: wsx-node device link")
+                hint: "stop one of them, and link it as a new device instead: wsx-node device link")
         }
     }
 

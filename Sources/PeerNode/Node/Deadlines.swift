@@ -38,6 +38,7 @@ extension NodeCore {
         receiptsDue.map { deadlines.append($0) }
         erasureDue.map { deadlines.append($0) }
         if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
+        forgettingDue.map { deadlines.append($0) }
         patrolDue.map { deadlines.append($0) }
         deadlines += keyChanges.deadlines
         deadlines += confirmations.deadlines
@@ -76,6 +77,7 @@ extension NodeCore {
         try turnJoins()
         try expireJoins()
         try eraseDeleted()
+        try eraseForgotten()
         try eraseVoid()
         try eraseRedacted()
         try expireLinking()
@@ -118,7 +120,6 @@ extension NodeCore {
         }
         guard mayDialPeers else { return }
         for dial in network.registry.dialsDue(now: time.monotonic) {
-            network.dials[dial.number] = dial.peer
             effects.append(.dial(number: dial.number, address: dial.address.text))
         }
     }

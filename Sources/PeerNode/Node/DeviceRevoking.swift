@@ -13,7 +13,7 @@ extension NodeCore {
             revoked = device
             guard device != home?.device else {
                 throw .forbidden(
-                    "a device does not revoke itself", reason: "device.self",
+                    "a device cannot revoke itself", reason: "device.self",
                     hint: "do it on another device of yours, or wsx-node workspace leave")
             }
             guard let owner = workspace.owner(of: device) else {
@@ -87,7 +87,7 @@ extension NodeCore {
         }
         if isOwn, signer == nil, workspace.ownRole != nil {
             throw .forbidden(
-                "that device is older than this one, which may not revoke it",
+                "only an older device, or your recovery phrase, can revoke that one",
                 reason: "device.older",
                 hint: "give the recovery phrase: wsx-node device revoke ID --phrase -")
         }

@@ -86,7 +86,7 @@ extension NodeCore {
             let other = try someone(reference, field: field, in: workspace, for: .talk)
             return workspace.direct(of: Set([workspace.member, other]).sorted())
         } catch {
-            guard error.kind == .notFound else { throw error }
+            guard error.kind == .unknownUser else { throw error }
             unknown = error
         }
         let former = workspace.channelIndex.all.compactMap { channel -> MemberID? in
@@ -124,7 +124,7 @@ extension NodeCore {
         let parts = name.split(separator: ",")
         guard parts.count <= Limits.directPeopleMax else {
             throw NodeError(
-                .badRequest, "more than \(Limits.directPeopleMax) people are a channel",
+                .badRequest, "a direct conversation has at most \(Limits.directPeopleMax) people",
                 hint: "wsx-node channel create NAME --private", reason: "dm.people",
                 fields: [.init(name: field, reason: "range")])
         }
@@ -134,7 +134,7 @@ extension NodeCore {
             people.insert(try someone(one, field: field, in: workspace, for: .talk))
         }
         guard people.count > 2 else {
-            throw .notFound("member", name, field: field, hint: "wsx-node member list")
+            throw .unknownUser(name, field: field)
         }
         return workspace.direct(of: people.sorted())
     }

@@ -35,7 +35,7 @@ extension EventType {
             hint = "one of: \(family.sorted().joined(separator: ", "))"
         }
         throw NodeError(
-            .badRequest, "no event is called \(NodeError.quoted(pattern))", hint: hint,
+            .badRequest, "there is no event \(NodeError.quoted(pattern))", hint: hint,
             reason: "events.type", fields: [.init(name: "types", reason: "form")])
     }
 }

@@ -9,6 +9,7 @@ enum EventType: Int64, CaseIterable {
     case workspaceEdited = 5
     case workspaceTransferred = 6
     case workspaceDeleted = 7
+    case workspaceForgotten = 8
     case channelCreated = 10
     case channelEdited = 11
     case channelMemberAdded = 12
@@ -59,6 +60,7 @@ enum EventType: Int64, CaseIterable {
         case .workspaceEdited: "workspace.edited"
         case .workspaceTransferred: "workspace.transferred"
         case .workspaceDeleted: "workspace.deleted"
+        case .workspaceForgotten: "workspace.forgotten"
         case .channelCreated: "channel.created"
         case .channelEdited: "channel.edited"
         case .channelMemberAdded: "channel.member_added"
@@ -225,7 +227,7 @@ extension NodeCore {
         case .deviceAdded, .deviceRevoked, .memberKeyChanged:
             return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
-            .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered:
+            .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered, .workspaceForgotten:
             return eventDataOutside(of: event, type)
         }
     }
@@ -280,6 +282,9 @@ extension NodeCore {
         case .sessionLocked, .sessionUnlocked: return [:]
         case .nodeWarning: return warningData(event)
         case .peerDiscovered: return discoveryData(event)
+        case .workspaceForgotten:
+            let id = event.extra.flatMap(WorkspaceID.init(untrusted:))
+            return ["id": JSONValue(orNull: id.map(PublicID.workspace))]
         case .storeRestored:
             let reason = event.extra.flatMap { String(validating: $0, as: UTF8.self) }
             return ["reason": JSONValue(orNull: reason)]

@@ -29,7 +29,7 @@ extension NodeCore {
                 let second = try store.operations.place(in: row.other, at: row.sequence)
             else { continue }
             let text = """
-                \(deviceText(log.device)) signed two operations at place \(row.sequence) of one \
+                \(deviceText(log.device)) signed two operations at position \(row.sequence) of one \
                 log: \(PublicID.operation(first.link.id)) and \
                 \(PublicID.operation(second.link.id)); both branches are kept
                 """
@@ -62,7 +62,7 @@ extension NodeCore {
             }
             let summary = FindingObject(
                 id: "forks", state: "warn",
-                message: "\(count) times a device wrote two operations at one place",
+                message: "times a device wrote two operations at the same position: \(count)",
                 hint: "was a home copied or restored? run only one copy of it")
             return [summary]
                 + (try forks(limit: Self.forksNamedMax)).map {
@@ -79,15 +79,16 @@ extension NodeCore {
         }
         let cause =
             switch last.reason {
-            case "peersKnowMore": "peers held newer operations of this device than this home did"
+            case "peersKnowMore": "peers had newer operations of this device than this home"
             case "runsTwice": "a copy of this home is running"
-            case "missing", "unreadable": "this home was put back, or its guard file was lost"
+            case "missing", "unreadable":
+                "this home was restored from a copy, or its guard file was lost"
             case "otherStore": "the store of this home was replaced"
             case "otherMachine": "this home came from another machine"
             case "otherFile": "this home is a copy of another"
-            case "storeIsOlder", "guardIsOlder": "this home holds older files than it once did"
-            default: "this home was copied, moved or put back"
+            case "storeIsOlder", "guardIsOlder": "this home has older files than it once had"
+            default: "this home was copied, moved or restored from a copy"
             }
-        return "\(cause); it goes on as a new store, and nothing was lost on the peers"
+        return "\(cause); it continues under a new store id, and nothing was lost on the peers"
     }
 }

@@ -223,7 +223,7 @@ extension NodeCore {
     ) throws(NodeError) {
         guard channel.isPrivate else {
             throw NodeError(
-                .badRequest, "a guest is in private channels only",
+                .badRequest, "guests can only be in private channels",
                 hint: "wsx-node channel create NAME --private", reason: "channel.public",
                 fields: [.init(name: "channels", reason: "public")])
         }
@@ -233,7 +233,7 @@ extension NodeCore {
     /// The hint with which a channel is not found.
     func channelHint(in workspace: Workspace) -> String {
         workspace.ownRole == .guest
-            ? "a guest is in private channels only: wsx-node channel list"
+            ? "guests can only be in private channels: wsx-node channel list"
             : "wsx-node channel list --all"
     }
 }

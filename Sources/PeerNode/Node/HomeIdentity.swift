@@ -87,14 +87,14 @@ struct HomeIdentity: Sendable {
         defer { SecretBytes.wipe(&body) }
         guard fileBytes.count > 8, Self.check(body) == [UInt8](fileBytes.suffix(8)) else {
             throw HomeFileError(
-                "the identity file is cut or damaged",
-                hint: "put back identity/device.key from a backup")
+                "the identity file is truncated or damaged",
+                hint: "restore identity/device.key from a backup")
         }
         do throws(Malformed) {
             try self.init(body: body)
         } catch {
             throw HomeFileError(
-                "the identity file has a form that this version does not know (\(error))",
+                "the identity file has a format that this version does not know (\(error))",
                 hint: "use the version of wsx-node that wrote it")
         }
     }

@@ -93,8 +93,8 @@ struct SealedIdentity: Sendable {
     }
 
     private static let damaged = HomeFileError(
-        "the identity file is cut or damaged",
-        hint: "put back identity/device.key from a backup")
+        "the identity file is truncated or damaged",
+        hint: "restore identity/device.key from a backup")
 
     private static func check(_ body: [UInt8]) -> [UInt8] {
         [UInt8](Hash.personal("wsx-keyfile2", body).prefix(checkByteCount))

@@ -67,7 +67,9 @@ extension NodeCore {
         storeIdentity = former.storeIdentity
         try store.begin()
         for row in try store.registry.workspaces() {
-            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
+            guard row.standing != .forgotten,
+                let id = store.operations.document(numbered: row.number)?.id
+            else { continue }
             let workspace = Workspace(id: id, row: row, vault: vault)
             workspaces[row.number] = workspace
             guard row.standing == .member else {

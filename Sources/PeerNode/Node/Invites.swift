@@ -56,7 +56,7 @@ extension NodeCore {
     ) throws(NodeError) -> Role {
         guard let role = Role(word: draft.role), role != .owner else {
             throw NodeError(
-                .badRequest, "nobody is invited as \(NodeError.quoted(draft.role))",
+                .badRequest, "you cannot invite someone as \(NodeError.quoted(draft.role))",
                 hint: "use admin, member or guest", reason: "bad_role",
                 fields: [.init(name: "role", reason: "form")])
         }
@@ -69,7 +69,7 @@ extension NodeCore {
             }
         if !isAllowed, own <= .admin {
             throw .forbidden(
-                "only the owner of \(NodeError.quoted(workspace.displayName)) invites",
+                "only the owner of \(NodeError.quoted(workspace.displayName)) can invite",
                 reason: "policy", hint: "wsx-node policy show")
         }
         guard isAllowed, own < role || own == .member else { throw notAllowed(in: workspace) }
@@ -86,8 +86,8 @@ extension NodeCore {
             if role == .guest { try refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
-                    .badRequest, "an invite adds to public channels only",
-                    hint: "when they are in: wsx-node channel add NAME @THEM",
+                    .badRequest, "an invite can only add people to public channels",
+                    hint: "once they have joined: wsx-node channel add NAME @THEM",
                     reason: "channel.private",
                     fields: [.init(name: "channels", reason: "private")])
             }

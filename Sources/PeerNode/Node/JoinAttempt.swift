@@ -152,6 +152,12 @@ struct JoinAttempt {
         rounds += 1
     }
 
+    /// What did not answer may do so from where this machine is now.
+    mutating func networkChanged() {
+        rounds = 0
+        nextDial = 0
+    }
+
     /// Half a second while somebody waits for the answer; from 5 s to 10 min in the background.
     private var pause: UInt64 {
         scope != nil ? 500 : min(5_000 << UInt64(min(rounds, 7)), 600_000)

@@ -76,7 +76,8 @@ extension NodeCore {
                 .failure(
                     join.toldRefusal
                         ?? NodeError(
-                            .unreachable, "nobody who may admit was reached (\(join.lastError))",
+                            .unreachable,
+                            "could not reach anyone who can let you in (\(join.lastError))",
                             hint: "is the inviter's node running? try again",
                             reason: "join.timeout")))
         }

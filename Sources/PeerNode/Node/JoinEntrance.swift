@@ -92,8 +92,8 @@ extension NodeCore {
     }
 
     private static let boundByPhrase = NodeError(
-        .conflict, "your recovery phrase belongs to a member of this workspace already",
-        hint: "come back as that member: wsx-node identity recover",
+        .conflict, "your recovery phrase already belongs to a member of this workspace",
+        hint: "rejoin as that member: wsx-node identity recover",
         reason: "join.recovery")
 
     private static let deviceWasRevoked = NodeError(

@@ -194,8 +194,8 @@ extension NodeCore {
         }
         let own = workspace.ownRole ?? .member
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
-        let isBack = hasBeenIn(joiner, workspace) ? "back" : "in"
-        let wish = "asks to come \(isBack) as \(role == .admin ? "an" : "a") \(role.word)"
+        let isBack = hasBeenIn(joiner, workspace) ? "come back" : "join"
+        let wish = "asks to \(isBack) as \(role == .admin ? "an" : "a") \(role.word)"
         let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
         let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"
         let by = workspace.evaluator.author(of: end).map { workspace.displayName(of: $0) }
@@ -240,7 +240,7 @@ extension NodeCore {
         if state == .approved { return object(of: group, in: workspace) }
         guard state != .void, let cited = citable(group, in: workspace) else {
             throw NodeError(
-                .conflict, "the invite ended before this could be decided",
+                .conflict, "the invite ended before this was decided",
                 hint: "send a new one: wsx-node invite create", reason: "request.void")
         }
         // Who wrote the request down may have written a name that opens for nobody. The newcomer says it
@@ -339,7 +339,7 @@ extension NodeCore {
         case .rejected, .void: return object(of: group, in: workspace)
         case .approved:
             throw NodeError(
-                .conflict, "that person was let in already", hint: "wsx-node member list",
+                .conflict, "that person was already let in", hint: "wsx-node member list",
                 reason: "request.approved")
         case .pending: break
         }

@@ -38,7 +38,7 @@ extension NodeCore {
         if home == nil {
             guard let name = draft.name else {
                 throw NodeError(
-                    .badRequest, "joining for the first time needs a name",
+                    .badRequest, "you need a name to join for the first time",
                     hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
@@ -114,12 +114,12 @@ extension NodeCore {
                 reason: "invite.used")
         case .pending:
             NodeError(
-                .pending, "an admin has to approve first; this goes on by itself",
+                .pending, "waiting for an admin to approve; you will be let in automatically",
                 hint: "wsx-node status", reason: "invite.pending")
         case .busy:
             NodeError(
-                .unreachable, "the node that answered may not admit anybody now",
-                hint: "try again when another member is there", reason: "join.busy")
+                .unreachable, "the node that answered cannot let anyone in now",
+                hint: "try again when another member is online", reason: "join.busy")
         case .invalid, .open, .admitted:
             NodeError(
                 .inviteInvalid, "the invite is not valid, or was revoked",

@@ -55,13 +55,13 @@ extension NodeError {
         var way: String?
         if let device, let flags {
             way =
-                ", or, if a thief has turned that on: wsx-node device revoke "
+                ", or, if a thief turned that on: wsx-node device revoke "
                 + "\(PublicID.device(device).prefix(14)) \(flags)"
         }
         return NodeError(
             .versionMismatch,
             "\(quoted(workspace.displayName)) uses something that this version of wsx-node does "
-                + "not know: you can read there, and not write",
+                + "not know: you can read there, but not write",
             hint: "install a newer wsx-node" + (way ?? ""), reason: "workspace.version")
     }
 }

@@ -96,7 +96,7 @@ extension NodeCore {
         let link: DeviceLink
         do throws(InviteLink.Problem) { link = try DeviceLink(draft.link) } catch {
             throw NodeError(
-                .inviteInvalid, "that is no device link, or a letter of it was lost",
+                .inviteInvalid, "that is not a device link, or part of it is missing or wrong",
                 hint: "make one on the other device: wsx-node device link",
                 reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
         }
@@ -107,7 +107,7 @@ extension NodeCore {
         }
         guard network.linking == nil else {
             throw NodeError(
-                .busy, "this home is being linked already", hint: "try again in a moment",
+                .busy, "this home is already being linked", hint: "try again in a moment",
                 reason: "link.busy")
         }
         let name = try draft.name.map { (name) throws(NodeError) in
@@ -172,7 +172,7 @@ extension NodeCore {
             return try endLinking(
                 .failure(
                     NodeError(
-                        .conflict, "that device shares no workspace that this one is not in",
+                        .conflict, "that device has no workspace to share that this one lacks",
                         hint: "wsx-node device list", reason: "link.nothing")))
         }
         for membership in wanted { network.linking?.offered[membership.workspace] = membership }
@@ -215,16 +215,16 @@ extension NodeCore {
         switch code {
         case .expired:
             NodeError(
-                .inviteExpired, "the device link was used, or its ten minutes are over",
+                .inviteExpired, "the device link was already used, or its ten minutes are over",
                 hint: "make a new one on the other device: wsx-node device link",
                 reason: "link.expired")
         case .busy:
             NodeError(
-                .forbidden, "the other device may add no device now",
+                .forbidden, "the other device may not add devices now",
                 hint: "wsx-node device list, on the other device", reason: "link.busy")
         case .invalid, .linked:
             NodeError(
-                .inviteInvalid, "the other device did not take this one's proof",
+                .inviteInvalid, "the other device did not accept this one's proof",
                 hint: "use the same version on both devices", reason: "link.invalid")
         }
     }
@@ -308,8 +308,8 @@ extension NodeCore {
         try endLinking(
             .failure(
                 NodeError(
-                    .unreachable, "the other device was not reached",
-                    hint: "is it on, and its link less than ten minutes old?",
+                    .unreachable, "could not reach the other device",
+                    hint: "is it on, and is its link less than ten minutes old?",
                     reason: "link.timeout")))
     }
 
@@ -343,8 +343,8 @@ extension NodeError {
     /// Somebody came back by one device, and this is another one.
     static func inByAnotherDevice(_ workspace: Workspace) -> NodeError {
         .forbidden(
-            "you are in \(quoted(workspace.displayName)) by another device, and this one is not",
+            "you are in \(quoted(workspace.displayName)) on another device, but not on this one",
             reason: "device.out",
-            hint: "wsx-node device link, on the device that is in; then its link here")
+            hint: "wsx-node device link, on the device that is in; then use its link here")
     }
 }

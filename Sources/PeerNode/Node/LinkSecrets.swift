@@ -89,13 +89,12 @@ extension NodeCore {
     /// selected one, else of any. Whoever does not answer under the newest may not have heard of it:
     /// the next attempt takes the newest discovery secret, then the one before, and so on, beginning
     /// anew behind the oldest.
-    func candidate(forDial number: UInt64, at address: String) -> PSKCandidate? {
-        let dialled = network.dials.removeValue(forKey: number)
+    func candidate(toDial peer: PeerName, at address: String) -> PSKCandidate? {
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
         var chosen = members.first
         var isGuest = false
-        if case .device(let device)? = dialled {
+        if case .device(let device) = peer {
             chosen = members.first { standing(of: device, in: $0) == .full } ?? chosen
             isGuest = chosen.map { isOfGuest(device, in: $0) } ?? false
         } else if let selected = try? selectedWorkspace() {

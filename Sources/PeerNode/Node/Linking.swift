@@ -32,7 +32,7 @@ extension NodeCore {
         }
         guard workspaces.values.contains(where: { canAddDevices(in: $0) }) else {
             throw NodeError(
-                .notFound, "this device is in no workspace that another could be added to",
+                .notFound, "this device is in no workspace that you could link another device to",
                 hint: "wsx-node up --workspace NAME", reason: "workspace.none")
         }
         let issued = IssuedDeviceLink(

@@ -31,13 +31,24 @@ extension NodeCore {
             try drop(link, because: .closedByPeer)
         case .listening(let addresses): try listening(addresses)
         case .beaconSources(let hosts): beaconsLeave(from: hosts)
-        case .networkChanged: network.registry.networkChanged()
+        case .networkChanged: try networkChanged()
         case .stopping:
             subscriptions.say(.stopping, as: "node.stopping")
             try writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp, .inspected:
             break
+        }
+    }
+
+    /// This machine has come to another network, or an interface came back: whoever is linked proves
+    /// that the way still leads there, all others are dialled, and neighbours hear at once who is here.
+    private func networkChanged() throws(StorageError) {
+        network.registry.networkChanged()
+        network.beacons.next = min(network.beacons.next, time.monotonic)
+        for index in network.joins.indices { network.joins[index].networkChanged() }
+        for link in network.ordered where !link.isClosing {
+            try perform(link.session.demandSign(now: time.monotonic), on: link)
         }
     }
 
@@ -48,7 +59,8 @@ extension NodeCore {
         let linking = network.linking.flatMap { $0.dial == number ? $0 : nil }
         let candidate =
             join.map { network.joins[$0].candidate } ?? linking?.candidate
-            ?? candidate(forDial: number, at: address)
+            ?? network.registry.target(ofAttempt: number)
+            .flatMap { self.candidate(toDial: $0, at: address) }
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
             effects.append(.close(id))
@@ -280,7 +292,8 @@ extension NodeCore {
         network.registry.disconnected(
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: link.wasToldRemoval ? LinkEnding.removed.word : ending.word,
-            isRefused: link.wasToldRemoval, now: time.monotonic, wallMilliseconds: time.wall,
+            isRefused: link.wasToldRemoval, isSilent: ending == .dead, now: time.monotonic,
+            wallMilliseconds: time.wall,
             using: environment.random)
         network.isRegistryDirty = true
         // Who was told of the own end is not dialled; who was not is, to be told.

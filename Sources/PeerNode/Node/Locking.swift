@@ -321,8 +321,8 @@ extension NodeError {
         NodeError(
             .locked,
             phase == .gated
-                ? "the node is locked, and opens to the passcode"
-                : "the node is locked, and opens to the passphrase",
+                ? "the node is locked; unlock it with your passcode"
+                : "the node is locked; unlock it with your passphrase",
             hint: phase == .gated
                 ? "wsx-node session unlock, with the passcode or the passphrase"
                 : "wsx-node session unlock",

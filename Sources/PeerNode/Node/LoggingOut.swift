@@ -10,7 +10,7 @@ extension NodeCore {
         guard wipe == "all" || !lock.isLocked || wipe == "none" else { throw .locked(lock.phase) }
         guard wipe == "all" || lock.sealed != nil else {
             throw .forbidden(
-                "without a passphrase the keys lie in the clear, and nothing is logged out",
+                "the keys are not protected by a passphrase, so you cannot log out",
                 reason: "session.no_passphrase",
                 hint: "wsx-node passphrase change, or wsx-node session logout --wipe all")
         }
@@ -50,7 +50,7 @@ extension NodeCore {
         let what =
             count > 0
             ? "\(count) operation\(count == 1 ? " is" : "s are") on no other device yet"
-            : "a locked home cannot tell whether all of it is on another device"
+            : "a locked home cannot tell whether everything is on another device"
         throw NodeError(
             .unsynced, what,
             hint: losesThem
@@ -75,7 +75,7 @@ extension NodeCore {
     }
 
     /// How many operations at the end of a branch nobody else is known to hold.
-    private func unsent(
+    func unsent(
         on branch: LogBranch, in workspace: Workspace
     ) throws(StorageError) -> Int64 {
         var count: Int64 = 0

@@ -60,8 +60,8 @@ extension NodeCore {
             try warn([
                 "kind": "transfer.undone",
                 "message": .string(
-                    "\(name) had handed \(workspace.displayName) to \(heir); that was undone, "
-                        + "and does not count any more"),
+                    "\(name) handed \(workspace.displayName) to \(heir); that was undone, "
+                        + "and no longer counts"),
                 "workspace": .string(PublicID.workspace(workspace.id)),
             ])
             effects.append(.log(.warning, "transfer.undone"))

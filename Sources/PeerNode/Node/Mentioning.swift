@@ -37,10 +37,28 @@ struct MentionFinder {
             }
             longest = max(longest, name.count)
         }
+        for (word, members) in Self.firstNames(people) where meanings[word] == nil {
+            guard members.count == 1 else { continue }
+            meanings[word] = .members(members)
+        }
         for word in Self.everybody {
             meanings[word] = .everybody
             longest = max(longest, word.count)
         }
+    }
+
+    /// Who may be meant by the first word of a name of several words, by its folded form.
+    private static func firstNames(
+        _ people: [(member: MemberID, name: String)]
+    ) -> [String: [MemberID]] {
+        var found: [String: [MemberID]] = [:]
+        for (member, name) in people {
+            guard NewNames.isPerson(name), let first = PartOfName.firstWord(of: name),
+                let key = NameFolding.key(of: first), !key.isEmpty
+            else { continue }
+            found[key, default: []].append(member)
+        }
+        return found
     }
 
     /// Whom `text` mentions: at each `@` the longest name that stands there.

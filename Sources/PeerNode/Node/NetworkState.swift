@@ -53,8 +53,6 @@ struct NetworkState {
     /// Dials of join attempts have numbers of their own, from the other end.
     var nextJoinDial = UInt64.max
     var isRegistryDirty = false
-    /// Whom the registry's dials under way are for.
-    var dials: [UInt64: PeerName] = [:]
     /// Addresses that took a connection and did not answer the handshake, and how often in a row.
     var unanswered: [String: Int] = [:]
     /// Addresses of which `peer.discovered` was told since the start.

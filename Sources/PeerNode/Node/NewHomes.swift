@@ -18,7 +18,8 @@ extension NodeCore {
         }
         guard lock.stretching == nil else {
             throw NodeError(
-                .busy, "an identity is being made", hint: "try again", reason: "session.busy")
+                .busy, "an identity is being created already", hint: "try again",
+                reason: "session.busy")
         }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)

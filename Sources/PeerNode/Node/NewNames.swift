@@ -17,10 +17,10 @@ enum NewNames {
         let name = try signed("@", typed, field: field)
         let own = MentionFinder.everybody + [Workspace.oneself]
         guard !own.contains(where: { NameFolding.matches($0, name) }) else {
-            throw .badName("\(NodeError.quoted(name)) means somebody else in '@\(name)'", field)
+            throw .badName("\(NodeError.quoted(name)) has another meaning in '@\(name)'", field)
         }
         guard !name.utf8.contains(UInt8(ascii: ",")) else {
-            throw .badName("a comma stands between people, and in no name", field)
+            throw .badName("a name cannot contain a comma, which separates people", field)
         }
         return name
     }
@@ -45,10 +45,10 @@ enum NewNames {
     ) throws(NodeError) -> String {
         let name = try plain(withoutSign(sign, typed), field: field)
         guard let first = name.utf8.first, !"#@".utf8.contains(first) else {
-            throw .badName("a name does not begin with '#' or '@'", field)
+            throw .badName("a name cannot start with '#' or '@'", field)
         }
         guard !isLikeIdentifier(name, ["c_", "u_"]) else {
-            throw .badName("a name does not look like an id", field)
+            throw .badName("a name cannot look like an id", field)
         }
         return name
     }
@@ -57,7 +57,7 @@ enum NewNames {
     static func workspace(_ typed: String, field: String) throws(NodeError) -> String {
         let name = try plain(typed, field: field)
         guard !isLikeIdentifier(name, ["w_"]) else {
-            throw .badName("a name does not look like an id", field)
+            throw .badName("a name cannot look like an id", field)
         }
         return name
     }

@@ -80,6 +80,10 @@ final class NodeCore {
     var judgings = JudgingQueue()
     /// The check that is under way.
     var checking: Checking?
+    /// Workspaces whose rows are still to be erased, by short number.
+    var forgotten: [Int64] = []
+    /// Whether another core is to go on after this turn, from what the store holds by then.
+    var wantsRenewal = false
     /// Whether the store is to be built anew after this turn.
     var wantsRebuild = false
     /// Whether everything that follows from operations is being made anew, so that nobody is told.
@@ -392,6 +396,10 @@ final class NodeCore {
         }
         try enterLostWorkspaces(home)
         for row in try registry.workspaces() {
+            if row.standing == .forgotten {
+                forgotten.append(row.number)
+                continue
+            }
             guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row, vault: vault)
             workspace.ownName = home.name
@@ -445,7 +453,7 @@ extension NodeError {
         case .full:
             self.init(
                 .storageFull, "the disk is full",
-                hint: "free some space; the node goes on by itself", reason: "store.full")
+                hint: "free some space; the node then continues by itself", reason: "store.full")
         case .ioFailure:
             self.init(
                 .storeFailed, "the disk failed, and nothing is written until the node starts again",
@@ -456,7 +464,7 @@ extension NodeError {
                 reason: "store.corrupt")
         default:
             self.init(
-                .busy, "the store could not take it this time", hint: "try again",
+                .busy, "the store could not save this now", hint: "try again",
                 reason: "store.failed")
         }
     }

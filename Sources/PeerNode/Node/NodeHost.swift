@@ -107,6 +107,7 @@ public final class NodeHost {
             mustEmptyLog = mustEmptyLog || core.hasErased
             core.hasErased = false
             for effect in effects { note(effect) }
+            if core.wantsRenewal { effects += renewCore(at: time) }
             return core.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
         } catch {
             return recover(from: error, in: inputs, at: time)
@@ -248,7 +249,7 @@ public final class NodeHost {
             core = try NodeCore(
                 environment: environment, store: store, at: time, after: former.inheritance)
         } catch {
-            effects.append(.log(.error, "the store cannot be opened again: \(error)"))
+            effects.append(.log(.error, "cannot reopen the store: \(error)"))
             guard writingStop != nil, let bare = try? NodeCore(unreadableAfter: former, at: time)
             else { return effects + refuseOpenCalls(failure) + [.fail] }
             (store, core) = (bare.store, bare)
@@ -259,6 +260,27 @@ public final class NodeHost {
         }
         effects += tellHowItIs(in: inputs, at: time)
         return effects + refuseOpenCalls(failure)
+    }
+
+    /// Has another core go on from what is stored: nothing of what this one knew beside that counts
+    /// any more. Links are made anew.
+    private func renewCore(at time: TurnTime) -> [NodeEffect] {
+        let former = core
+        do throws(StartError) {
+            core = try NodeCore(
+                environment: environment, store: store, at: time, after: former.inheritance)
+        } catch {
+            guard case .store(let failure) = error else {
+                return recover(from: StorageError(.cannotOpen, "\(error)"), at: time)
+            }
+            return recover(from: failure, at: time)
+        }
+        core.goOn(after: former, writingStop, isTold: true)
+        return former.openLinks.map { .close($0) }
+            + refuseOpenCalls(
+                NodeError(
+                    .busy, "the node has just let go of a workspace", hint: "try again",
+                    reason: "node.renewed"))
     }
 
     /// Tells whoever waits for an answer to ask again.

@@ -146,7 +146,7 @@ extension NodeCore {
             try warn([
                 "kind": "notify.failed",
                 "message": .string(
-                    "the command for notices failed \(notices.failures) times in a row"),
+                    "the notification command failed \(notices.failures) times in a row"),
                 "status": status.map { .integer(Int64($0)) } ?? .null,
             ])
         }

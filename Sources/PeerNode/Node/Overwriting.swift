@@ -39,10 +39,10 @@ extension NodeCore {
 extension NodeError {
     /// A device in foreign hands has said something so often that it cannot be overwritten.
     static let overruledByOwnDevice = NodeError(
-        .conflict, "another of your devices has said otherwise too often to be changed",
+        .conflict, "another of your devices has said otherwise too often for this to change",
         hint: "wsx-node device list", reason: "own.overruled")
     /// The same of what everybody may say.
     static let overruledByOthers = NodeError(
-        .conflict, "others have said otherwise too often to be changed",
+        .conflict, "others have said otherwise too often for you to change this",
         hint: "wsx-node member list", reason: "others.overruled")
 }

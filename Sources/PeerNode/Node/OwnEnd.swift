@@ -84,11 +84,13 @@ extension NodeCore {
             )
         case .remove, .removeDevice, .leave:
             (cause, what, hint) = (
-                .other, "who let you into \(name) was out by then, since \(day)", Self.askAgain
+                .other, "the person who let you into \(name) could no longer do so, since \(day)",
+                Self.askAgain
             )
         default:
             (cause, what, hint) = (
-                .other, "you are no member of \(name) any more, by an operation\(whom)\(when)",
+                .other,
+                "you are no longer a member of \(name), because of an operation\(whom)\(when)",
                 "wsx-node why \(PublicID.member(workspace.member))"
             )
         }
@@ -98,9 +100,9 @@ extension NodeCore {
     }
 
     private static let comeBack =
-        "what you have stays readable; to come back ask for an invite: wsx-node join LINK"
+        "what you have stays readable; to come back, ask for an invite: wsx-node join LINK"
     private static let askAgain =
-        "ask for an invite, and an admin to approve: wsx-node join LINK"
+        "ask for an invite, and ask an admin to approve: wsx-node join LINK"
 
     /// The ends that others have made, for `status` and `doctor`. Whoever left knows it.
     func endWarnings() -> [StatusObject.Warning] {

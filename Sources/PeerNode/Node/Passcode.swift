@@ -10,13 +10,13 @@ extension NodeCore {
     func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         guard lock.passcode == nil else {
             throw NodeError(
-                .duplicate, "there is a passcode already", hint: "wsx-node passcode change",
+                .duplicate, "there is already a passcode", hint: "wsx-node passcode change",
                 reason: "passcode.exists")
         }
         try checkCodes([("code", code)])
         guard lock.sealed != nil else {
             throw .forbidden(
-                "a passcode guards nothing where the keys lie in the clear",
+                "a passcode protects nothing while the keys have no passphrase",
                 reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
         }
         lock.passcode = Self.secret(code)
@@ -46,7 +46,7 @@ extension NodeCore {
         if !lock.isLocked {
             guard lock.sealed != nil else {
                 throw .forbidden(
-                    "this home has no passphrase to open it again",
+                    "this home has no passphrase to unlock it with",
                     reason: "session.no_passphrase", hint: "wsx-node passphrase change")
             }
             try stored { () throws(StorageError) in
@@ -90,7 +90,9 @@ extension NodeCore {
     /// Compares without telling by its time how much is right, and counts what is wrong.
     private func verify(_ code: String, field: String) throws(NodeError) {
         guard let passcode = lock.passcode else {
-            throw .notFound("passcode", "of this node", hint: "wsx-node passcode set")
+            throw NodeError(
+                .notFound, "there is no passcode", hint: "wsx-node passcode set",
+                reason: "passcode.not_found")
         }
         var kept = passcode.exposedCopy()
         defer { SecretBytes.wipe(&kept) }
@@ -106,7 +108,7 @@ extension NodeCore {
         guard left > 0 else { throw try dropKeys() }
         throw NodeError(
             .wrongSecret, "that is not the passcode",
-            hint: "\(left) more, and the passphrase is needed", reason: "session.passcode",
+            hint: "tries left before you need the passphrase: \(left)", reason: "session.passcode",
             fields: [.init(name: field, reason: "wrong")],
             details: ["tries_left": .integer(Int64(left))])
     }
@@ -118,7 +120,8 @@ extension NodeCore {
         try stored { () throws(StorageError) in try lockKeys() }
         hasWrittenOnPurpose = true
         return NodeError(
-            .locked, "three wrong passcodes: the keys are dropped", hint: "wsx-node session unlock",
+            .locked, "three wrong passcodes: the keys are dropped; use your passphrase",
+            hint: "wsx-node session unlock",
             reason: "session.locked")
     }
 }

@@ -190,11 +190,12 @@ extension NodeCore {
             let name = "w_" + Base32.encode(link.workspace.bytes)
             return join.isRefused
                 ? .init(
-                    kind: "join.refused", message: "the request to join \(name) was turned down",
-                    hint: "wsx-node invite decline LINK forgets it")
+                    kind: "join.refused", message: "your request to join \(name) was declined",
+                    hint: "to forget it: wsx-node invite decline LINK")
                 : .init(
                     kind: "join.pending", message: "waiting for approval to join \(name)",
-                    hint: "wsx-node join LINK asks again, wsx-node invite decline LINK forgets it")
+                    hint: "to ask again: wsx-node join LINK; to forget it: "
+                        + "wsx-node invite decline LINK")
         }
     }
 }

@@ -80,7 +80,8 @@ extension NodeCore {
         object.channels = Int64(
             workspace.ownRole == .guest
                 ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.channels.count)
-        object.isSelected = try selectedWorkspace() === workspace
+        let selected = try selectedWorkspace()
+        object.isSelected = selected === workspace && !isOver(workspace)
         let end = ownEnd(in: workspace)
         object.address = end == nil ? address(of: workspace) : nil
         object.removedAt = end?.at
@@ -98,13 +99,17 @@ extension NodeCore {
         return ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
-    /// The workspace that calls act in when they name none. Where a damaged store does not know any
-    /// more which that was, it is the first.
+    /// The workspace that calls act in when they name none. Where that is over, or a damaged store does
+    /// not know any more which it was, it is the first that is not. Where all are over it is the last
+    /// one, though nothing shows it as selected: what can be read of it is read, and everything else is
+    /// told how it ended.
     func selectedWorkspace() throws(StorageError) -> Workspace? {
         let own = workspaces.values.filter { $0.standing == .member }
-        guard let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
-        else { return own.min { $0.number < $1.number } }
-        return own.first { $0.id == id }
+            .sorted { $0.number < $1.number }
+        let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
+        let chosen = own.first { $0.id == id }
+        if let chosen, !isOver(chosen) { return chosen }
+        return own.first { !isOver($0) } ?? chosen ?? own.first
     }
 
     /// What the owner of this home is called. A further device has a name of its own, and its owner

@@ -231,8 +231,8 @@ extension NodeCore {
                 else { return nil }
                 let keys = count == 1 ? "1 key is" : "\(count) keys are"
                 let name = NodeError.quoted(shownName(channel, workspace))
-                return "\(name): \(keys) missing, so what was written since does not open here; "
-                    + "its members are asked for it"
+                return "\(name): \(keys) missing, so what was written since cannot be read here; "
+                    + "asking its members for it"
             }
         }
     }
@@ -248,14 +248,14 @@ extension NodeCore {
             }
             guard count > 0, workspace.standing == .member else { return nil }
             let what =
-                count == 1 ? "1 private conversation does" : "\(count) private conversations do"
-            return "\(NodeError.quoted(workspace.displayName)): \(what) not open here, though you "
-                + "were sent a key; those who write there are asked for the right one"
+                count == 1 ? "1 private conversation" : "\(count) private conversations"
+            return "\(NodeError.quoted(workspace.displayName)): \(what) cannot be read here, "
+                + "though you were sent a key; asking those who write there for the right one"
         }
     }
 
     private static let lackHint =
-        "stay connected to a member; what nobody gives may mean that you were taken out"
+        "stay connected to a member; if nobody sends it, you may have been removed"
 
     /// One warning for all of them.
     func keyWarnings() -> [StatusObject.Warning] {

@@ -41,20 +41,20 @@ extension NodeCore {
             let end = document.authority.ends(of: workspace.member).max()
             return step(
                 end ?? document.rootID, of: document, in: workspace,
-                saying: "\(name) is not in it any more, so may not \(action ?? "send")")
+                saying: "\(name) is no longer in it, so may not \(action ?? "send")")
         }
         guard !channel.isArchived || !["send", nil].contains(action) else {
             return step(
                 seat.seat, of: document, in: workspace,
                 saying: "it is archived, so nobody may send")
         }
-        let role = channel.isDirect ? "in it" : "\(seat.role.word) of it"
+        let role = channel.isDirect ? "a place in it" : "the role \(seat.role.word) in it"
         let text =
             answer
-            ? "\(name) is \(role) by this, and may \(asked)"
+            ? "this gives \(name) \(role), so they may \(asked)"
             : channel.isDirect
-                ? "a direct conversation is nobody's, so nobody may \(asked)"
-                : "\(name) is only \(role) by this, so may not \(asked)"
+                ? "a direct conversation has no owner, so nobody may \(asked)"
+                : "this gives \(name) only \(role), so they may not \(asked)"
         return step(seat.seat, of: document, in: workspace, saying: text)
     }
 
@@ -92,7 +92,7 @@ extension NodeCore {
 
     private func sentence(of record: PrivateDocument.Record, in workspace: Workspace) -> String {
         func called(_ member: MemberID) -> String { workspace.displayName(of: member) }
-        let name = record.author.map(called) ?? "somebody"
+        let name = record.author.map(called) ?? "someone"
         switch record.change?.action {
         case .root(let root):
             return root.subtype == .directMessage
@@ -106,7 +106,7 @@ extension NodeCore {
         case .set(let settings): return "\(name) changed \(settings.words)"
         case .rekey: return "\(name) made a new key"
         case .delete: return "\(name) deleted the channel"
-        case nil: return "\(name) wrote something that does not open here"
+        case nil: return "\(name) wrote something that cannot be read here"
         }
     }
 }
@@ -119,7 +119,7 @@ extension PrivateSettings {
         if topic != nil { words.append("the topic") }
         if description != nil { words.append("the description") }
         if let archived {
-            words.append(archived ? "the channel to archived" : "the channel to open again")
+            words.append(archived ? "the channel to archived" : "the channel to unarchived")
         }
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }

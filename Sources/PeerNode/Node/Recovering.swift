@@ -86,13 +86,13 @@ extension NodeCore {
                 .notFound,
                 home?.recovery == nil
                     ? hasPhraseElsewhere
-                        ? "the recovery phrase of your first device holds here too; only that "
-                            + "one can show it"
+                        ? "the recovery phrase of your first device also works here; only that "
+                            + "device can show it"
                         : "this identity was made without a recovery phrase"
                     : recoveryState == "lost"
-                        ? "the recovery phrase is not in this home: its words were not shown "
-                            + "before the backup was made that this home comes from"
-                        : "the recovery phrase was shown already, and is not kept",
+                        ? "the recovery phrase is not in this home: its words had not been "
+                            + "shown when the backup that this home comes from was made"
+                        : "the recovery phrase was already shown, and is not kept",
                 hint: "wsx-node doctor", reason: "recovery.none")
         }
         try stored { () throws(StorageError) in
@@ -110,7 +110,7 @@ extension NodeCore {
         }
         if recoveryState == "unshown" {
             return finding(
-                "the recovery phrase was not shown yet",
+                "the recovery phrase has not been shown yet",
                 "wsx-node identity show --phrase, and write it down")
         }
         let without = workspaces.values.sorted { $0.number < $1.number }.filter { workspace in
@@ -122,16 +122,17 @@ extension NodeCore {
         let spare = "link a second device: wsx-node device link"
         if let first = without.first {
             return finding(
-                "no recovery phrase leads back into \(NodeError.quoted(first.displayName))", spare)
+                "no recovery phrase can bring you back into "
+                    + NodeError.quoted(first.displayName), spare)
         }
         if recoveryState == "lost" {
             return finding(
                 "the recovery phrase is not in this home: a backup leaves it out until its words "
-                    + "were shown", spare)
+                    + "have been shown", spare)
         }
         guard home?.recovery != nil || workspaces.values.contains(where: { $0.ownRole != nil })
         else { return finding("this identity has no recovery phrase", spare) }
-        return .init(id: "recovery", state: "ok", message: "a recovery phrase leads back")
+        return .init(id: "recovery", state: "ok", message: "a recovery phrase can bring you back")
     }
 
     // MARK: Coming back
@@ -145,13 +146,13 @@ extension NodeCore {
                 case .wrongCount(let count):
                     "a recovery phrase has \(RecoveryPhrase.wordCount) words, not \(count)"
                 case .unknownWord(let position):
-                    "word \(position) is none of a recovery phrase"
+                    "word \(position) is not in the list for recovery phrases"
                 case .badCheck:
-                    "the words do not belong together: one is wrong, or two changed places"
+                    "the words do not belong together: one is wrong, or two are swapped"
                 }
         }
         throw NodeError(
-            .badRequest, message, hint: "type all 24 words in their order",
+            .badRequest, message, hint: "type all 24 words in order",
             reason: "recovery.phrase", fields: [.init(name: "phrase", reason: "form")])
     }
 
@@ -177,7 +178,7 @@ extension NodeCore {
             let shown = try stored { () throws(StorageError) in try object(of: known) }
             guard known.owner(of: phrase.signingKey.device) == known.member else {
                 throw NodeError(
-                    .conflict, "this home is somebody else in that workspace already",
+                    .conflict, "this home already belongs to someone else in that workspace",
                     hint: "use a new home: wsx-node --home FOLDER identity recover …",
                     reason: "recovery.member")
             }
@@ -307,6 +308,6 @@ extension NodeCore {
         reason: "recovery.unknown")
 
     private static let mayNotReturn = NodeError(
-        .forbidden, "this recovery phrase is no longer taken in that workspace",
-        hint: "ask an admin for an invite, and join as somebody new", reason: "removed")
+        .forbidden, "that workspace no longer accepts this recovery phrase",
+        hint: "ask an admin for an invite, and join as someone new", reason: "removed")
 }

@@ -21,7 +21,8 @@ extension NodeCore {
         guard let found else { return nil }
         guard found.body == body(of: key, home) else {
             throw NodeError(
-                .keyReused, "the key \(NodeError.quoted(key.word)) was used for another call",
+                .keyReused,
+                "the key \(NodeError.quoted(key.word)) was already used for another call",
                 hint: "use a new key for a new call", reason: "key.reused",
                 fields: [.init(name: "key", reason: "reused")])
         }

@@ -24,8 +24,9 @@ extension NodeCore {
         }
         guard network.pendingJoins.contains(where: { !$0.isRefused }) else { throw .noWorkspace }
         throw NodeError(
-            .notFound, "you are in no workspace yet: your request to join waits for an admin",
-            hint: "it goes on by itself; wsx-node status shows whether they were reached",
+            .notFound,
+            "you are not in a workspace yet: your request to join is waiting for an admin",
+            hint: "this continues by itself; wsx-node status shows whether they were reached",
             reason: "workspace.pending")
     }
 
@@ -94,9 +95,11 @@ extension NodeCore {
             if let found = all.first(where: { PublicID.workspace($0.id) == id }) { return found }
             throw .notFound("workspace", id, field: "workspace", hint: "wsx-node workspace list")
         case .name(let name):
-            let found = all.filter { NameFolding.matches($0.displayName, name) }
+            let named = all.filter { NameFolding.matches($0.displayName, name) }
+            // One that is over has given its name back.
+            let found = named.filter { !isOver($0) }
             return try single(
-                found, name, "workspace", names: all.map(\.displayName),
+                found.isEmpty ? named : found, name, "workspace", names: all.map(\.displayName),
                 hint: "wsx-node workspace list"
             ) { ["id": .string(PublicID.workspace($0.id)), "name": .string($0.displayName)] }
         }
@@ -140,9 +143,11 @@ extension NodeCore {
         }
         guard let only = found.first else {
             let similar = Similarity.nearest(to: name, in: names())
-            throw .notFound(
-                what, name, field: field ?? what,
-                hint: similar.map { "did you mean \(NodeError.quoted($0))?" } ?? hint)
+                .map { "did you mean \(NodeError.quoted($0))?" }
+            if what == "member" {
+                throw .unknownUser(name, field: field ?? what, hint: similar ?? hint)
+            }
+            throw .notFound(what, name, field: field ?? what, hint: similar ?? hint)
         }
         return only
     }

@@ -99,7 +99,7 @@ extension NodeCore {
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw NodeError(
                 .conflict,
-                "others have said otherwise so often that only \(name) can change it",
+                "others have said otherwise so often that only \(name) can change this",
                 hint: "ask them to do it: wsx-node channel \(action.isJoined ? "join" : "leave")",
                 reason: "channel.overruled")
         }

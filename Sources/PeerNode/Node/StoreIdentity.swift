@@ -45,7 +45,7 @@ struct StoreIdentity: Sendable {
         of home: HomeIdentity?, in registry: RegistryStore
     ) throws(StorageError) -> HomeFileError? {
         guard let sealed = try registry.value("static") else { return nil }
-        let hint = "put back identity/device.key from a backup, or move the home away"
+        let hint = "restore identity/device.key from a backup, or move the home away"
         guard let home else {
             return HomeFileError("the identity file of this home is missing", hint: hint)
         }
@@ -55,7 +55,7 @@ struct StoreIdentity: Sendable {
                 home.open($0.sealed, name: KeyVault.label($0.kind, $0.id)) != nil
             }
             if isOurs { return nil }
-            return HomeFileError("the identity file is that of another home", hint: hint)
+            return HomeFileError("the identity file belongs to another home", hint: hint)
         }
         return nil
     }

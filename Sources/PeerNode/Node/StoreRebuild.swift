@@ -43,7 +43,9 @@ struct StoreRebuild {
         var message =
             "node.db was damaged, and was rebuilt on \(UTCMinute.text(at)) from what could be read"
         message += "; the damaged file is kept as node.db.damaged"
-        if lostKeys { message += "; some keys could not be, and what only they open stays closed" }
+        if lostKeys {
+            message += "; some keys could not be recovered, and what only they open stays closed"
+        }
         return .init(
             kind: Self.kind, message: message,
             hint: "check the disk, then wsx-node check")

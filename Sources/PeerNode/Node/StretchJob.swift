@@ -18,7 +18,7 @@ public struct StretchJob: Sendable {
                     call,
                     .failure(
                         NodeError(
-                            .busy, "there is no memory for the passphrase now",
+                            .busy, "there is not enough memory for the passphrase now",
                             hint: "try again", reason: "session.memory")))
             }
         }

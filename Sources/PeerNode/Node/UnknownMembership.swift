@@ -81,10 +81,10 @@ extension NodeError {
         let others = doubt.equals > 1 ? "; \(doubt.equals) others see it as you do" : ""
         return .forbidden(
             "\(quoted(person)) does not know you as a member of \(quoted(workspace.displayName)): "
-                + "whoever let you in may have been removed\(others)",
+                + "the person who let you in may have been removed\(others)",
             reason: "membership.unknown",
             hint:
-                "ask an owner whether you are in; if not: wsx-node workspace leave, then join again "
-                + "by a link of theirs")
+                "ask an owner whether you are a member; if not: wsx-node workspace leave, then "
+                + "join again with a link from them")
     }
 }

@@ -7,7 +7,7 @@ struct UnreadableStore {
     /// Operations that the store held when it was read last.
     let operations: Int64
 
-    static let message = "what is stored cannot be read"
+    static let message = "the store cannot be read"
 
     static var warning: StatusObject.Warning {
         .init(kind: "store.unreadable", message: message, hint: WritingStop.hint)

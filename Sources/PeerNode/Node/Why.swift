@@ -14,7 +14,7 @@ struct Why {
     func step(_ id: OperationID, under ledger: ChannelLedger?) -> WhyObject.Step? {
         guard let record = workspace.authority[id] else { return nil }
         let author = author(of: id)
-        let name = author.map(workspace.displayName(of:)) ?? "somebody"
+        let name = author.map(workspace.displayName(of:)) ?? "someone"
         var text = sentence(record.payload, by: name)
         let verdict = evaluator.verdict(on: id)
         var counts = verdict == .valid
@@ -124,13 +124,14 @@ struct Why {
         guard let standing = workspace.members.first(where: { $0.member == member }) else {
             let last = chain(of: member).last { evaluator.isValid($0) && isEnding($0) }
             guard let last, let step = step(last) else { return (false, nil) }
-            return (false, step.saying("\(name) is no member any more, so may not \(action)"))
+            return (false, step.saying("\(name) is no longer a member, so may not \(action)"))
         }
         let answer = standing.role <= least
         let text =
             answer
-            ? "\(name) is \(standing.role.word) by this, and may \(action)"
-            : "\(name) is only \(standing.role.word) by this; to \(action) takes \(least.word)"
+            ? "this gives \(name) the role \(standing.role.word), so they may \(action)"
+            : "this gives \(name) only the role \(standing.role.word); "
+                + "'\(action)' needs at least \(least.word)"
         return (answer, step(standing.grant)?.saying(text))
     }
 
@@ -146,10 +147,10 @@ struct Why {
     /// Why an operation has no effect.
     func reason(_ verdict: AuthVerdict?) -> String {
         switch verdict {
-        case .valid: "it has effect"
+        case .valid: "it is in effect"
         case .faulty(let fault): fault.sentence
-        case .opaque: "this version does not know the feature that it is written for"
-        case .unsupported(let id): "\(PublicID.operation(id)), on which it rests, has none"
+        case .opaque: "this version does not know the feature it was written for"
+        case .unsupported(let id): "it depends on \(PublicID.operation(id)), which has none"
         case .revoked(let id): "\(PublicID.operation(id)) revoked it"
         case nil: "it cannot be placed"
         }
@@ -158,17 +159,17 @@ struct Why {
     private func sentence(_ payload: AuthorityPayload, by name: String) -> String {
         func called(_ member: MemberID) -> String { workspace.displayName(of: member) }
         switch payload {
-        case .create: return "\(name) founded the workspace, and owns it by that"
+        case .create: return "\(name) created the workspace, and so owns it"
         case .invite(let invite):
             return "\(name) made an invite as \(invite.role.word) for \(invite.maximum)"
         case .request(let joiner):
-            return "\(name) passed on the request of \(called(joiner.member))"
+            return "\(name) passed on a request from \(called(joiner.member))"
         case .admit(let joiner, _, _, _):
             var role = Role.member
             if case .invite(let invite)? = workspace.authority[joiner.invite]?.payload {
                 role = invite.role
             }
-            return "\(name) let \(called(joiner.member)) in as \(role.word), by the invite "
+            return "\(name) let \(called(joiner.member)) in as \(role.word), with the invite "
                 + PublicID.invite(joiner.invite)
         case .addDevices(let devices, _, _):
             return "\(name) added \(devices.count == 1 ? "a device" : "\(devices.count) devices")"
@@ -179,9 +180,9 @@ struct Why {
         case .revokeInvite(let invite):
             return "\(name) revoked the invite \(PublicID.invite(invite))"
         case .leave: return "\(name) left"
-        case .recut: return "\(name) let more stand of what a removal cut off"
+        case .recut: return "\(name) kept more of what a removal cut off"
         case .cutPart(let cuts) where cuts.isEmpty: return "\(name) noted what others had written"
-        case .cutPart: return "\(name) listed what a removal leaves"
+        case .cutPart: return "\(name) listed what a removal keeps"
         case .confirm: return "\(name) confirmed that, so it stays though its author gave it up"
         case .createDocument: return "\(name) made the channel"
         case .setDocument(let settings): return "\(name) set " + fields(settings)
@@ -201,9 +202,9 @@ struct Why {
         if settings.description != nil { words.append("the description") }
         if settings.owner != nil { words.append("the owner") }
         if settings.roles != nil { words.append("the roles") }
-        if settings.history != nil { words.append("who reads the past") }
+        if settings.history != nil { words.append("who can read the history") }
         if let archived = settings.archived {
-            words.append(archived ? "the channel to archived" : "the channel to open again")
+            words.append(archived ? "the channel to archived" : "the channel to unarchived")
         }
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }
@@ -219,28 +220,29 @@ extension WhyObject.Step {
 extension AuthFault {
     fileprivate var sentence: String {
         switch self {
-        case .foreignDevice: "it names a device that is not that member's"
-        case .deviceTaken: "it names a device that is another member's"
+        case .foreignDevice: "it names a device that does not belong to that member"
+        case .deviceTaken: "it names a device that belongs to another member"
         case .notBound: "a signature or a member's id in it is wrong"
-        case .rootCites: "a beginning cites nothing, and its own device writes it"
+        case .rootCites: "a first operation depends on nothing, and its own device writes it"
         case .noGrant: "its author had no grant for that device"
         case .roleTooWeak: "its author's role is too weak for it"
         case .roleTooStrong: "its author may not give that role"
-        case .ownSubject: "nobody does this to oneself"
+        case .ownSubject: "you cannot do this to yourself"
         case .noReference: "what it names was not there"
         case .inviteUsedUp: "the invite was used up"
-        case .inviteExpired: "the invite had ended"
-        case .notRequested: "the invite wants a request, and there was none"
-        case .returnNeedsAdmin: "only an admin takes back who was removed"
+        case .inviteExpired: "the invite had expired"
+        case .notRequested: "the invite requires a request, and there was none"
+        case .returnNeedsAdmin: "only an admin can take back someone who was removed"
         case .tooManyRequests: "there were too many requests"
-        case .ownerLeaves: "an owner hands the workspace over before leaving"
+        case .ownerLeaves: "an owner must hand the workspace over before leaving"
         case .memberBound: "that person, or that device, was let in before"
         case .deviceBarred: "it names a device that its owner has revoked"
         case .tooManyDevices: "its author has linked too many devices"
-        case .unknownKey: "the key that it hands on was not there"
-        case .badTransfer: "a transfer is an owner's, to a member, and keeps own devices"
+        case .unknownKey: "the key that it passes on was not there"
+        case .badTransfer:
+            "a transfer must be by an owner, to a member, and keep devices of that owner"
         case .badConfirmation: "what it confirms was not there, or cannot be confirmed"
-        case .repeated: "they came and went more often than anybody does"
+        case .repeated: "they came and went more often than anyone does"
         case .unknownKind: "this version does not know its kind"
         }
     }

@@ -58,11 +58,9 @@ public struct DeviceLink: Sendable {
 
     /// Reads a link in either case, with blanks around it as copying leaves them.
     public init(_ text: String) throws(InviteLink.Problem) {
-        let blanks: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
         // Longer texts are refused before anything is made of them.
         guard text.utf8.count <= InviteLink.characterCountMax + 64 else { throw .garbled }
-        let trimmed = Array(text.utf8).split(whereSeparator: blanks.contains)
-        guard trimmed.count == 1, let letters = trimmed.first else { throw .notALink }
+        let letters = InviteLink.letters(of: text)
         let prefix = letters.prefix(Self.prefix.utf8.count).map {
             (65...90).contains($0) ? $0 | 0x20 : $0
         }

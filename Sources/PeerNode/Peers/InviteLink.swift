@@ -137,11 +137,9 @@ extension InviteLink {
 extension InviteLink {
     /// Reads a link in either case, with blanks around it as copying leaves them.
     public init(_ text: String) throws(Problem) {
-        let blanks: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
         // Longer texts are refused before anything is made of them.
         guard text.utf8.count <= Self.characterCountMax + 64 else { throw .garbled }
-        let trimmed = Array(text.utf8).split(whereSeparator: blanks.contains)
-        guard trimmed.count == 1, let letters = trimmed.first else { throw .notALink }
+        let letters = Self.letters(of: text)
         let prefix = letters.prefix(Self.prefix.utf8.count).map {
             (65...90).contains($0) ? $0 | 0x20 : $0
         }
@@ -152,6 +150,11 @@ extension InviteLink {
         else { throw .garbled }
         defer { SecretBytes.wipe(&bytes) }
         try self.init(bytes: bytes)
+    }
+
+    /// A link without what mail and chat put around and into it: blanks, line ends, `<` and `>`.
+    static func letters(of text: String) -> [UInt8] {
+        text.utf8.filter { ![0x20, 0x09, 0x0a, 0x0d, 0x3c, 0x3e].contains($0) }
     }
 
     /// - Parameter bytes: at least the fixed part and the check.

@@ -4,16 +4,16 @@ public import WorkspaceModel
 
 /// Whom to dial, where and when.
 ///
-/// One attempt is under way per peer. An attempt that fails moves on to the peer's next address at
-/// once; when all have failed the peer rests, longer after every round, and a change of the network
-/// wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
+/// A peer's addresses race: the next one is tried when the one before has failed, or has not answered
+/// within a head start, for most of them are of networks that the peer, or this machine, has left. When
+/// all have failed the peer rests, longer after every round, and a change of the network wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
 /// that hangs up on everyone is not dialled a hundred times a second. Of one person's devices few
 /// are dialled at a time, and whoever has fewest under way goes first: anybody may link devices and
 /// sign addresses without number. And of each person's, and of what beacons tell, only so many a
 /// minute.
 ///
 ///     idle ──dialsDue──▶ dialing ──connected──▶ connected
-///      ▲  ◀─next address─┘ │ all failed            │ disconnected
+///      ▲                   │ all failed            │ disconnected
 ///      └──────time─────── waiting ◀────────────────┘
 ///
 /// Names nothing that was not added: the owner adds devices with which it shares a workspace, and
@@ -24,7 +24,7 @@ public struct PeerRegistry: Sendable {
 
     private enum Stage: Equatable {
         case idle
-        case dialing(number: UInt64, PeerAddress)
+        case dialing(DialAttempts)
         case waiting(until: UInt64)
         case connected
     }
@@ -67,7 +67,23 @@ public struct PeerRegistry: Sendable {
             addresses.entries.contains { $0.address == address }
         }
 
-        var isDialing: Bool { if case .dialing = stage { true } else { false } }
+        var attempts: DialAttempts? {
+            if case .dialing(let attempts) = stage { attempts } else { nil }
+        }
+        var isDialing: Bool { attempts != nil }
+        /// The place of the address to try next in this round: one at which no attempt waits.
+        var nextPlace: Int? {
+            addresses.entries.indices.first {
+                $0 >= next && attempts?.isUnderWay(at: addresses.entries[$0].address) != true
+            }
+        }
+
+        /// An attempt is over, whatever came of it.
+        mutating func end(_ number: UInt64) {
+            guard var attempts else { return }
+            attempts.ended(number)
+            stage = attempts.addresses.isEmpty ? .idle : .dialing(attempts)
+        }
     }
 
     private var entries: [PeerName: Entry] = [:]
@@ -105,7 +121,7 @@ extension PeerRegistry {
         if isSuspended { return .suspended }
         switch entry.stage {
         case .idle, .connected: return .idle
-        case .dialing(_, let address): return .dialing(address)
+        case .dialing(let attempts): return attempts.newest.map { .dialing($0) } ?? .idle
         case .waiting(let until): return .waiting(until: until)
         }
     }
@@ -205,12 +221,13 @@ extension PeerRegistry {
         networkChanged()
     }
 
-    /// Everybody who rests is due at once: what failed before says nothing about this network.
+    /// Everybody who is not linked is due at once: what failed before says nothing about this network,
+    /// and what is under way left by the one before.
     public mutating func networkChanged() {
         allowances.refill()
         for name in entries.keys {
             entries[name]?.forgetFailures()
-            guard case .waiting = entries[name]?.stage else { continue }
+            guard entries[name]?.stage != .connected else { continue }
             entries[name]?.stage = .idle
             entries[name]?.next = 0
         }
@@ -243,16 +260,17 @@ extension PeerRegistry {
         var dials: [Dial] = []
         while places > 0, let place = Self.next(of: due.map(\.group), besides: underWay) {
             let (name, group, entry) = due.remove(at: place)
-            let addresses = entry.addresses.entries
-            guard let address = entry.next < addresses.count ? addresses[entry.next] : nil else {
-                continue
-            }
+            guard let next = entry.nextPlace else { continue }
+            let address = entry.addresses.entries[next].address
             if isCounted(group), !allowances.take(group, at: now) { continue }
             places -= 1
             underWay[group, default: 0] += 1
             lastNumber += 1
-            entries[name]?.stage = .dialing(number: lastNumber, address.address)
-            dials.append(Dial(number: lastNumber, peer: name, address: address.address))
+            var attempts = entry.attempts ?? DialAttempts()
+            attempts.began(lastNumber, at: address, now: now)
+            entries[name]?.stage = .dialing(attempts)
+            entries[name]?.next = next + 1
+            dials.append(Dial(number: lastNumber, peer: name, address: address))
         }
         return dials
     }
@@ -280,8 +298,9 @@ extension PeerRegistry {
 
     private var dialsUnderWay: [Group: Int] {
         var count: [Group: Int] = [:]
-        for (name, entry) in entries where entry.isDialing {
-            count[group(of: name, entry), default: 0] += 1
+        for (name, entry) in entries {
+            guard let attempts = entry.attempts else { continue }
+            count[group(of: name, entry), default: 0] += attempts.addresses.count
         }
         return count
     }
@@ -306,7 +325,8 @@ extension PeerRegistry {
         switch entry.stage {
         case .idle: return true
         case .waiting(let until): return until <= now
-        case .dialing, .connected: return false
+        case .dialing(let attempts): return attempts.nextDue <= now && entry.nextPlace != nil
+        case .connected: return false
         }
     }
 
@@ -318,7 +338,7 @@ extension PeerRegistry {
         guard underWay.values.reduce(0, +) < Limits.dialsInFlightMax else { return nil }
         var next: UInt64?
         for (name, entry) in entries where isDue(entry, now: .max) {
-            var due: UInt64 = 0
+            var due = entry.attempts?.nextDue ?? 0
             if case .waiting(let until) = entry.stage { due = until }
             // Whose it is is looked up last: this is asked in each turn.
             guard due < next ?? .max else { continue }
@@ -333,25 +353,33 @@ extension PeerRegistry {
     public mutating func failed(
         _ number: UInt64, error: String, now: UInt64, using random: any RandomSource
     ) {
-        guard let name = name(ofAttempt: number), var entry = entries[name] else { return }
+        guard let name = target(ofAttempt: number), var entry = entries[name] else { return }
         entry.lastError = error
-        entry.next += 1
         entry.tries += 1
-        if entry.next < entry.addresses.entries.count {
-            entry.stage = .idle
-        } else if entry.isPassing {
+        entry.end(number)
+        guard entry.nextPlace == nil else {
+            entries[name] = entry
+            return
+        }
+        if entry.isPassing, !entry.isDialing {
             entries[name] = nil
             return
-        } else {
-            rest(&entry, now: now, using: random)
         }
+        rest(&entry, now: now, using: random)
         entries[name] = entry
     }
 
     /// An attempt was ended by ourselves, on suspending or because another link stands.
     public mutating func abandoned(_ number: UInt64) {
-        guard let name = name(ofAttempt: number) else { return }
-        entries[name]?.stage = .idle
+        guard let name = target(ofAttempt: number) else { return }
+        entries[name]?.end(number)
+        if entries[name]?.isDialing == false { entries[name]?.next = 0 }
+    }
+
+    /// Whom an attempt is for; `nil` for one that is over, or that a link or another network has made
+    /// needless: what comes of it is to be let go.
+    public func target(ofAttempt number: UInt64) -> PeerName? {
+        entries.first { $0.value.attempts?.addresses[number] != nil }?.key
     }
 
     /// A link to `device` stands.
@@ -363,8 +391,8 @@ extension PeerRegistry {
         _ device: DeviceID, attempt: UInt64?, wallMilliseconds: UInt64
     ) {
         var entry = entries[.device(device)] ?? Entry()
-        if let attempt, let name = name(ofAttempt: attempt), let dialled = entries[name],
-            case .dialing(_, let address) = dialled.stage
+        if let attempt, let name = target(ofAttempt: attempt), let dialled = entries[name],
+            let address = dialled.attempts?.addresses[attempt]
         {
             let isManual = dialled.addresses.entries.contains {
                 $0.address == address && $0.source == .manual
@@ -389,24 +417,24 @@ extension PeerRegistry {
 
     /// Somebody else answered at an address: it leaves the peer that was expected there.
     private mutating func resolve(_ name: PeerName, attempt: UInt64) {
-        guard case .device = name, case .dialing(_, let address) = entries[name]?.stage else {
+        guard case .device = name, let address = entries[name]?.attempts?.addresses[attempt] else {
             entries[name] = nil
             return
         }
         entries[name]?.addresses.remove { $0.address == address && $0.source != .manual }
-        entries[name]?.stage = .idle
+        entries[name]?.end(attempt)
         entries[name]?.lastError = "auth.unknown"
-        entries[name]?.next = 0
+        if entries[name]?.isDialing == false { entries[name]?.next = 0 }
     }
 
     /// We answered ourselves at the address of this attempt: it is never dialled again.
     public mutating func reachedOurselves(_ number: UInt64) {
-        guard let name = name(ofAttempt: number),
-            case .dialing(_, let address) = entries[name]?.stage
+        guard let name = target(ofAttempt: number),
+            let address = entries[name]?.attempts?.addresses[number]
         else { return }
         entries[name]?.addresses.remove { $0.address == address }
-        entries[name]?.stage = .idle
-        entries[name]?.next = 0
+        entries[name]?.end(number)
+        if entries[name]?.isDialing == false { entries[name]?.next = 0 }
         if entries[name]?.addresses.entries.isEmpty ?? false, case .address = name {
             entries[name] = nil
         }
@@ -417,9 +445,12 @@ extension PeerRegistry {
     /// - Parameters:
     ///   - lived: how long it stood, in milliseconds.
     ///   - isRefused: whether the other side wants no link, so that dialling soon would be in vain.
+    ///   - isSilent: whether it ended because nothing came any more. Who is silent has been waited for
+    ///     long enough, and may be reached by another way.
     public mutating func disconnected(
-        _ device: DeviceID, lived: UInt64, error: String?, isRefused: Bool = false, now: UInt64,
-        wallMilliseconds: UInt64, using random: any RandomSource
+        _ device: DeviceID, lived: UInt64, error: String?, isRefused: Bool = false,
+        isSilent: Bool = false, now: UInt64, wallMilliseconds: UInt64,
+        using random: any RandomSource
     ) {
         guard var entry = entries[.device(device)], entry.stage == .connected else { return }
         if lived >= Self.goodLinkMilliseconds { entry.forgetFailures() }
@@ -427,6 +458,7 @@ extension PeerRegistry {
         entry.lastError = error
         entry.lastSeen = wallMilliseconds
         rest(&entry, now: now, using: random)
+        if isSilent, !isRefused { entry.stage = .idle }
         entries[.device(device)] = entry
     }
 
@@ -434,12 +466,12 @@ extension PeerRegistry {
         let delay = entry.schedule.delayAfterFailure(random: random.number())
         entry.failures += 1
         entry.next = 0
-        entry.stage = .waiting(until: now + delay)
-    }
-
-    private func name(ofAttempt number: UInt64) -> PeerName? {
-        entries.first {
-            if case .dialing(number, _) = $0.value.stage { true } else { false }
-        }?.key
+        // What does not answer keeps the other addresses from nothing.
+        if var attempts = entry.attempts {
+            attempts.rest(until: now + delay)
+            entry.stage = .dialing(attempts)
+        } else {
+            entry.stage = .waiting(until: now + delay)
+        }
     }
 }

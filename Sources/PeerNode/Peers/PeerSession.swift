@@ -49,6 +49,9 @@ public final class PeerSession {
     private var sealedUnsentBytes = 0
     private var progress: UInt64 = 0
     private var pinged: UInt64 = 0
+    /// The ping that has to be answered, or anything said after it, and until when; `nil` while the peer
+    /// is not in doubt.
+    private var probe: (number: UInt64, sent: UInt64, due: UInt64)?
     private var lastPing: UInt64 = 0
 
     private init(
@@ -187,6 +190,8 @@ extension PeerSession {
                 throw LinkEnding(transport: error)
             }
             heard = now
+            // What lay in the socket when it was asked proves nothing, and comes in the same turn.
+            if let sent = probe?.sent, now > sent { probe = nil }
             try readMessages(plaintext, now: now, &effects)
         }
     }
@@ -212,6 +217,7 @@ extension PeerSession {
             return
         }
         if isAnswer {
+            if let asked = probe?.number, number >= asked { probe = nil }
             effects.append(.pong(number: number))
         } else if unsentBytes <= Self.unsentBytesBesidesAnswersMax {
             scheduler.enqueue(
@@ -238,6 +244,14 @@ extension PeerSession {
         pinged = now
         send(.ping(number: lastPing, isAnswer: false), in: .control)
         return lastPing
+    }
+
+    /// Asks for a sign of life, because the way to the peer may be another one by now. Without any the
+    /// session ends in two seconds.
+    public func demandSign(now: UInt64) -> [Effect] {
+        guard case .established = state else { return [] }
+        probe = (ping(now: now), now, now &+ LinkRule.answerMilliseconds)
+        return flush(now: now)
     }
 
     /// Seals what is queued, as much as the transport should hold.
@@ -297,7 +311,7 @@ extension PeerSession {
         case .established:
             let heard = heard ?? 0
             let ping = max(heard, pinged) + Limits.pingMilliseconds
-            let next = min(ping, heard + Limits.deadMilliseconds)
+            let next = min(ping, heard + Limits.deadMilliseconds, probe?.due ?? .max)
             return sealedUnsentBytes > 0 ? min(next, progress + Limits.stalledMilliseconds) : next
         }
     }
@@ -310,7 +324,9 @@ extension PeerSession {
             return now >= deadline ? end(.handshakeTimeout, now: now) : []
         case .established:
             let heard = heard ?? 0
-            if now >= heard + Limits.deadMilliseconds { return end(.dead, now: now) }
+            if now >= min(heard + Limits.deadMilliseconds, probe?.due ?? .max) {
+                return end(.dead, now: now)
+            }
             if sealedUnsentBytes > 0, now >= progress + Limits.stalledMilliseconds {
                 return end(.stalled, now: now)
             }

@@ -10,7 +10,9 @@ public struct NetworkInterface: Equatable, Sendable {
     public let isLoopback: Bool
     /// Whether a multicast datagram can leave by it.
     public let isMulticast: Bool
-    /// Its addresses in their fixed order.
+    /// Whether it is connected: a cable is in, an access point answers.
+    public let isRunning: Bool
+    /// Its addresses in their fixed order, without those that the kernel still probes.
     public let addresses: [IPAddress]
 }
 
@@ -20,6 +22,7 @@ extension NetworkInterface {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { throw SystemError("getifaddrs") }
         defer { freeifaddrs(list) }
+        let tentative = tentativeAddresses()
         var found: [UInt32: NetworkInterface] = [:]
         var next = list
         while let entry = next?.pointee {
@@ -30,11 +33,14 @@ extension NetworkInterface {
             let index = if_nametoindex(name)
             // It went away in between.
             guard index != 0 else { continue }
-            let address = Self.address(entry.ifa_addr)
+            let address = Self.address(entry.ifa_addr).flatMap {
+                tentative.contains($0.bytes) ? nil : $0
+            }
             found[index] = NetworkInterface(
                 name: name, index: index,
                 isLoopback: entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0,
                 isMulticast: entry.ifa_flags & UInt32(IFF_MULTICAST) != 0,
+                isRunning: entry.ifa_flags & UInt32(IFF_RUNNING) != 0,
                 addresses: (found[index]?.addresses ?? []) + (address.map { [$0] } ?? []))
         }
         return found.values.sorted { $0.index < $1.index }.map(\.withSortedAddresses)
@@ -50,7 +56,24 @@ extension NetworkInterface {
     private var withSortedAddresses: NetworkInterface {
         NetworkInterface(
             name: name, index: index, isLoopback: isLoopback, isMulticast: isMulticast,
-            addresses: addresses.sorted())
+            isRunning: isRunning, addresses: addresses.sorted())
+    }
+
+    /// The bytes of IPv6 addresses of which the kernel does not know yet whether somebody else has them:
+    /// nothing can be sent from one for about a second.
+    private static func tentativeAddresses() -> Set<[UInt8]> {
+        let file = try? FileSystem.read("/proc/net/if_inet6", byteCountMax: 1 << 20)
+        var found: Set<[UInt8]> = []
+        for line in String(decoding: file ?? [], as: UTF8.self).split(separator: "\n") {
+            // Address, interface, prefix length, scope, flags, name; IFA_F_TENTATIVE is 0x40.
+            let fields = line.split(separator: " ")
+            guard fields.count == 6, let flags = UInt32(fields[4], radix: 16), flags & 0x40 != 0,
+                let high = UInt64(fields[0].prefix(16), radix: 16),
+                let low = UInt64(fields[0].dropFirst(16), radix: 16)
+            else { continue }
+            found.insert(IPAddress.v6(high: high, low: low, scope: 0).bytes)
+        }
+        return found
     }
 
     private static func address(_ pointer: UnsafeMutablePointer<sockaddr>?) -> IPAddress? {

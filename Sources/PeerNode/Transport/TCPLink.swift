@@ -4,6 +4,9 @@ private import Glibc
 public typealias TCPLink = StreamLink
 
 extension StreamLink {
+    /// How long the kernel waits for the peer's to acknowledge what was sent.
+    private static let unacknowledgedMilliseconds: Int32 = 10_000
+
     /// Takes over a TCP socket that is connected.
     ///
     /// Nagle's delay is switched off: the loop writes once a turn, so there is nothing to gather,
@@ -11,6 +14,9 @@ extension StreamLink {
     static func tcp(_ descriptor: FileDescriptor, remoteAddress: SocketAddress) -> TCPLink {
         // A link that is gone already refuses. Its first read tells why.
         try? descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        // Without it the kernel sends into a way that ends nowhere for a quarter of an hour.
+        try? descriptor.setOption(
+            Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unacknowledgedMilliseconds)
         return StreamLink(descriptor, remoteAddress: remoteAddress)
     }
 

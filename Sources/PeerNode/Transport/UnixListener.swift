@@ -177,8 +177,8 @@ extension UnixListener.Failure: CustomStringConvertible {
             "\(path) has \(count) bytes, and a socket's path has at most "
                 + "\(UnixListener.pathByteCountMax)"
         case .folder(let fault): fault.description
-        case .inUse(let path): "another node answers at \(path)"
-        case .inTheWay(let path, _): "\(path) is in the way and is no socket"
+        case .inUse(let path): "another node is already running (socket \(path))"
+        case .inTheWay(let path, _): "\(path) is in the way and is not a socket"
         case .foreign(let path, let owner): "the socket \(path) belongs to user \(owner)"
         case .system(let error): error.description
         }

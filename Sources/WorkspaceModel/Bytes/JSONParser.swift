@@ -13,7 +13,7 @@ public struct JSONError: Error, Equatable, Sendable {
         /// Text that is not UTF-8.
         case invalidUTF8 = "not UTF-8"
         /// An escape that names no character: a lone surrogate, or an unknown letter.
-        case invalidEscape = "an escape that is no character"
+        case invalidEscape = "an escape that is not a character"
         /// A control character inside text that is not escaped.
         case controlCharacter = "a bare control character"
         /// One object names a member twice.

@@ -88,6 +88,8 @@ extension Limits {
     /// Dials under way at a time to the devices of one person, who may link many, and to what beacons
     /// tell: a quarter of all.
     public static let dialsInFlightOfOneMax = 4
+    /// How long one address of a peer is waited for before the next one is tried beside it.
+    public static let dialHeadStartMilliseconds: UInt64 = 250
     /// Records that one message lists: one for each device of the largest workspace.
     public static let bookEntriesMax = 2_048
     /// Records that one message asks for.

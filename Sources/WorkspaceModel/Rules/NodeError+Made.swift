@@ -33,7 +33,7 @@ extension NodeError {
     /// The text of a message that is longer than messages are.
     public static func textTooLarge(_ field: String, bytes: Int, bytesMax: Int) -> Self {
         Self(
-            .tooLarge, "'\(field)' is too long: \(bytes) bytes, where \(bytesMax) may be",
+            .tooLarge, "'\(field)' is too long: \(bytes) bytes, at most \(bytesMax) allowed",
             hint: "send it in parts", reason: "text.too_long",
             fields: [Field(name: field, reason: "too_long")],
             details: ["bytes": .integer(Int64(bytes)), "bytes_max": .integer(Int64(bytesMax))])
@@ -49,15 +49,16 @@ extension NodeError {
     /// So much was answered that was not read that a long answer is not kept besides.
     public static var unreadAnswers: Self {
         Self(
-            .slowReader, "very much waits that you have not read",
+            .slowReader, "too many unread answers are waiting",
             hint: "read the answers, then ask again", reason: "control.unread")
     }
 
     /// More requests of one connection wait than may wait.
     public static var tooManyWaiting: Self {
         Self(
-            .busy, "\(Limits.controlRequestsPendingMax) requests of this connection wait already",
-            hint: "read the answers before asking on", reason: "control.busy")
+            .busy,
+            "\(Limits.controlRequestsPendingMax) requests on this connection are already waiting",
+            hint: "read the answers before you ask more", reason: "control.busy")
     }
 
     /// A connection more than `Limits.controlClientsMax`.
@@ -71,7 +72,7 @@ extension NodeError {
     public static var requestTooSlow: Self {
         Self(
             .timeout,
-            "a request was begun and not finished within "
+            "a request was started and not finished within "
                 + "\(Limits.controlRequestMilliseconds / 1_000) s",
             hint: "send it in one go", reason: "control.request_timeout")
     }
@@ -84,6 +85,16 @@ extension NodeError {
             .notFound, "there is no \(what) \(quoted(name))", hint: hint,
             reason: what + ".not_found",
             fields: field.map { [Field(name: $0, reason: "not_found")] } ?? [])
+    }
+
+    /// Nobody is called that, or has that id.
+    ///
+    /// - Parameter field: the parameter that named them.
+    public static func unknownUser(_ name: String, field: String, hint: String? = nil) -> Self {
+        Self(
+            .unknownUser, "nobody here is called \(quoted(name))",
+            hint: hint ?? "wsx-node member list", reason: "member.not_found",
+            fields: [Field(name: field, reason: "not_found")])
     }
 
     /// No workspace is selected, and none was named.
@@ -106,7 +117,7 @@ extension NodeError {
             candidate["id"]?.stringValue?.utf8.starts(with: "u_".utf8) == true
         }
         return Self(
-            .ambiguous, "\(quoted(name)) names \(candidates.count) things",
+            .ambiguous, "\(quoted(name)) could be any of \(candidates.count) things",
             hint: arePeople ? "give the id; 'wsx-node why ID' says who let each in" : "give the id",
             reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
             details: ["candidates": .array(candidates)])
@@ -116,7 +127,7 @@ extension NodeError {
     public static func homeInUse(pid: Int32?) -> Self {
         Self(
             .inUse,
-            "a daemon already uses this home" + (pid.map { " (process \($0))" } ?? ""),
+            "wsx-node is already running for this home" + (pid.map { " (process \($0))" } ?? ""),
             hint: "wsx-node down", reason: "store.locked",
             details: ["pid": JSONValue(orNull: pid.map(Int64.init))])
     }
@@ -125,7 +136,7 @@ extension NodeError {
     public static func cursorExpired(oldest: String) -> Self {
         Self(
             .cursorExpired, "the events after this cursor are gone",
-            hint: "go on from data.oldest and read the state again",
+            hint: "continue from data.oldest and read the state again",
             reason: "events.cursor_expired",
             details: ["oldest": .string(oldest)])
     }
@@ -137,13 +148,13 @@ extension NodeError {
 
     /// The daemon is going down.
     public static var stopping: Self {
-        Self(.stopping, "the daemon is stopping", hint: "wsx-node up", reason: "node.stopping")
+        Self(.stopping, "wsx-node is stopping", hint: "wsx-node up", reason: "node.stopping")
     }
 
     /// Something that cannot be, told without what it was about.
     public static func internalFailure(reason: String) -> Self {
         Self(
-            .internal, "the daemon met a fault of its own",
+            .internal, "wsx-node had an internal error",
             hint: "read daemon.log in the home of this node and report what it says",
             reason: reason)
     }
@@ -151,8 +162,8 @@ extension NodeError {
     /// Nobody listens on the control socket. Made by the command line.
     public static func notRunning(socket: String) -> Self {
         Self(
-            .notRunning, "no daemon answers on \(quotedPath(socket))", hint: "wsx-node up",
-            reason: "control.no_daemon")
+            .notRunning, "wsx-node is not running (socket \(quotedPath(socket)))",
+            hint: "wsx-node up", reason: "control.no_daemon")
     }
 
     /// A call line that cannot be understood. Made by the command line.

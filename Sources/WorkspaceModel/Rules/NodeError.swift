@@ -79,7 +79,7 @@ public struct NodeError: Error, Equatable, Sendable {
         }
         self.init(
             Kind(rawValue: word) ?? .internal,
-            json["message"]?.stringValue ?? "the daemon gave an error without a message",
+            json["message"]?.stringValue ?? "wsx-node gave an error without a message",
             hint: data?["hint"]?.stringValue, reason: data?["reason"]?.stringValue,
             fields: (data?["fields"]?.arrayValue ?? []).compactMap(Field.init(json:)),
             details: details)

@@ -30,9 +30,9 @@ extension TextProblem: CustomStringConvertible {
             "A name has at most \(Limits.nameCharactersMax) characters."
         case .tooManyScalars: "The name is made of too many parts."
         case .tooManyMarks: "The name stacks too many marks on one letter."
-        case .blank: "A name must have a character that can be seen."
-        case .forbiddenCharacter: "The text contains a character that cannot be used."
-        case .hiddenCharacter: "The name contains a character that cannot be seen."
+        case .blank: "A name needs at least one visible character."
+        case .forbiddenCharacter: "The text contains a character that is not allowed."
+        case .hiddenCharacter: "The name contains an invisible character."
         case .notUTF8: "The text is not UTF-8."
         }
     }

@@ -6,7 +6,7 @@ extension Chat {
     /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
     static let eventTypes =
         ["message.*", "reaction.*", "mention.received", "channel.*", "member.*"]
-        + ["workspace.removed", "workspace.deleted", "request.created"]
+        + ["workspace.removed", "workspace.deleted", "request.created", "device.added"]
         + ["peer.connected", "sync.caught_up", "session.locked"]
 
     /// Whether the daemon may serve later what it does not serve now.
@@ -51,7 +51,7 @@ extension Chat {
             remark(
                 isLocked
                     ? rendering.hints.text("── the node is locked: wsx-node session unlock ──")
-                    : "── the daemon is away; what you write is kept ──")
+                    : "── the daemon does not answer; what you write is kept ──")
         }
         trouble = state
         let delay = min(2_000, (retry?.delay ?? 125) * 2)

@@ -46,15 +46,16 @@ extension Chat {
             throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
         case "message.refused":
             if let id = event["data"]?["message"]?.stringValue, room.has(id) {
-                remark(rendering.hints.text("! a message of yours was refused: wsx-node why \(id)"))
+                remark(rendering.hints.text("! your message was refused: wsx-node why \(id)"))
             }
         case "channel.deleted":
             if event["data"]?["id"] == .string(room.id) {
-                remark("── \(room.title) was deleted; /join goes on elsewhere ──")
+                remark("── \(room.title) was deleted; /join another channel ──")
             }
         case "workspace.removed", "workspace.deleted":
-            remark("── you are out of this workspace; what was said stays readable ──")
+            remark("── you are no longer in this workspace; you can still read what was said ──")
         case "request.created": tellRequest(event)
+        case "device.added", "member.key_changed": tellDevice(event)
         case _ where Rendering.isHappening(event): tellHappening(event)
         default: change(event)
         }
@@ -84,11 +85,23 @@ extension Chat {
         if event["type"] == "channel.member_removed", event["backfill"] != true,
             let id = event["data"]?["member"]?["id"]?.stringValue, ownNames[id] != nil
         {
-            return remark("── you are not in \(room.title) any more ──")
+            return remark("── you are no longer in \(room.title) ──")
         }
         let line = rendering.happening(event, former: room.channel, channel: nil)
         if let channel = event["data"], channel["kind"] != nil { room.take(channel) }
         if let line { print(line) }
+    }
+
+    /// A device that is new to somebody: whoever stole a key comes by one, too.
+    private func tellDevice(_ event: JSONValue) {
+        guard hasReader, event["backfill"] != true, let data = event["data"] else { return }
+        if event["type"] == "member.key_changed" {
+            let device = rendering.shown(data["device"]?["name"])
+            return remark("── \(rendering.person(data["member"])) added a device: \(device) ──")
+        }
+        let id = rendering.shortID(data["id"])
+        remark("── a new device of yours is linked: \(rendering.shown(data["name"])) ──")
+        remark(rendering.hints.text("   if that was not you: wsx-node device revoke \(id)"))
     }
 
     /// Somebody asks to come in, and it is for the reader to decide.
@@ -97,7 +110,7 @@ extension Chat {
             return
         }
         let who = rendering.shown(event["data"]?["name"] ?? event["data"]?["member"])
-        remark(rendering.hints.text("── \(who) asks to come in: wsx-node request list ──"))
+        remark(rendering.hints.text("── \(who) is asking to join: wsx-node request list ──"))
     }
 
     /// One line about what is meant for the reader and stands in another conversation.

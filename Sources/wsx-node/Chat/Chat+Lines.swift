@@ -31,6 +31,7 @@ extension Chat {
         case .delete(let message):
             try delete(message.isEmpty ? try lastOwn() : try room.message(message))
         case .unread: try tellUnread()
+        case .more(let action): try carryOut(action)
         case .quit: status = 0
         case .misfit(let sentence): throw .usage(sentence)
         }
@@ -42,7 +43,7 @@ extension Chat {
         if let message, message["self"] != true, doomed != id {
             doomed = id
             return remark(
-                "! this deletes \(rendering.summary(message)) for everybody; once more does it")
+                "! this deletes \(rendering.summary(message)) for everyone; repeat it to confirm")
         }
         doomed = nil
         _ = try call("message.delete", ["message": .string(id)])
@@ -52,7 +53,7 @@ extension Chat {
 
     private func lastOwn() throws(NodeError) -> String {
         guard let id = room.lastOwn?["id"]?.stringValue else {
-            throw NodeError(.notFound, "you have said nothing here that is still there", hint: nil)
+            throw NodeError(.notFound, "you have no messages here", hint: nil)
         }
         return id
     }
@@ -99,7 +100,7 @@ extension Chat {
         let items = channels["items"]?.arrayValue ?? []
         guard let id = (items.first { $0["default"] == true } ?? items.first)?["id"]?.stringValue
         else {
-            throw NodeError(.notFound, "there is no channel yet", hint: "wsx-node channel create")
+            throw NodeError(.notFound, "there are no channels yet", hint: "wsx-node channel create")
         }
         return id
     }
@@ -161,7 +162,7 @@ extension Chat {
         guard room.isOutside else { return }
         let channel = try call("channel.join", ["channel": .string(room.id)])
         room.isOutside = channel["joined"] != true
-        remark("you are in \(room.title) now")
+        remark("you are now in \(room.title)")
     }
 
     private func showPage(_ items: [JSONValue], of channel: JSONValue) {
@@ -183,9 +184,9 @@ extension Chat {
         room.lastDay = day
         room.lastThread = (items.last?["thread"] ?? .null).stringValue ?? room.newest
         if room.isOutside {
-            remark("you are not in \(room.title): nothing of it is notified; /join \(room.title)")
+            remark("you are not in \(room.title) and get no notifications; /join \(room.title)")
         }
-        if items.isEmpty { remark("nothing was said here yet; /help explains") }
+        if items.isEmpty { remark("no messages here yet; /help lists the commands") }
         hasUnmarked = !items.isEmpty
     }
 

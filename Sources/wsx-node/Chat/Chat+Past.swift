@@ -9,7 +9,7 @@ extension Chat {
 
     /// Shows what was said before the oldest message that was shown.
     func tellOlder() throws(NodeError) {
-        guard let place = room.older else { return remark("nothing older was said here") }
+        guard let place = room.older else { return remark("there is nothing older here") }
         let page = try call(
             "message.history",
             [
@@ -17,8 +17,10 @@ extension Chat {
                 "limit": .integer(Int64(pageSize)),
             ])
         room.older = page["older"]?.stringValue
-        let more = room.older == nil ? "nothing older was said" : "/older goes on"
-        look(at: page["items"]?.arrayValue ?? [], title: "older", end: "that was older; \(more)")
+        let more = room.older == nil ? "there are no more" : "/older shows more"
+        look(
+            at: page["items"]?.arrayValue ?? [], title: "older messages",
+            end: "end of older messages; \(more)")
     }
 
     /// Shows a message and all that answers it.
@@ -33,8 +35,8 @@ extension Chat {
         let isCut = page["older"]?.stringValue != nil
         look(
             at: first + answers,
-            title: isCut ? "a thread, the newest \(answers.count) of its answers" : "a thread",
-            end: answers.isEmpty ? "nobody answered yet" : "that was the thread")
+            title: isCut ? "thread, its newest \(answers.count) replies" : "thread",
+            end: answers.isEmpty ? "no replies yet" : "end of thread")
     }
 
     /// Asks for what those messages answer, where that is not known.

@@ -121,7 +121,7 @@ final class Chat {
     private func tellUnsent() {
         guard !unsent.isEmpty else { return }
         let lines = unsent.count == 1 ? "1 line was" : "\(unsent.count) lines were"
-        remark("! \(lines) not sent, since the daemon was away:")
+        remark("! \(lines) not sent, because the daemon did not answer:")
         for given in unsent { print("  " + sanitised(given["text"]?.stringValue ?? "") + "\n") }
         unsent = []
         if status == 0 { status = 1 }
@@ -174,12 +174,12 @@ final class Chat {
             case .leave: status = 0
             case .interrupt: status = 128 + 2
             case .ring: write("\u{7}")
-            case .warnOfEnd: remark("ctrl-D leaves; ctrl-C once more ends")
-            case .refusePaste: remark("! too long: at most \(Self.mostText); nothing was taken")
+            case .warnOfEnd: remark("press ctrl-C again or ctrl-D to quit")
+            case .refusePaste: remark("! too long: at most \(Self.mostText); nothing was pasted")
             case .warnOfFullLine:
-                remark("! too long: at most \(Self.mostText); the last of it was not taken")
+                remark("! too long: at most \(Self.mostText); the end was cut off")
             case .refuseLine:
-                remark("! nothing was sent: a part is missing. ctrl-C clears the line")
+                remark("! not sent: part of the line is missing. ctrl-C clears the line")
             }
         }
     }
@@ -202,8 +202,8 @@ final class Chat {
 
     private var notDone: NodeError {
         trouble == Self.locked
-            ? NodeError(.locked, "the node is locked; say it again when it is open", hint: nil)
-            : NodeError(.stopping, "the daemon is away; say it again when it is back", hint: nil)
+            ? NodeError(.locked, "the node is locked; try again when it is unlocked", hint: nil)
+            : NodeError(.stopping, "the daemon does not answer; try again later", hint: nil)
     }
 
     private func suspend() {
@@ -236,7 +236,7 @@ final class Chat {
                 guard let line else { throw NodeError.usage("a line is not UTF-8") }
                 guard !isCut else {
                     throw NodeError(
-                        .tooLarge, "this terminal cuts a line that long; nothing was sent",
+                        .tooLarge, "the line is too long for this terminal; nothing was sent",
                         hint: "wsx-node send CHANNEL - < FILE")
                 }
                 try obey(

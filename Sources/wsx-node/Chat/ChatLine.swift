@@ -18,6 +18,8 @@ enum ChatLine: Equatable {
     case edit(String)
     case delete(String)
     case unread
+    /// Something about this conversation, the workspace or oneself.
+    case more(ChatAction)
     case quit
     /// What is wrong with the line, in a sentence.
     case misfit(String)
@@ -25,7 +27,7 @@ enum ChatLine: Equatable {
     /// Whether only a daemon can do it, now: what is said is kept for it.
     var asksDaemon: Bool {
         switch self {
-        case .join, .direct, .who, .thread, .older, .react, .edit, .delete, .unread: true
+        case .join, .direct, .who, .thread, .older, .react, .edit, .delete, .unread, .more: true
         case .nothing, .say, .help, .answer, .quit, .misfit: false
         }
     }
@@ -40,21 +42,35 @@ enum ChatLine: Equatable {
 
     /// Every word, in the order in which help lists them.
     static let words: [Word] = [
-        Word(word: "help", form: "", summary: "this list"),
-        Word(word: "join", form: "#CHANNEL", summary: "go on in another channel"),
-        Word(word: "dm", form: "@NAME[,@NAME]", summary: "go on with one person alone, or a few"),
-        Word(word: "older", form: "", summary: "what was said before that; again for more"),
+        Word(word: "help", form: "", summary: "list these commands"),
+        Word(word: "join", form: "#CHANNEL", summary: "switch to another channel"),
+        Word(word: "dm", form: "@NAME[,@NAME]", summary: "switch to a direct message"),
+        Word(word: "older", form: "", summary: "show older messages; repeat it for more"),
         Word(
             word: "thread", form: "MSG [TEXT]",
-            summary: "answer a message; without a text, see its thread"),
-        Word(word: "react", form: "MSG EMOJI", summary: "leave a sign under a message"),
-        Word(word: "edit", form: "TEXT", summary: "change what you said last"),
-        Word(word: "delete", form: "[MSG]", summary: "delete what you said last, or that message"),
+            summary: "reply to a message; without TEXT, show its thread"),
+        Word(word: "react", form: "MSG EMOJI", summary: "react to a message"),
+        Word(word: "edit", form: "TEXT", summary: "edit your last message"),
+        Word(word: "delete", form: "[MSG]", summary: "delete your last message, or that one"),
         Word(
             word: "who", form: "[MSG]",
-            summary: "who is in the channel; with a message, which devices hold it"),
-        Word(word: "unread", form: "", summary: "what waits elsewhere"),
-        Word(word: "quit", form: "", summary: "leave; so does ctrl-D"),
+            summary: "show who is in the channel, or which devices hold MSG"),
+        Word(word: "unread", form: "", summary: "show unread messages elsewhere"),
+        Word(word: "next", form: "", summary: "go to the next unread conversation; also ctrl-G"),
+        Word(word: "search", form: "TEXT", summary: "search messages everywhere"),
+        Word(word: "pin", form: "MSG", summary: "pin a message for everyone"),
+        Word(word: "unpin", form: "MSG", summary: "unpin a message"),
+        Word(word: "pins", form: "", summary: "show pinned messages"),
+        Word(word: "topic", form: "TEXT", summary: "set the topic of the channel"),
+        Word(word: "list", form: "", summary: "list channels"),
+        Word(word: "msg", form: "@NAME TEXT", summary: "send a direct message and stay here"),
+        Word(word: "me", form: "TEXT", summary: "say what you are doing, in italics"),
+        Word(word: "invite", form: "", summary: "print an invite link to the workspace"),
+        Word(word: "mute", form: "[2h]", summary: "mute this conversation; 0s unmutes it"),
+        Word(word: "away", form: "[TEXT]", summary: "set your status to away"),
+        Word(word: "back", form: "", summary: "set your status to online"),
+        Word(word: "leave", form: "", summary: "leave the channel"),
+        Word(word: "quit", form: "", summary: "quit the chat; so does ctrl-D"),
     ]
 
     /// - Parameter line: what was typed, whole.
@@ -100,20 +116,23 @@ enum ChatLine: Equatable {
         case "edit" where !trimmed.isEmpty: return .edit(given)
         case "thread" where !rest.isEmpty: return .answer(message: first, text: rest)
         case "thread" where !first.isEmpty: return .thread(first)
+        case "me" where !trimmed.isEmpty: return .say("_\(trimmed)_")
         case "react" where !rest.isEmpty:
             return .react(message: first, emoji: withoutEnd(rest))
-        default: return .misfit(complaint(word))
+        default:
+            return ChatAction(word, trimmed).map { .more($0) } ?? .misfit(complaint(word))
         }
     }
 
     private static func complaint(_ word: String) -> String {
         if let known = words.first(where: { $0.word == word }) {
-            return "it is: /\(known.word) \(known.form)"
+            return "usage: /\(known.word) \(known.form)"
         }
         let near = Similarity.nearest(to: word, in: words.map(\.word))
-        let advice = near.map { "did you mean /\($0)?" } ?? "/help lists what there is."
+        let advice = near.map { "did you mean /\($0)?" } ?? "/help lists them."
         return
-            "there is no \(NodeError.quoted("/" + word)); \(advice) Write // to begin with a slash."
+            "unknown command \(NodeError.quoted("/" + word)); \(advice) "
+            + "To send text that starts with \"/\", type \"//\""
     }
 
     private static func withoutEnd(_ text: String) -> String {
@@ -137,9 +156,9 @@ enum ChatLine: Equatable {
     }
 
     private static let explanation = """
-        MSG is 'last', '@NAME' (what they said last), a number counted from below (1 is the \
-        newest), or the first or last letters of an id, six at least. A line that begins with // \
-        begins with one slash. tab completes @names, #channels and /words; ctrl-C clears the line \
-        and twice on an empty one ends, ctrl-D leaves.
+        MSG is 'last', '@NAME' (their last message), a number counted from the bottom (1 is the \
+        newest), or at least six letters from the start or end of an id. To send text that starts \
+        with a slash, type // instead. Tab completes @names, #channels and /commands. ctrl-C \
+        clears the line; on an empty one, press it twice to quit. ctrl-D also quits.
         """
 }

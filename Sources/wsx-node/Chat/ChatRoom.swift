@@ -89,12 +89,12 @@ struct ChatRoom {
         if text.utf8.first == UInt8(ascii: "@") {
             let name = String(text.dropFirst())
             if let id = order.last(where: { isAuthor(name, messages[$0]) }) { return id }
-            throw Self.nobody("nobody called \(NodeError.quoted(name)) has said anything here")
+            throw Self.nobody("nobody called \(NodeError.quoted(name)) has written here")
         }
         if let number = ArgumentText.integer(text) {
             let later = begunAt.map { max(0, shownCount - $0) } ?? 0
             guard number >= 1, number <= order.count - later else {
-                throw Self.nobody("\(max(0, order.count - later)) messages were shown here")
+                throw Self.nobody("\(max(0, order.count - later)) messages are shown here")
             }
             return order[order.count - later - Int(number)]
         }
@@ -103,10 +103,10 @@ struct ChatRoom {
             let found = messages.ids(like: text)
             if found.count == 1 { return found[0] }
             if !found.isEmpty || text.utf8.starts(with: "m_".utf8) {
-                throw Self.nobody("\(found.count) messages that were shown have such an id")
+                throw Self.nobody("\(found.count) of the messages shown here have such an id")
             }
         }
-        throw Self.nobody("\(NodeError.quoted(text)) is no message")
+        throw Self.nobody("\(NodeError.quoted(text)) is not a message")
     }
 
     private func isAuthor(_ name: String, _ message: JSONValue?) -> Bool {
@@ -114,7 +114,7 @@ struct ChatRoom {
     }
 
     private static func nobody(_ text: String) -> NodeError {
-        NodeError(.notFound, text, hint: "last, @NAME, 1 for the newest, or an id")
+        NodeError(.notFound, text, hint: "use last, @NAME, 1 for the newest, or an id")
     }
 
     /// Who holds one's own message, as far as is known: `✓2/3`, or `local` while nobody else does.
@@ -153,7 +153,7 @@ struct UnreadPlace {
         }
         line =
             left > 0
-            ? "── \(unread) new, the last of them here; /older shows more ──"
+            ? "── \(unread) new, the latest below; /older shows more ──"
             : "── \(unread) new ──"
     }
 }

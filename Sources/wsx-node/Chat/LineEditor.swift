@@ -114,6 +114,7 @@ struct LineEditor {
         case "y": return insert(String(taken)) ? nil : .refusePaste
         case "n": return show(place + 1)
         case "p": return show(place - 1)
+        case "g": return characters.isEmpty ? .submit("/next") : .ring
         case "l": return .clearScreen
         case "z": return .suspend
         case "c":

@@ -8,7 +8,7 @@ extension Session {
         let canDraw = !kind.isEmpty && kind != "dumb" && !globals.json && !globals.plain
         let isLive = io.isInputTerminal && io.isOutputTerminal && canDraw
         guard let live = io.openLive(isRaw: isLive) else {
-            throw NodeError.usage("'chat' needs a keyboard, or a pipe in its place")
+            throw NodeError.usage("'chat' needs a terminal to type in, or a pipe")
         }
         return try Chat(self, live, isLive: isLive)
             .run(in: parameters["channel"]?.stringValue)

@@ -130,7 +130,7 @@ import WorkspaceModel
 
     static let rows = [
         Row(
-            .invalidRequest("a request is an object"), .invalidRequest, "control.bad_request",
+            .invalidRequest("a request must be an object"), .invalidRequest, "control.bad_request",
             hint: #"send {"jsonrpc":"2.0","id":1,"method":"node.version"}"#),
         Row(
             .badJSON(JSONError(reason: .duplicateKey, offset: 9)), .parseError,
@@ -143,7 +143,7 @@ import WorkspaceModel
             "control.unknown_op", hint: "did you mean 'channel.list'?"),
         Row(.lineTooLong, .tooLarge, "control.too_long", hint: "send it in parts"),
         Row(
-            .tooManyWaiting, .busy, "control.busy", hint: "read the answers before asking on"),
+            .tooManyWaiting, .busy, "control.busy", hint: "read the answers before you ask more"),
         Row(.tooManyClients, .busy, "control.busy", hint: "close one and try again"),
         Row(.notFound("invite", "i_1"), .notFound, "invite.not_found", hint: nil),
         Row(.noWorkspace, .notFound, "workspace.none", hint: "wsx-node up --workspace NAME"),
@@ -160,7 +160,7 @@ import WorkspaceModel
         Row(.homeInUse(pid: nil), .inUse, "store.locked", hint: "wsx-node down"),
         Row(
             .cursorExpired(oldest: "e1.5"), .cursorExpired, "events.cursor_expired",
-            hint: "go on from data.oldest and read the state again"),
+            hint: "continue from data.oldest and read the state again"),
         Row(
             .forbidden("not yours", reason: "removed", hint: "ask"), .forbidden, "removed",
             hint: "ask"),
@@ -200,7 +200,7 @@ import WorkspaceModel
         let ambiguous = NodeError.ambiguous("Mina", candidates: ["u_1", "u_2"], field: "member")
         #expect(ambiguous.json["data"]?["candidates"] == ["u_1", "u_2"])
         #expect(ambiguous.json["data"]?["field"] == "member")
-        #expect(ambiguous.message == "'Mina' names 2 things")
+        #expect(ambiguous.message == "'Mina' could be any of 2 things")
         #expect(NodeError.cursorExpired(oldest: "e1.5").json["data"]?["oldest"] == "e1.5")
     }
 

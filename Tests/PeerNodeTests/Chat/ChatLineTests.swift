@@ -14,6 +14,10 @@ import WorkspaceModel
         ("/thread last  and then?", .answer(message: "last", text: "and then?")),
         ("/react @Mina 👍 ", .react(message: "@Mina", emoji: "👍")),
         ("/edit new text", .edit("new text")), ("/delete", .delete("")),
+        ("/me waves", .say("_waves_")), ("/search two words", .more(.search("two words"))),
+        ("/msg Joon hi there", .more(.direct(name: "@Joon", text: "hi there"))),
+        ("/mute 2h", .more(.mute(7_200_000))), ("/mute", .more(.mute(nil))),
+        ("/away", .more(.away(nil))), ("/topic", .more(.topic(""))), ("/next", .more(.next)),
         ("/delete 2", .delete("2")), ("/edit two\nlines", .edit("two\nlines")),
     ])
     func `means what is said, or a command`(_ row: (line: String, meaning: ChatLine)) {
@@ -21,9 +25,9 @@ import WorkspaceModel
     }
 
     @Test(arguments: [
-        (line: "/joim #a", says: "did you mean /join?"), ("/me waves", "is. Write // to begin"),
-        ("/join", "it is: /join #CHANNEL"), ("/react last", "it is: /react MSG EMOJI"),
-        ("/thread", "it is: /thread MSG [TEXT]"), ("/edit", "it is: /edit TEXT"), ("/", "/help"),
+        (line: "/joim #a", says: "did you mean /join?"), ("/whois waves", "/help lists them."),
+        ("/join", "usage: /join #CHANNEL"), ("/react last", "usage: /react MSG EMOJI"),
+        ("/thread", "usage: /thread MSG [TEXT]"), ("/edit", "usage: /edit TEXT"), ("/", "/help"),
     ])
     func `says what is wrong with a command, and never guesses`(
         _ row: (line: String, says: String)
@@ -38,7 +42,8 @@ import WorkspaceModel
     @Test func `is explained word by word`() {
         for word in ChatLine.words {
             #expect(ChatLine.helpText(columns: 80).contains("/\(word.word)"))
-            if case .misfit(let sentence) = ChatLine("/\(word.word) a b") {
+            let given = word.word == "mute" ? "2h" : "a b"
+            if case .misfit(let sentence) = ChatLine("/\(word.word) \(given)") {
                 Issue.record("\(word.word): \(sentence)")
             }
         }
@@ -50,7 +55,7 @@ import WorkspaceModel
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.allSatisfy { columnWidth(String($0)) <= columns })
         let words = text.split { $0 == " " || $0 == "\n" }
-        for word in ["(what", "newest),", "#channels", "leaves."] {
+        for word in ["(their", "newest),", "#channels", "quits."] {
             #expect(words.contains { $0 == word }, "\(word)")
         }
     }
@@ -156,7 +161,7 @@ import WorkspaceModel
         (kinds: "ooss", unread: Int64(0), start: 4, line: nil as String?),
         ("ooss", 1, 1, "── 1 new ──"), ("soso", 2, 1, "── 2 new ──"),
         ("odoo", 3, 0, "── 3 new ──"),
-        ("oo", 7, 0, "── 7 new, the last of them here; /older shows more ──"),
+        ("oo", 7, 0, "── 7 new, the latest below; /older shows more ──"),
         ("", 0, 0, nil),
     ])
     func `knows where what is new begins`(

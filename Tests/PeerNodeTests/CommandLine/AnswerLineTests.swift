@@ -63,10 +63,10 @@ import WorkspaceModel
         workspace["successor"] = ["id": "u_2", "name": "Joon"]
         #expect(
             rendering.text(.object(workspace), of: "workspace.successor.set")
-                == "Joon gets acme when its owner leaves\n")
+                == "Joon takes over acme when its owner leaves\n")
         #expect(
             rendering.text(Self.workspace, of: "workspace.successor.set")
-                == "nobody gets acme when its owner leaves\n")
+                == "nobody takes over acme when its owner leaves\n")
         let channel: JSONValue = [
             "name": "plans", "owner": ["name": "Mina"], "admins": [["name": "Joon"]],
         ]
@@ -80,16 +80,16 @@ import WorkspaceModel
             "kept_invites": ["i_9"],
         ]
         let removed = rendering.text(.object(member), of: "member.remove")
-        #expect(removed.contains("their open invites: i_7k3qm2xa\n"))
-        #expect(removed.contains("yours from now on: i_9\n"))
+        #expect(removed.contains("which have ended: i_7k3qm2xa\n"))
+        #expect(removed.contains("invites now yours: i_9\n"))
         member["kept"] = 0
         #expect(
             rendering.text(.object(member), of: "member.remove")
-                .hasPrefix("nothing of Joon has arrived"))
+                .hasPrefix("all that has arrived from Joon is already kept"))
         member["kept"] = 3
         #expect(
             rendering.text(.object(member), of: "member.remove")
-                == "3 of what Joon wrote is kept now that was refused\n")
+                == "now kept: 3 operations by Joon that had been refused\n")
     }
 
     @Test func `marks each problem of a check with what was done`() {
@@ -101,9 +101,10 @@ import WorkspaceModel
             ],
         ]
         let text = rendering.text(check, of: "node.check")
-        #expect(text.contains("differs  mended\n") && text.contains("bad  asked of peers\n"))
-        #expect(!text.contains("not here"))
-        for (count, words) in [(1, "1 text is not here"), (2, "2 texts are not here")] {
+        #expect(text.contains("differs  repaired\n"))
+        #expect(text.contains("bad  requested from peers\n"))
+        #expect(!text.contains("missing"))
+        for (count, words) in [(1, "1 text is missing"), (2, "2 texts are missing")] {
             var found = check.objectValue ?? [:]
             found["missing"] = .integer(Int64(count))
             #expect(rendering.text(.object(found), of: "node.check").contains(words))
@@ -134,7 +135,7 @@ import WorkspaceModel
                 revoked phone in acme  d_1
                   it can still act in: two words, duo\\u{1b}
                   a recovery phrase vouches for this device in every workspace: revoke it in each
-                  one that it is in, also in those that this home does not know
+                  one it is in, including those this home does not know
                   wsx-node -w 'two words' device revoke d_1
 
                 """)

@@ -131,7 +131,7 @@ import WorkspaceModel
         let found = Completion([], Command.all, names: Self.names).candidates(for: "")
         #expect(
             found.first { $0.word == "send" }?.summary
-                == "Post a message; the answer comes when it is on disk.")
+                == "Send a message. The answer comes once it is saved on disk.")
         #expect(found.first { $0.word == "read" }?.summary == "mark, status")
     }
 
@@ -161,7 +161,7 @@ import WorkspaceModel
         #expect(complete(io, "fish", "send", "").isEmpty)
         #expect(
             complete(io, "fish", "sen") == [
-                "send\tPost a message; the answer comes when it is on disk."
+                "send\tSend a message. The answer comes once it is saved on disk."
             ])
         #expect(complete(io).isEmpty && complete(io, "bash").isEmpty)
         #expect(complete(io, "bash", "", "").isEmpty == false)

@@ -128,8 +128,8 @@ import WorkspaceModel
         #expect(io.run("events", "--as", "bot", "--exec", "x", "--count", "2") == 0)
         #expect(runs == ["m_1": 5, "m_2": 1])
         #expect(io.pauses == [1_000, 2_000, 4_000, 8_000])
-        let how = status.map { "ended with \($0)" } ?? "could not be run"
-        let warning = "the command \(how) 5 times at e1.1 message.created; going on"
+        let how = status.map { "exited with \($0)" } ?? "could not be run"
+        let warning = "the command \(how) 5 times at e1.1 message.created; skipped it"
         // The node is told why, so that everybody who listens is.
         #expect(acknowledged(io) == ["ack bot e1.1 \(warning)", "ack bot e1.2"])
         #expect(io.errors == "wsx-node: \(warning)\n")
@@ -249,7 +249,7 @@ import WorkspaceModel
         #expect(io.node?.sentByBot == [true, true, false])
         let loop = ["WSX_BOT": "notify", "WSX_AUTHOR_BOT": "1"]
         #expect(io.run("send", "general", "x", environment: loop) == 4)
-        #expect(io.errors.contains("answered by no program"))
+        #expect(io.errors.contains("bots do not answer bots"))
         let person = ["WSX_BOT": "notify", "WSX_AUTHOR_BOT": ""]
         #expect(io.run("send", "general", "x", environment: person) == 0)
         #expect(io.node?.sentByBot == [true, true, false, true])

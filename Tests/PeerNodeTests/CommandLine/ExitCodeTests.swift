@@ -56,8 +56,8 @@ import WorkspaceModel
         #expect(io.run("unread") == 0)
         #expect(
             io.output == """
-                busy  12 new, 2 mention you   Joon: @Mina come
-                calm  read                    nothing yet
+                busy  12 new, 2 mentions   Joon: @Mina come
+                calm  read                 nothing yet
 
                 """)
         io.output = ""

@@ -19,7 +19,9 @@ import WorkspaceModel
         #expect(io.output.contains("\nacme  0 members  2 new\n"))
         #expect(io.output.contains("  #general  2 new  nothing yet\n"))
         #expect(io.output.hasSuffix("next: wsx-node unread\n"))
-        #expect(io.node?.asked == ["status", "home", "peers"], "one call for all of the home")
+        #expect(
+            io.node?.asked == ["status", "home", "peers", "devices 100"],
+            "one call for all of the home")
     }
 
     @Test func `shows nothing of a column that would be empty`() {
@@ -37,7 +39,7 @@ import WorkspaceModel
         ]
         #expect(io.run() == 0)
         #expect(io.output.contains("warn  this clock is wrong\n"))
-        #expect(io.output.hasSuffix("next: put the clock right: timedatectl\n"))
+        #expect(io.output.hasSuffix("next: set the clock: timedatectl\n"))
     }
 
     @Test func `asks about the workspace that was named`() {
@@ -88,15 +90,15 @@ import WorkspaceModel
         #expect(
             io.output.hasSuffix(
                 """
-                ok   only you can look into '/h'
-                ok   keys and store are open to nobody else
-                ok   the settings can be used
+                ok   only you can access '/h'
+                ok   only you can access your keys and store
+                ok   the settings are valid
 
                 """))
         io.modes = ["/h": 0o750]
         io.output = ""
         #expect(io.run("doctor", "--home", "/h") == 1)
-        #expect(io.output.contains("fail others can look into '/h'\n     fix: chmod 700 '/h'\n"))
+        #expect(io.output.contains("fail others can access '/h'\n     fix: chmod 700 '/h'\n"))
     }
 
     @Test func `gives programs the same list`() {
@@ -115,7 +117,7 @@ import WorkspaceModel
         io.modes = ["/h": 0o700, "/h/identity/device.key": 0o644, "/h/node.db": 0o660]
         #expect(io.run("doctor", "--home", "/h") == 0)
         let paths = "'/h/identity/device.key'"
-        #expect(io.output.contains("warn open to others: \(paths), '/h/node.db'\n"))
+        #expect(io.output.contains("warn others can access: \(paths), '/h/node.db'\n"))
         #expect(io.output.contains("     fix: chmod go= \(paths) '/h/node.db'\n"))
     }
 

@@ -164,10 +164,10 @@ import WorkspaceModel
         }
         let member: JSONValue = ["channel": "c_1", "member": ["id": "u_2", "name": "Jo\u{1B}on"]]
         #expect(
-            told("channel.member_added", member) == "06:00  #general  ── Jo\\u{1b}on is in it now\n"
-        )
+            told("channel.member_added", member)
+                == "06:00  #general  ── Jo\\u{1b}on is now in the channel\n")
         #expect(
-            told("channel.member_removed", member)?.hasSuffix("is not in it any more\n") == true)
+            told("channel.member_removed", member)?.hasSuffix("no longer in the channel\n") == true)
         #expect(told("channel.member_added", member, isOld: true) == nil)
         var changed = base
         changed["topic"] = "pl\nans"
@@ -176,12 +176,12 @@ import WorkspaceModel
         changed["name"] = "hall"
         #expect(
             told("channel.edited", .object(changed))
-                == "06:00  #hall  ── #general is called #hall now\n")
-        #expect(told("channel.archived", .object(changed))?.contains("#hall is archived") == true)
+                == "06:00  #hall  ── #general is now #hall\n")
+        #expect(told("channel.archived", .object(changed))?.contains("#hall was archived") == true)
         #expect(told("channel.edited", .null) == nil)
         #expect(
             told("member.joined", ["id": "u_3", "name": "Cho"])
-                == "06:00  ── Cho came into the workspace\n")
+                == "06:00  ── Cho joined the workspace\n")
     }
 
     @Test(arguments: [
@@ -204,7 +204,7 @@ import WorkspaceModel
         ]
         let list: JSONValue = ["items": [there]]
         let text = rendering().text(list, of: "presence.list")
-        #expect(text.contains("Mina  busy   🍜    in a meeting  Today 07:00"), "\(text)")
+        #expect(text.contains("Mina  busy   🍜     in a meeting  Today 07:00"), "\(text)")
         var globals = GlobalFlags()
         globals.plain = true
         let plain = Rendering(globals: globals, environment: [:], io: MemoryIO())

@@ -37,9 +37,10 @@ import WorkspaceModel
     @Test func `is told in words`() {
         let text = Self.rendering().text(.object(Self.channel), of: "channel.get")
         for line in [
-            "name     board\n", "kind     private; whoever is added reads what comes after\n",
-            "admins   Joon\n", "members  3, you too\n", "unread   2\n",
-            "notices  of mentions only\n",
+            "name     board\n",
+            "kind     private; new people see only what comes after they are added\n",
+            "admins   Joon\n", "members  3, including you\n", "unread   2\n",
+            "notify   mentions only\n",
             "Joon: hello\n",
         ] {
             #expect(text.contains(line), "\(text)")
@@ -56,7 +57,7 @@ import WorkspaceModel
         let person = Self.rendering().text(member, of: "member.get")
         #expect(person.contains("name     Mina (you)\n"))
         let state = Self.rendering().text(session, of: "session.status")
-        #expect(state.contains("opens to the passcode or the passphrase\n"))
+        #expect(state.contains("unlock with your passcode or passphrase\n"))
         #expect(state.contains("next try    in 2 s\n"))
         for shown in [text, person, state] {
             for word in Self.raw { #expect(!shown.contains(word), "\(word) in \(shown)") }
@@ -77,18 +78,18 @@ import WorkspaceModel
         var lines = profile
         lines["description"] = "paints\nat \u{1b}night"
         let described = Self.rendering().text(.object(lines), of: "profile.get")
-        #expect(described.contains("paints\n       at \\u{1b}night"), "\(described)")
+        #expect(described.contains("paints\n        at \\u{1b}night"), "\(described)")
         let own = Self.rendering().text(.object(profile), of: "profile.get")
-        #expect(own.contains("name   Mina (you)\n"))
-        #expect(own.contains("there  busy +: in a meeting, until "))
-        #expect(own.contains("phone  010-1234-5678  (only you see it)\n"))
-        #expect(own.contains("email  mina@example.org\n"))
+        #expect(own.contains("name    Mina (you)\n"))
+        #expect(own.contains("status  busy +: in a meeting, until "))
+        #expect(own.contains("phone   010-1234-5678  (only you can see it)\n"))
+        #expect(own.contains("email   mina@example.org\n"))
         #expect(!own.contains("\u{1b}") && !own.contains("country"))
         profile["self"] = false
         profile["visible"] = .null
         profile["presence"] = .null
         let other = Self.rendering().text(.object(profile), of: "profile.of")
-        #expect(other.contains("there  no\n") && !other.contains("only you"))
+        #expect(other.contains("status  offline\n") && !other.contains("only you"))
         #expect(
             Self.rendering("--plain").text(.object(profile), of: "profile.get")
                 .contains("phone\t01012345678\n"))
@@ -96,12 +97,12 @@ import WorkspaceModel
             "id": "u_1", "name": "Mina", "self": true, "state": "absent", "text": .null,
             "emoji": .null, "until": .null,
         ]
-        #expect(Self.rendering().text(chosen, of: "presence.set") == "you are absent\n")
+        #expect(Self.rendering().text(chosen, of: "presence.set") == "you are away\n")
         let list = Self.rendering().text(["items": [chosen], "next": .null], of: "presence.list")
-        #expect(list.contains("absent") && list.contains("Mina"))
+        #expect(list.contains("away") && list.contains("Mina"))
         let event: JSONValue = ["cursor": "e1.4", "type": "presence.changed", "data": chosen]
         #expect(
-            Self.rendering().event(event) == "e1.4  presence.changed  u_1  Mina is absent\n")
+            Self.rendering().event(event) == "e1.4  presence.changed  u_1  Mina is away\n")
         let typing: JSONValue = [
             "cursor": "e1.4", "type": "typing",
             "data": ["channel": "c_1", "member": ["id": "u_1", "name": "Mina"]],
@@ -115,16 +116,16 @@ import WorkspaceModel
         direct["people"] = [["id": "u_1", "name": "Mina"], ["id": "u_2", "name": "Joon"]]
         direct["created_at"] = 0
         let text = Self.rendering().text(.object(direct), of: "channel.get")
-        #expect(text.contains("people   Mina, Joon\n") && !text.contains("owner"))
-        #expect(!text.contains("made"))
+        #expect(text.contains("  Mina, Joon\n") && !text.contains("owner"))
+        #expect(!text.contains("created"))
         direct["kind"] = "self"
         direct["name"] = "me"
         let own = Self.rendering().text(.object(direct), of: "channel.get")
-        #expect(own.contains("for you alone, on all of your devices") && !own.contains("owner"))
+        #expect(own.contains("only for you, on all your devices") && !own.contains("owner"))
         #expect(ChatRoom(.object(direct)).title == "@me")
         let wiped = Self.rendering().text(
             ["state": "none", "locked": false, "wiped": true], of: "session.logout")
-        #expect(wiped.contains("backups that you wrote elsewhere are still there\n"))
+        #expect(wiped.contains("backups that you saved elsewhere still exist\n"))
     }
 
     @Test func `is as it came for programs`() {
@@ -159,7 +160,7 @@ import WorkspaceModel
         let looked = Self.rendering(isTerminal: true)
         for (method, words) in [
             ("channel.list", "no channels\n"), ("channel.members", "no members\n"),
-            ("dm.list", "no direct conversations\n"), ("message.history", "no messages\n"),
+            ("dm.list", "no direct messages\n"), ("message.history", "no messages\n"),
             ("unread.get", "nothing unread\n"),
         ] {
             #expect(looked.text(none, of: method) == words)
@@ -176,7 +177,7 @@ import WorkspaceModel
             "cursor": "e1.4", "type": "channel.created", "data": .null,
         ]
         let text = Self.rendering().event(gone)
-        #expect(text == "e1.4  channel.created  -  (what it told of was deleted)\n")
+        #expect(text == "e1.4  channel.created  -  (deleted since then)\n")
         let deletion: JSONValue = [
             "cursor": "e1.5", "type": "channel.deleted",
             "data": ["id": "c_1", "by": ["id": "u_1", "name": "Mina"]],

@@ -55,6 +55,6 @@ import WorkspaceModel
     @Test func `says when not everything was looked through`() {
         let io = MemoryIO()
         #expect(io.run("search", "x", "--kind", "message") == 0)
-        #expect(io.errors.contains("not indexed"))
+        #expect(io.errors.contains("not all are indexed"))
     }
 }

@@ -63,7 +63,7 @@ import WorkspaceModel
         io.secrets = ["one secret here", "another secret"]
         #expect(io.run("passcode", "set") == 2)
         #expect(io.node?.asked == [])
-        #expect(io.errors.contains("not equal"))
+        #expect(io.errors.contains("do not match"))
     }
 
     @Test func `that nobody can be asked for is named, with the ways to give it`() {

@@ -56,40 +56,128 @@ import WorkspaceModel
         let io = MemoryIO()
         io.node?.findsNothing = true
         #expect(io.run("search", "plan in:general") == 0)
-        #expect(io.errors == "hint: filters are flags: --in general\n")
+        #expect(io.errors == "hint: use flags to filter: --in general\n")
         let found = MemoryIO()
         #expect(found.run("search", "plan in:general") == 0)
         #expect(!found.errors.contains("flags"))
     }
 
-    @Test(arguments: [
-        (["channel", "delete", "general"], "Delete general and all that was said in it?"),
-        (["member", "remove", "@Joon"], "Remove @Joon from the workspace?"),
-        (["device", "revoke", "d_device00"], "Revoke d_device00 for ever?"),
-        (["workspace", "leave"], "Leave the workspace?"),
-        (["workspace", "leave", "acme"], "Leave acme?"),
-    ])
-    func `what cannot be taken back is asked about first`(
-        _ words: [String], _ question: String
-    ) {
-        func run(_ answer: String?, _ more: [String] = [], isTerminal: Bool = true) -> MemoryIO {
+    /// A command that nobody can take back.
+    struct Severe: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        let question: String
+        /// What the node is asked for when it is done.
+        let call: String
+        /// Whether a script has to say that it means it.
+        var needsYes = false
+        /// Whether the node of these tests leaves the answer open.
+        var answersLater = false
+        /// What a person types who means it.
+        var yes = "Y"
+        var testDescription: String { words.joined(separator: " ") }
+    }
+
+    static let severe = [
+        Severe(
+            words: ["channel", "delete", "general"],
+            question: "Delete #general and everything said in it? [y/N] ", call: "deleteChannel"),
+        Severe(
+            words: ["member", "remove", "@Joon"],
+            question: "Remove Joon (member) from acme? [y/N] ", call: "remove"),
+        Severe(
+            words: ["device", "revoke", "d_device00"],
+            question: "Revoke \"amber\" (added Thu 1 Jan 1970 01:00)? It can never come back."
+                + " [y/N] ",
+            call: "revoke"),
+        Severe(words: ["workspace", "leave"], question: "Leave acme? [y/N] ", call: "leave"),
+        Severe(
+            words: ["workspace", "forget", "acme"],
+            question: "Remove acme and its data from this device? [y/N] ", call: "forget"),
+        Severe(
+            words: ["workspace", "delete", "acme"],
+            question: """
+                This deletes acme for everyone: 1 person, 1 channel, 12 messages. It cannot be \
+                undone.
+                Type the name of the workspace to delete it: 
+                """, call: "deleteWorkspace", needsYes: true, yes: "acme"),
+        Severe(
+            words: ["passphrase", "change", "--remove"],
+            question: "Remove the passphrase? Your keys will lie on this disk without protection."
+                + " [y/N] ", call: "changePassphrase", needsYes: true,
+            answersLater: true),
+        Severe(
+            words: ["session", "logout", "--wipe", "messages"],
+            question: "Erase all messages on this device? What others have comes back later."
+                + " [y/N] ",
+            call: "logOut", needsYes: true),
+    ]
+
+    @Test(arguments: severe)
+    func `what cannot be undone is asked about first, by its name`(_ row: Severe) {
+        func run(
+            _ answer: String?, _ more: [String] = [], isTerminal: Bool = true
+        ) -> (io: MemoryIO, isDone: Bool) {
             let io = MemoryIO()
+            io.node?.ownRole = "owner"
             (io.isInputTerminal, io.answer) = (isTerminal, answer)
-            let status = Program.run(arguments: words + more, environment: [:], io: io)
-            let isDone = io.node?.asked.isEmpty == false
-            #expect(isDone == (status == 0), "\(io.errors)")
-            return io
+            let status = Program.run(arguments: row.words + more, environment: [:], io: io)
+            let isDone = io.node?.asked.contains { $0.hasPrefix(row.call) } == true
+            if !row.answersLater { #expect(isDone == (status == 0), "\(io.errors)") }
+            return (io, isDone)
         }
         for answer in [nil, "", "n", "no"] {
-            let io = run(answer)
-            #expect(io.errors.contains(question + " [y/N] ") && io.node?.asked == [])
+            let (io, isDone) = run(answer)
+            #expect(io.errors.contains(row.question) && !isDone, "\(io.errors)")
         }
-        #expect(run("Y").node?.asked.isEmpty == false)
-        for more in ["--yes", "--no-input"] {
-            let io = run(nil, [more])
-            #expect(!io.errors.contains("[y/N]") && io.node?.asked.isEmpty == false)
-        }
-        #expect(run(nil, isTerminal: false).node?.asked.isEmpty == false)
+        #expect(run(row.yes).isDone)
+        let sure = run(nil, ["--yes"])
+        #expect(sure.isDone && !sure.io.errors.contains("?"))
+        #expect(run(nil, ["--no-input"]).isDone == !row.needsYes)
+        let script = run(nil, isTerminal: false)
+        #expect(script.isDone == !row.needsYes)
+        #expect(script.io.errors.contains("--yes") == row.needsYes, "\(script.io.errors)")
+    }
+
+    @Test func `somebody may be called by a first name or the beginning of one`() throws {
+        let io = MemoryIO()
+        let node = try #require(io.node)
+        node.people = ["Joon Kim", "Ada", "Adam"]
+        #expect(io.run("member", "show", "@joon") == 0, "\(io.errors)")
+        #expect(node.asked.last?.contains("u_person00") == true)
+        let other = MemoryIO()
+        other.node?.people = ["Joon Kim", "Joon Lee"]
+        #expect(other.run("member", "show", "@Joon") == 5)
+        #expect(other.errors.contains("Joon Kim") && other.errors.contains("Joon Lee"))
+        let nobody = MemoryIO()
+        nobody.node?.people = ["Joon Kim"]
+        #expect(nobody.run("member", "show", "@Kim") == 5)
+        #expect(nobody.errors.contains("nobody here is called"))
+    }
+
+    @Test(arguments: [
+        ("Hello @Jon, hello", "@Jon"), ("(@Ada)", "@Ada"), ("mail ada@example.org", nil),
+        ("@ 5 pm", nil), ("@7pm", nil),
+    ])
+    func `a sign that mentions nobody is told of`(_ row: (text: String, name: String?)) {
+        let message: JSONValue = [
+            "text": .string(row.text), "mentions": [], "mentions_channel": false, "format": "text",
+        ]
+        #expect(Session.unheard(in: message) == row.name)
+    }
+
+    @Test(arguments: [
+        (["ls"], "channels"), (["kick", "@Joon", "--yes"], "remove"), (["members"], "members"),
+    ])
+    func `words from elsewhere mean what they mean there`(_ row: (words: [String], call: String)) {
+        let io = MemoryIO()
+        _ = Program.run(arguments: row.words, environment: [:], io: io)
+        #expect(io.node?.asked.contains { $0.hasPrefix(row.call) } == true, "\(io.errors)")
+    }
+
+    @Test func `a text of several words needs no quotes`() {
+        let io = MemoryIO()
+        #expect(io.run("send", "general", "hello", "there", "--key", "k") == 0, "\(io.errors)")
+        #expect(io.node?.asked.contains { $0.contains("hello there") } == true)
     }
 
     @Test func `links that are still open are told of beside a removal`() {
@@ -97,7 +185,7 @@ import WorkspaceModel
         #expect(io.run("member", "remove", "@Joon") == 0)
         #expect(
             io.errors
-                == "note: 1 open invite lets in whoever has the link: wsx-node invite list, "
+                == "note: 1 open invite lets in anyone who has the link: wsx-node invite list, "
                 + "then invite revoke\n")
         let json = MemoryIO()
         #expect(json.run("member", "remove", "@Joon", "--json") == 0)

@@ -55,28 +55,31 @@ import WorkspaceModel
             let io = terminal()
             io.answer = answer
             #expect((io.run("message", "delete", id) == 0) == isDone, "\(answer)")
-            #expect(io.errors.hasPrefix("Delete 'hello' of Mina, "))
+            #expect(io.errors.hasPrefix("Delete 'hello' by Mina, "))
             let shown = "messages [\"\(id)\"]"
             #expect(io.node?.asked == [shown] + (isDone ? ["deleteMessage \(id) false"] : []))
         }
-        for words in [["--yes"], ["--no-input"], ["--undo"]] {
+        for words in [["--yes"], ["--undo"]] {
             let io = terminal()
             let status = Program.run(
                 arguments: ["message", "delete", id] + words, environment: [:], io: io)
             #expect(status == 0, "\(words)")
             #expect(!io.errors.contains("Delete "))
         }
+        // It is somebody else's: a script has to mean it.
         let pipe = MemoryIO()
-        #expect(pipe.run("message", "delete", id) == 0)
-        #expect(pipe.node?.asked == ["deleteMessage \(id) false"])
-        #expect(pipe.output == "it is back\n")
+        #expect(pipe.run("message", "delete", id) == 2)
+        #expect(pipe.errors.contains("--yes"))
+        #expect(pipe.run("message", "delete", id, "--yes") == 0)
+        #expect(pipe.node?.asked.last == "deleteMessage \(id) false")
+        #expect(pipe.output == "restored\n")
     }
 
     @Test func `sending waits a moment to tell who holds it, and for no longer`() {
         let io = terminal()
         #expect(io.run("send", "general", "hi") == 0)
         #expect(io.waited <= 300)
-        #expect(io.output == "m_01hx9t4c  held by 1 of 1 device\n")
+        #expect(io.output == "m_01hx9t4c  saved\n")
         let pipe = MemoryIO()
         #expect(pipe.run("send", "general", "hi") == 0)
         #expect(pipe.node?.asked == ["send name(\"general\") hi text"])
@@ -114,18 +117,21 @@ import WorkspaceModel
 
     @Test func `holders are told in one line, with whoever is away`() {
         var holders = HolderText(count: 1)
-        #expect(holders.text == "held by 1 device")
+        #expect(holders.text == "saved")
         holders.total = 3
-        #expect(holders.text == "held by 1 of 3 devices")
+        #expect(holders.text == "saved; on its way to 2 devices")
         holders.count = 2
         holders.offline = [("am\u{1B}ber", 20_000)]
-        #expect(holders.text == "held by 2 of 3 devices (am\\u{1b}ber offline 20 s)")
+        #expect(
+            holders.text
+                == "saved on 2 devices; on its way to 1 more (am\\u{1b}ber offline 20 s)")
         holders.offline = [("a", nil), ("b", 60_000), ("c", 7_200_000), ("d", nil)]
         #expect(
             holders.text
-                == "held by 2 of 3 devices (a offline, b offline 1 min, c offline 2 h, 1 more)")
+                == "saved on 2 devices; on its way to 1 more "
+                + "(a offline, b offline 1 min, c offline 2 h, 1 more)")
         holders.total = 1
-        #expect(holders.text == "held by 2 devices")
+        #expect(holders.text == "saved on 2 devices")
     }
 }
 

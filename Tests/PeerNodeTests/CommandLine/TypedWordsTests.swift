@@ -36,7 +36,7 @@ import WorkspaceModel
     @Test(arguments: [
         (line: ["log", "general", "-n", "101"], says: "'-n' must be an integer, 1 to 100"),
         (["log", "general", "--limit", "101"], "'--limit' must be an integer, 1 to 100"),
-        (["message", "show", "m_abc"], "'IDS' must be an id, `m_…`, or its first 6 letters"),
+        (["message", "show", "m_abc"], "'IDS' must be an id, `m_…`, or at least its first"),
         (["search", "x", "--kind", "smell"], "'--kind' must be one of `"),
         (["join", "wsx://join/x", "--timeout", "1ms"], "'--timeout' must be a duration, 1s to "),
         (["channel", "mute", "general", "tomorrow"], "'DUR' cannot be 'tomorrow'"),
@@ -60,7 +60,7 @@ import WorkspaceModel
     @Test func `of a daemon is told in the same words`() {
         let io = MemoryIO()
         io.node?.failure = NodeError(
-            .badRequest, "'before', 'after' and 'around' exclude each other", hint: nil,
+            .badRequest, "'before', 'after' and 'around' cannot be combined", hint: nil,
             fields: [.init(name: "before", reason: "form"), .init(name: "after", reason: "form")])
         #expect(io.run("log", "general", "--before", "m_000000", "--plain") == 2)
         #expect(io.errors.contains("'--before', '--after' and 'around'"))

@@ -18,7 +18,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"w_1","name":"acme","description":null,"image":null,"role":null,\
-                "owner":null,"members":0,"channels":0,"selected":false,"created_at":5,\
+                "owner":null,"members":0,"channels":0,"messages":null,"selected":false,"created_at":5,\
                 "digest":"9f0c","deleted":false,"state":"member","removed_at":null,\
                 "removed_by":null,"removed_how":null,"note":null,"address":null,\
                 "successor":null,"acknowledged":null}
@@ -42,7 +42,7 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":"w_1","name":"acme","description":"d","image":"b_1","role":"owner",\
-                "owner":{"id":"u_mina00","name":"Mina"},"members":2,"channels":3,\
+                "owner":{"id":"u_mina00","name":"Mina"},"members":2,"channels":3,"messages":null,\
                 "selected":true,"created_at":5,"digest":"9f0c","deleted":true,\
                 "state":"deleted","removed_at":9,\
                 "removed_by":{"id":"u_joon00","name":"Joon"},"removed_how":"removed",\

@@ -28,6 +28,10 @@ final class TableNode: NodeCommands {
     /// The workspaces that are listed, `nil` for one.
     var listedWorkspaces: [WorkspaceObject]?
     /// The one device that is listed.
+    /// Who the caller is in the workspace, where that is asked.
+    var ownRole: String?
+    /// Who is in it, where that is asked.
+    var people: [String]?
     var device = DeviceObject(id: "d_device00", name: "amber", addedAt: 1)
     /// Where pages of messages go on.
     var pageEnds: (older: String, newer: String)?
@@ -49,7 +53,12 @@ final class TableNode: NodeCommands {
             at: 1_795_150_800_123, text: text)
     }
     private var workspace: WorkspaceObject {
-        WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+        var object = WorkspaceObject(
+            id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+        guard let ownRole else { return object }
+        object.role = ownRole
+        (object.members, object.channels, object.messages) = (1, 1, 12)
+        return object
     }
     var channel: ChannelObject {
         var object = ChannelObject(
@@ -282,6 +291,12 @@ final class TableNode: NodeCommands {
         try note("select \(reference)", scope)
         return workspace
     }
+    func forgetWorkspace(
+        _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        try note("forget \(reference) \(isForced)", scope)
+        return workspace
+    }
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("join \(draft.link) \(draft.timeoutMilliseconds)", scope)
         promised.append(scope.call)
@@ -305,13 +320,22 @@ final class TableNode: NodeCommands {
         -> Page<MemberObject>
     {
         try note("members \(removed)", scope)
-        return Page([MemberObject(id: "u_mina0000", name: "Mina", role: "owner", joinedAt: 1)])
+        guard let people else {
+            return Page([MemberObject(id: "u_mina0000", name: "Mina", role: "owner", joinedAt: 1)])
+        }
+        return Page(
+            people.enumerated().map {
+                MemberObject(id: "u_person0\($0)", name: $1, role: "member", joinedAt: 1)
+            })
     }
     private var someone: MemberObject {
         MemberObject(id: "u_joon0000", name: "Joon", role: "member", joinedAt: 1)
     }
     func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject {
         try note("member \(member)", scope)
+        if let people, case .name(let name) = member, !people.contains(name) {
+            throw .unknownUser(name, field: "member")
+        }
         return someone
     }
     func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)

@@ -10,7 +10,7 @@ extension EndToEnd {
             mina.up(name: "Mina", workspace: "acme")
             mina.run("channel", "create", "plans")
             let printed = mina.run("invite", "create", "--approve", "--channel", "plans").output
-            #expect(printed.contains(", an admin approves\n"))
+            #expect(printed.contains(", an admin must approve\n"))
             let link = try #require(
                 printed.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("wsx://join/") })
             let joon = TemporaryNode()
@@ -57,9 +57,9 @@ extension EndToEnd {
                 mina.run("request", "list", "--json").object["id"]?.stringValue)
             #expect(mina.run("request", "reject", id, "--json").object["state"] == "rejected")
             #expect(
-                eventually { joon.run("status").output.contains("was turned down") })
+                eventually { joon.run("status").output.contains("was declined") })
             #expect(joon.run("invite", "decline", address).status == 0)
-            #expect(!joon.run("status").output.contains("turned down"))
+            #expect(!joon.run("status").output.contains("was declined"))
             #expect(mina.run("policy", "set", "--join", "closed").status == 0)
             let late = TemporaryNode()
             #expect(late.join(address, name: "Late").error.kind == "invite_invalid")
@@ -84,7 +84,7 @@ extension EndToEnd {
                 })
             #expect(mina.run("workspace", "delete", "acme two").status == 4)
             #expect(joon.run("workspace", "delete", "acme").status == 2)
-            #expect(joon.run("workspace", "delete", "acme two").status == 0)
+            #expect(joon.run("workspace", "delete", "acme two", "--yes").status == 0)
             #expect(
                 eventually {
                     let object = joon.run("workspace", "show", "--json").object

@@ -101,7 +101,7 @@ extension EndToEnd {
             #expect(fresh.texts() == ["hello"])
             let refused = fresh.run("identity", "show", "--phrase", "--json")
             #expect(refused.error.reason == "recovery.none")
-            #expect(refused.errors.contains("not shown before the backup was made"))
+            #expect(refused.errors.contains("not been shown when the backup"))
             fresh.run("down")
             // The home that it was made of still has the words, and then there is nothing to leave out.
             mina.up()
@@ -161,7 +161,7 @@ extension EndToEnd {
                 fresh.run("backup", "restore", file, "--passphrase-file", secret).status == 0)
             #expect(fresh.up().status == 0)
             #expect(fresh.texts() == ["hello"])
-            #expect(fresh.run("why", "@Mina").output.contains("founded the workspace"))
+            #expect(fresh.run("why", "@Mina").output.contains("created the workspace"))
             // Nothing is left of what was unpacked.
             let folder = (file as NSString).deletingLastPathComponent
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)

@@ -143,8 +143,8 @@ extension TerminalEndToEnd {
                     ], environment: node.scriptEnvironment)
                 #expect(bot.status == 0, "\(bot.errors)")
                 // 'send' says it once a try, and the bot nothing of giving up.
-                let said = bot.errors.components(separatedBy: "was used for another call")
-                #expect(said.count == 2 && !bot.errors.contains("going on"), "\(bot.errors)")
+                let said = bot.errors.components(separatedBy: "was already used for another call")
+                #expect(said.count == 2 && !bot.errors.contains("skipped it"), "\(bot.errors)")
             }
             #expect(node.texts().filter { $0.hasPrefix("up ") } == ["up before"])
             node.run("down")
@@ -216,7 +216,7 @@ extension TerminalEndToEnd {
                 "events", "--as", "bot", "--since", "all", "--type", "message.created", "--exec",
                 "exit 3", "--count", "1")
             #expect(outcome.status == 0)
-            #expect(outcome.errors.contains("the command ended with 3 5 times"))
+            #expect(outcome.errors.contains("the command exited with 3 5 times"))
             let next = node.run(
                 "events", "--as", "bot", "--exec", "echo never", "--timeout", "1s")
             #expect(next.status == 0)

@@ -27,9 +27,9 @@ extension TerminalEndToEnd {
             let chat = try terminal(node, "random")
             #expect(chat.shows("#random>"))
             for (command, word) in [
-                ("archive", "is archived: nobody writes in it"),
-                ("unarchive", "is open again"),
-                ("delete", "was deleted; /join goes on elsewhere ──"),
+                ("archive", "was archived: nobody can write in it"),
+                ("unarchive", "is no longer archived"),
+                ("delete", "was deleted; /join another channel ──"),
             ] {
                 let outcome = node.run("channel", command, "random", "--yes")
                 #expect(outcome.status == 0, "\(outcome.errors)")
@@ -54,23 +54,23 @@ extension TerminalEndToEnd {
             #expect(chat.screen.text.contains("in reply to Mina: old 3."))
             #expect(!chat.screen.text.contains("old 31."))
             chat.type("/older\r")
-            #expect(chat.shows("/older goes on"), "\(chat.screen.text)")
+            #expect(chat.shows("/older shows more"), "\(chat.screen.text)")
             #expect(chat.screen.text.contains("old 31."))
             #expect(!chat.screen.text.contains("old 11."))
             chat.type("\u{C}/older\r")
-            #expect(chat.shows("nothing older was said"), "\(chat.screen.text)")
+            #expect(chat.shows("end of older messages; there are no more"), "\(chat.screen.text)")
             #expect(chat.screen.text.contains("old 1."))
             chat.type("\u{C}/older\r")
-            #expect(chat.shows("nothing older was said here"))
+            #expect(chat.shows("there is nothing older here"))
             // What was read again has no number: the newest message is still 1.
             chat.type("/thread 1\r")
-            #expect(chat.shows("that was the thread"), "\(chat.screen.text)")
+            #expect(chat.shows("end of thread"), "\(chat.screen.text)")
             #expect(chat.screen.text.contains("↳ an answer"))
             #expect(chat.screen.text.contains("old 3."))
             chat.type("\u{C}/thread \(ids[4].prefix(12)) late\r")
             #expect(chat.shows("in reply to Mina: old 5."), "\(chat.screen.text)")
             chat.type("/thread \(ids[5].prefix(12))\r")
-            #expect(chat.shows("nobody answered yet"))
+            #expect(chat.shows("no replies yet"))
             chat.type("\u{4}")
             #expect(chat.end() == 0)
         }
@@ -85,11 +85,11 @@ extension TerminalEndToEnd {
             #expect(chat.shows("── topic: lunch"), "\(chat.screen.text)")
             mina.run("channel", "edit", "plans", "--name", "ideas")
             #expect(chat.shows("#ideas>"), "\(chat.screen.text)")
-            #expect(chat.screen.text.contains("#plans is called #ideas now"))
+            #expect(chat.screen.text.contains("#plans is now #ideas"))
             mina.run("channel", "remove", "ideas", "@Joon")
-            #expect(chat.shows("── you are not in #ideas any more"), "\(chat.screen.text)")
+            #expect(chat.shows("── you are no longer in #ideas"), "\(chat.screen.text)")
             mina.run("member", "remove", "@Joon", "--yes")
-            #expect(chat.shows("── you are out of this workspace"), "\(chat.screen.text)")
+            #expect(chat.shows("── you are no longer in this workspace"), "\(chat.screen.text)")
             chat.type("\u{4}")
             #expect(chat.end() == 0)
         }
@@ -136,13 +136,13 @@ extension TerminalEndToEnd {
             let long = String(repeating: "word ", count: 3_480)
             // As a terminal pastes that marks nothing, and as one that does.
             chat.type(long)
-            #expect(chat.shows("! too long: at most 16 KiB; the last of it was not taken"))
+            #expect(chat.shows("! too long: at most 16 KiB; the end was cut off"))
             chat.type("\r")
-            #expect(chat.shows("! nothing was sent: a part is missing"))
+            #expect(chat.shows("! not sent: part of the line is missing"))
             chat.type("\u{3}short\r")
             #expect(eventually { node.texts() == ["short"] })
             chat.type("whole\u{1B}[200~\(long)\u{1B}[201~")
-            #expect(chat.shows("! too long: at most 16 KiB; nothing was taken"))
+            #expect(chat.shows("! too long: at most 16 KiB; nothing was pasted"))
             #expect(chat.wait { $0.screen.lines.last == "#general> whole" })
             chat.type("\r")
             #expect(eventually { node.texts() == ["short", "whole"] })
@@ -155,7 +155,7 @@ extension TerminalEndToEnd {
             let chat = try terminal(node)
             #expect(chat.shows("#general>"))
             chat.type("draft\u{3}\u{3}")
-            #expect(chat.shows("ctrl-D leaves; ctrl-C once more ends"))
+            #expect(chat.shows("press ctrl-C again or ctrl-D to quit"))
             chat.type("\u{3}")
             #expect(chat.end() == 128 + SIGINT)
             #expect(chat.isCooked)
@@ -174,7 +174,7 @@ extension TerminalEndToEnd {
             chat.type("/react 2 🎉\r")
             #expect(chat.shows("🎉 Mina on Mina: welcome"), "\(chat.text)")
             chat.type("/help\r")
-            #expect(chat.shows("what waits elsewhere"))
+            #expect(chat.shows("show unread messages elsewhere"))
             chat.type("/joim x\r")
             #expect(chat.shows("did you mean /join?"))
             // The kernel cuts such a line, and says nothing of it.

@@ -68,7 +68,7 @@ extension TerminalEndToEnd {
             chat.type("frist\r")
             #expect(chat.shows("frist"))
             chat.type("/edit first\r")
-            #expect(chat.shows("✎ Mina changed: first"))
+            #expect(chat.shows("✎ Mina edited: first"))
             #expect(eventually { joon.texts() == ["first"] })
             joon.run("message", "react", "last", "👍", "--in", "general")
             #expect(chat.shows("👍 Joon on Mina: first"))
@@ -81,7 +81,7 @@ extension TerminalEndToEnd {
             chat.type("//no command\r")
             #expect(chat.shows("  /no command"))
             chat.type("/delete\r")
-            #expect(chat.shows("✗ Mina deleted their message of"))
+            #expect(chat.shows("✗ Mina deleted their message from"))
             chat.type("/joim x\r")
             #expect(chat.shows("did you mean /join?"))
             mina.run("channel", "create", "random", "--topic", "what else")
@@ -108,7 +108,7 @@ extension TerminalEndToEnd {
             chat.type("half a sen")
             #expect(chat.shows("half a sen"))
             #expect(node.run("down").status == 0)
-            #expect(chat.shows("the daemon is away"))
+            #expect(chat.shows("the daemon does not answer"))
             #expect(chat.shows("#general (waiting)> half a sen"))
             chat.type("tence\rand another")
             #expect(chat.shows("(waits) half a sentence"))
@@ -127,7 +127,7 @@ extension TerminalEndToEnd {
             let chat = try Self.terminal(node, "chat")
             #expect(chat.shows("#general>"))
             #expect(node.run("down").status == 0)
-            #expect(chat.shows("the daemon is away"))
+            #expect(chat.shows("the daemon does not answer"))
             chat.type("not lost\r")
             #expect(chat.shows("(waits) not lost"))
             chat.type(end)
@@ -167,7 +167,7 @@ extension TerminalEndToEnd {
             #expect(chat.wait { $0.screen.lines.last == "@Joon, Sora>" }, "\(chat.screen.text)")
             #expect(mina.run("channel", "list", "--json").objects.count == 1)
             chat.type("/join #plans\r")
-            #expect(chat.shows("you are in #plans now"), "\(chat.screen.text)")
+            #expect(chat.shows("you are now in #plans"), "\(chat.screen.text)")
             #expect(mina.run("channel", "list", "--json").objects.count == 2)
             chat.type("\u{4}")
             #expect(chat.end() == 0)
@@ -219,7 +219,7 @@ extension TerminalEndToEnd {
                 })
             chat.type("\u{C}")
             // What may still change is drawn again, such as a message whose mark is not settled.
-            #expect(chat.wait { !$0.screen.text.contains("nothing was said here yet") })
+            #expect(chat.wait { !$0.screen.text.contains("no messages here yet") })
             #expect(chat.wait { $0.screen.lines.last?.hasSuffix("끝") == true })
             kill(chat.pid, SIGTERM)
             #expect(chat.end() == 128 + SIGTERM)
@@ -293,12 +293,12 @@ extension TerminalEndToEnd {
                 chat.type(line + "\r")
                 try #require(
                     chat.wait {
-                        $0.text.components(separatedBy: "say it again").count == number + 2
+                        $0.text.components(separatedBy: "try again").count == number + 2
                     }, "\(line)")
             }
             // What needs no daemon is done, and what is said is kept.
             chat.type("/help\r")
-            #expect(chat.shows("this list"))
+            #expect(chat.shows("list these commands"))
             chat.type("/thread last well\r")
             #expect(chat.shows("(waits) well"))
             #expect(node.up().status == 0)

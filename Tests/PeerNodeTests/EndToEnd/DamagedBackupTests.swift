@@ -56,10 +56,10 @@ extension AttackedEndToEnd {
                 sql: """
                     CREATE TRIGGER thief AFTER INSERT ON operation
                         BEGIN DELETE FROM message WHERE arr <> new.arr; END
-                    """, words: "no store has thief"),
+                    """, words: "it has thief, which no store has"),
             Damage(
                 sql: "CREATE VIEW window AS SELECT * FROM operation",
-                words: "no store has window"),
+                words: "it has window, which no store has"),
         ]
 
         @Test(arguments: damages)
@@ -140,7 +140,7 @@ extension AttackedEndToEnd {
                     let outcome = mina.run("backup", "verify", file, "--json")
                     #expect(outcome.error.reason == "backup.damaged", "byte \(place)")
                     #expect(
-                        outcome.errors.contains("its bytes are not those that were written"),
+                        outcome.errors.contains("its contents were changed or damaged"),
                         "byte \(place) of \(start)..<\(end): \(outcome.errors)")
                 }
                 start = end

@@ -60,7 +60,7 @@ extension EndToEnd {
                 joon.run("send", "general", "mine", "--json").object["id"]?.stringValue)
             // Mina owns the workspace: hidden, and taken back.
             try #require(eventually { mina.texts("general").contains("mine") })
-            #expect(mina.run("message", "delete", other).status == 0)
+            #expect(mina.run("message", "delete", other, "--yes").status == 0)
             #expect(eventually { !joon.texts("general").contains("mine") })
             #expect(mina.run("send", "general", "meanwhile").status == 0)
             // Of what was deleted the last one.

@@ -75,7 +75,7 @@ extension TerminalEndToEnd {
                         return screen.shows("here", within: 1)
                     })
                 node.run("down")
-                #expect(screen.shows("── the daemon is away"), "\(screen.screen.text)")
+                #expect(screen.shows("── the daemon does not answer"), "\(screen.screen.text)")
                 node.run("up")
                 node.run("send", "general", "and \(words[0]) again")
                 #expect(screen.shows("and \(words[0]) again"), "\(screen.screen.text)")
@@ -95,13 +95,13 @@ extension TerminalEndToEnd {
             #expect(again.output.contains("profile set --name Mini"))
             #expect(!node.run("up", "--name", "mina").output.contains("warn name"))
             let elsewhere = node.run("up", "--listen", "127.0.0.1:1")
-            #expect(elsewhere.output.contains("'--listen' counts at its start"))
+            #expect(elsewhere.output.contains("'--listen' takes effect at its start"))
             let listens =
                 node.run("net", "status", "--json").object["listen"]?[0]?.stringValue ?? ""
             let same = node.run("up", "--listen", listens, "--announce", "off")
-            #expect(!same.output.contains("counts at its start"), "\(same.output)")
+            #expect(!same.output.contains("takes effect at its start"), "\(same.output)")
             node.run("net", "suspend")
-            #expect(node.run("status").output.contains("the network was suspended here"))
+            #expect(node.run("status").output.contains("the network is suspended"))
             #expect(node.run("status", "--check").status == 0)
         }
 
@@ -192,9 +192,9 @@ extension TerminalEndToEnd {
             #expect(
                 try files.contentsOfDirectory(atPath: node.home)
                     .contains { $0.hasPrefix("before-restore-") })
-            let wiped = node.run("session", "logout", "--wipe", "all", "--force")
+            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--yes")
             #expect(wiped.status == 0, "\(wiped.errors)")
-            #expect(wiped.output.contains("backups that you wrote elsewhere are still there"))
+            #expect(wiped.output.contains("backups that you saved elsewhere still exist"))
             #expect(
                 try files.contentsOfDirectory(atPath: node.home).sorted()
                     == ["lock", "notes.txt"])

@@ -16,7 +16,7 @@ extension TerminalEndToEnd {
                 PseudoTerminal(
                     [TemporaryNode.program, "--home", node.home, "invite", "create"] + flags,
                     environment: node.scriptEnvironment, columns: 220, rows: 24))
-            #expect(terminal.shows("waiting; ctrl-C ends that"), "\(terminal.screen.text)")
+            #expect(terminal.shows("waiting for them to join"), "\(terminal.screen.text)")
             return terminal
         }
 
@@ -33,10 +33,10 @@ extension TerminalEndToEnd {
             #expect(other.join(mina.invite(), name: "Zoe").status == 0)
             let joon = TemporaryNode()
             #expect(joon.join(link(on: inviting), name: "Joon").status == 0)
-            #expect(inviting.shows("Joon is in, as member"), "\(inviting.screen.text)")
+            #expect(inviting.shows("Joon joined as member"), "\(inviting.screen.text)")
             let sora = TemporaryNode()
             #expect(sora.join(link(on: inviting), name: "Sora").status == 0)
-            #expect(inviting.shows("Sora is in, as member"), "\(inviting.screen.text)")
+            #expect(inviting.shows("Sora joined as member"), "\(inviting.screen.text)")
             #expect(inviting.end() == 0)
             #expect(!inviting.screen.text.contains("Zoe"))
         }
@@ -46,22 +46,22 @@ extension TerminalEndToEnd {
             let inviting = try terminal(mina, "--approve")
             let joon = TemporaryNode()
             #expect(joon.join(link(on: inviting), name: "Joon", timeout: "10s").status == 7)
-            #expect(inviting.shows("Joon asks to come in"), "\(inviting.screen.text)")
+            #expect(inviting.shows("Joon is asking to join"), "\(inviting.screen.text)")
             #expect(inviting.screen.text.contains("request approve @Joon"))
             let home = try #require(
                 PseudoTerminal(
                     [TemporaryNode.program, "--home", mina.home],
                     environment: mina.scriptEnvironment, columns: 80, rows: 24))
-            #expect(home.shows("1 person asks to come in"), "\(home.screen.text)")
+            #expect(home.shows("1 person is asking to join"), "\(home.screen.text)")
             #expect(home.shows("request list"))
             let waiting = try #require(
                 PseudoTerminal(
                     [TemporaryNode.program, "--home", joon.home],
                     environment: joon.scriptEnvironment, columns: 80, rows: 24))
-            #expect(waiting.shows("wait until somebody lets you in"), "\(waiting.screen.text)")
+            #expect(waiting.shows("wait until someone lets you in"), "\(waiting.screen.text)")
             let id = mina.run("invite", "list", "--json").objects.first?["id"]?.stringValue ?? ""
             #expect(mina.run("invite", "revoke", id).status == 0)
-            #expect(inviting.shows("the invite was taken back"), "\(inviting.screen.text)")
+            #expect(inviting.shows("the invite was revoked"), "\(inviting.screen.text)")
             #expect(inviting.end() == 0)
         }
 

@@ -151,7 +151,8 @@ extension EndToEnd {
             #expect(node.run("session", "unlock", "--passphrase-file", first).status == 4)
             #expect(node.run("session", "unlock", "--passphrase-file", second).status == 0)
             #expect(
-                node.run("passphrase", "change", "--current-file", second, "--remove").status
+                node.run("passphrase", "change", "--current-file", second, "--remove", "--yes")
+                    .status
                     == 0)
             node.run("down")
             #expect(node.up().status == 0)
@@ -180,10 +181,10 @@ extension EndToEnd {
         @Test func `is wiped by a log-out, and is a new home then`() throws {
             let (node, _) = try Self.sealed()
             node.run("send", "general", "gone")
-            let refused = node.run("session", "logout", "--wipe", "all", "--json")
+            let refused = node.run("session", "logout", "--wipe", "all", "--yes", "--json")
             #expect(refused.status == 7)
             #expect(refused.error.kind == "unsynced")
-            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--json")
+            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--yes", "--json")
             #expect(wiped.status == 0, "\(wiped.errors)")
             #expect(wiped.object["wiped"] == true)
             let left = try Self.files(of: node).map(\.path)
@@ -199,7 +200,7 @@ extension EndToEnd {
             try FileManager.default.removeItem(atPath: listen)
             try FileManager.default.createDirectory(
                 atPath: listen + "/inside", withIntermediateDirectories: true)
-            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--json")
+            let wiped = node.run("session", "logout", "--wipe", "all", "--force", "--yes", "--json")
             #expect(wiped.status == 70, "\(wiped.errors)")
             #expect(wiped.error.reason == "wipe.failed")
             let left = try Self.files(of: node).map(\.path)

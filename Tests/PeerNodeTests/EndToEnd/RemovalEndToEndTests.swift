@@ -25,7 +25,7 @@ extension EndToEnd {
             #expect(joon.run("send", "general", "late").status == 0)
             let removed = mina.run("member", "remove", "@Joon")
             #expect(removed.status == 0, "\(removed.errors)")
-            #expect(removed.output.hasPrefix("Joon is out; "))
+            #expect(removed.output.hasPrefix("Joon was removed. "))
             #expect(
                 eventually {
                     mina.run("member", "status", "@Joon", "--json").objects
@@ -59,13 +59,13 @@ extension EndToEnd {
             #expect(eventually { digest(mina) == digest(wim) })
 
             #expect(mina.run("member", "remove", "@Joon").status == 6)
-            #expect(mina.run("member", "role", "@Wim", "admin").output == "Wim is admin now\n")
+            #expect(mina.run("member", "role", "@Wim", "admin").output == "Wim is now admin\n")
             #expect(mina.run("workspace", "leave").status == 6)
             #expect(mina.run("member", "role", "@Wim", "owner").status == 2)
             #expect(mina.run("workspace", "transfer", "@Wim", "--yes").status == 0)
             let left = mina.run("workspace", "leave")
             #expect(mina.run("up").output.contains("join LINK, with an invite"))
-            #expect(left.output == "left acme; it stays readable here\n")
+            #expect(left.output == "left acme; you can still read it here\n")
             #expect(mina.texts() == ["known", "among us"])
             #expect(
                 eventually { wim.run("member", "list", "--json").objects.count == 1 })

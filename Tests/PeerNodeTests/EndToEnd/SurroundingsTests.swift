@@ -137,7 +137,7 @@ extension AttackedEndToEnd {
             var testDescription: String { what }
         }
 
-        private static let backup = "put back identity/device.key from a backup"
+        private static let backup = "restore identity/device.key from a backup"
         static let faults = [
             Fault(what: "0644", hint: "chmod 600", mode: 0o644),
             Fault(what: "0640", hint: "chmod 600", mode: 0o640),
@@ -227,7 +227,7 @@ extension AttackedEndToEnd {
             symlink(node.home + "/moved.key", path)
             let refused = node.up()
             #expect(refused.status == 78)
-            #expect(refused.errors.contains("no plain file"), "\(refused.errors)")
+            #expect(refused.errors.contains("not a regular file"), "\(refused.errors)")
         }
     }
 }

@@ -56,8 +56,8 @@ import Testing
     }
 
     static let outputs: [(printed: [String], shown: [String], fits: Bool)] = [
-        (["m_06gz  held by 1 device"], ["m_…  held by 1 device"], true),
-        (["m_06gz  held by 2 devices"], ["m_…  held by 1 device"], false),
+        (["m_06gz  saved"], ["m_…  saved"], true),
+        (["m_06gz  saved on 2 devices"], ["m_…  saved"], false),
         (["a", "b", "c"], ["a", "…", "c"], true), (["a", "c"], ["…", "c"], true),
         (["a", "b"], ["a"], false), (["a"], ["a", "b"], false), ([], [], true),
         (["-- Today --", "a   b"], ["-- Friday --", "a b"], true),

@@ -54,7 +54,7 @@ import WorkspaceModel
         try withHome { home, files in
             // A pipe would keep a reader waiting for ever.
             #expect(mkfifo(home.identity, 0o600) == 0)
-            #expect(refusal(files)?.message == "\(home.identity) is no plain file")
+            #expect(refusal(files)?.message == "\(home.identity) is not a regular file")
             try FileSystem.remove(home.identity)
             #expect(symlink(home.data + "/missing", home.identity) == 0)
             #expect(refusal(files) != nil, "a link to nothing is a link all the same")

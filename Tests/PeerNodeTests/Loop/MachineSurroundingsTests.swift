@@ -83,10 +83,10 @@ private final class Machine {
                 #expect(finding.state == "ok", "\(id): \(finding.message)")
                 #expect(finding.hint == nil)
             }
-            #expect(machine.findings["families"]?.message == "it listens by IPv4 and IPv6")
+            #expect(machine.findings["families"]?.message == "it listens on IPv4 and IPv6")
             #expect(
                 machine.findings["route"]?.message
-                    == "eth0 leads out; this machine is 192.168.1.20:29790")
+                    == "the route out is eth0; this machine has 192.168.1.20:29790")
             #expect(machine.findings["limits"]?.message == "1024 open files are allowed")
             #expect(machine.findings["linger"] == nil && machine.findings["vpn"] == nil)
         }
@@ -109,7 +109,7 @@ private final class Machine {
             #expect(open.state == "fail" && open.hint?.hasPrefix("chmod 600 ") == true)
             chmod(machine.socket, 0o600)
             machine.user += 1
-            #expect(machine.findings["socket"]?.message.contains("somebody else's") == true)
+            #expect(machine.findings["socket"]?.message.contains("belongs to someone else") == true)
             machine.user -= 1
             unlink(machine.socket)
             #expect(machine.findings["socket"]?.state == "fail")
@@ -155,7 +155,7 @@ private final class Machine {
             #expect(machine.findings["families"]?.state == "ok")
             machine.facts.listen = ["[fd00::1]:29790"]
             try machine.listen([(true, "0001", 29_790, true)])
-            #expect(machine.findings["families"]?.message == "it listens by IPv6 alone")
+            #expect(machine.findings["families"]?.message == "it listens on IPv6 only")
             machine.facts = SurroundingsFacts(listen: [], port: nil)
             #expect(machine.findings["families"] == nil && machine.findings["port"] == nil)
         }
@@ -164,13 +164,13 @@ private final class Machine {
     @Test func `has ways out by either family, or none`() throws {
         try withMachine { machine in
             try machine.write("/proc/net/route", "Iface\tDestination\n")
-            #expect(machine.findings["route"]?.message.hasPrefix("no way leads out") == true)
+            #expect(machine.findings["route"]?.message.hasPrefix("there is no route out") == true)
             let none = Self.anyV6
             try machine.write(
                 "/proc/net/ipv6_route",
                 "\(none) 00 \(none) 00 \(none) ffffffff 1 0 00200200 lo\n"
                     + "\(none) 00 \(none) 00 \(none) 00000400 1 0 00000003 wlan0\n")
-            #expect(machine.findings["route"]?.message.hasPrefix("wlan0 leads out") == true)
+            #expect(machine.findings["route"]?.message.hasPrefix("the route out is wlan0") == true)
             #expect(machine.findings["route"]?.state == "ok")
         }
     }
@@ -237,7 +237,7 @@ private final class Machine {
             try FileManager.default.createDirectory(
                 atPath: machine.root + "/etc/ufw/user.rules", withIntermediateDirectories: true)
             let finding = try #require(machine.findings["firewall"])
-            #expect(finding.state == "warn" && finding.message.contains("not readable"))
+            #expect(finding.state == "warn" && finding.message.contains("cannot be read"))
         }
     }
 

@@ -136,7 +136,7 @@ extension JSONValue {
             "channel.role", .plans(["member": "Ana", "role": "member"]))
         #expect(error.kind == .transferFirst)
         let unknown = try plans.ana.refused("channel.transfer", .plans(["member": "Zoe"]))
-        #expect(unknown.kind == .notFound && unknown.fields.first?.name == "member")
+        #expect(unknown.kind == .unknownUser && unknown.fields.first?.name == "member")
     }
 
     @Test func `what a former owner wrote without knowing of it does not count`() throws {
@@ -218,7 +218,7 @@ extension JSONValue {
     @Test func `are refused by name when they are not in the workspace`() throws {
         let plans = try Plans()
         let error = try plans.joon.refused("channel.add", .plans(["members": ["Ana", "Zoe"]]))
-        #expect(error.kind == .notFound && error.fields.first?.name == "members")
+        #expect(error.kind == .unknownUser && error.fields.first?.name == "members")
     }
 
     @Test func `cannot lose the owner`() throws {

@@ -39,6 +39,7 @@ import WorkspaceTestKit
     func `deletes nothing by a date at which it was there`(isOwner: Bool) throws {
         let (wim, joon, bench) = (world.wim, world.joon, world.bench)
         if isOwner {
+            try wim.ok("channel.add", ["channel": "plans", "members": ["@Joon"]])
             try wim.ok("channel.transfer", ["channel": "plans", "member": "@Joon"])
             bench.advance(5_000)
         }
@@ -69,6 +70,7 @@ import WorkspaceTestKit
     /// Who gives the right away says when, and could say that it is in a hundred years.
     @Test func `is not kept by a link with a date far ahead`() throws {
         let (joon, wim, bench) = (world.joon, world.wim, world.bench)
+        try wim.ok("channel.add", ["channel": "plans", "members": ["@Joon"]])
         try wim.ok("channel.transfer", ["channel": "plans", "member": "@Joon"])
         bench.advance(5_000)
         let core = try #require(joon.host?.core)

@@ -119,22 +119,22 @@ import WorkspaceTestKit
         table.bench.advance(5_000)
         #expect(
             try last(table.bob, "#plans")
-                == (true, "Bob is member by this, and may read and send"))
+                == (true, "this gives Bob the role member, so they may read and send"))
         #expect(
             try last(table.bob, "#board")
-                == (true, "Bob is owner of it by this, and may read and send"))
+                == (true, "this gives Bob the role owner in it, so they may read and send"))
         #expect(
             try last(table.cleo, "#board", "edit")
-                == (false, "Cleo is only member of it by this, so may not edit"))
+                == (false, "this gives Cleo only the role member in it, so they may not edit"))
         try table.cleo.send("psst", to: "@Bob")
         #expect(
             try last(table.bob, try table.bob.ok("dm.list").items[0].text("id"), "edit")
-                == (false, "a direct conversation is nobody's, so nobody may edit"))
+                == (false, "a direct conversation has no owner, so nobody may edit"))
         try table.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
         table.bench.advance(5_000)
         #expect(
             try last(table.cleo, "#board")
-                == (true, "Cleo is not in it any more, so may not send"))
+                == (true, "Cleo is no longer in it, so may not send"))
         for name in ["plans", "board"] {
             try table.bob.ok("channel.archive", ["channel": .string(name)])
             let sending = try last(table.bob, "#" + name, "send")
@@ -155,6 +155,6 @@ import WorkspaceTestKit
         #expect(ids.count == 2)
         for id in ids { try table.bob.ok("why", ["subject": id]) }
         let unknown = try table.bob.refused("why", ["subject": "nobody"])
-        #expect(unknown.kind == .notFound)
+        #expect(unknown.kind == .unknownUser)
     }
 }

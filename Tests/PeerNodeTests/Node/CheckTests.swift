@@ -66,7 +66,7 @@ import WorkspaceTestKit
         #expect(found["ok"] == false)
         let problem = try #require(found["problems"]?.arrayValue?.first)
         #expect(problem["kind"] == "operation")
-        #expect(problem["text"] == "its bytes do not give its id")
+        #expect(problem["text"] == "its bytes do not match its id")
         let repaired = try mina.ok("node.check", ["repair": true])
         #expect(try repaired.number("repaired") > 0)
         bench.advance(120_000)

@@ -23,7 +23,7 @@ import WorkspaceTestKit
             try table.bob.refused("message.send", ["channel": .string(name), "text": "hi"])
         }
         for name in ["@Cleo,", "@,", "@Cleo, Nobody", "@Cleo, Cleo"] {
-            #expect(try refused(name).kind == .notFound, "\(name)")
+            #expect(try refused(name).kind == .unknownUser, "\(name)")
         }
         // Nobody is left out without a word.
         let most = Limits.directPeopleMax

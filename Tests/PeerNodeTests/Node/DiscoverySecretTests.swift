@@ -19,7 +19,9 @@ import WorkspaceTestKit
         let before = core.network.unanswered
         defer { core.network.unanswered = before }
         if !(try node.workspace().keys.isEmpty) { core.network.noteUnanswered("nowhere") }
-        guard case .workspace(_, let number)? = core.candidate(forDial: 0, at: "nowhere")?.label
+        guard
+            case .workspace(_, let number)? = core.candidate(
+                toDial: .address(try #require(PeerAddress("nowhere:1"))), at: "nowhere")?.label
         else { return nil }
         return number
     }

@@ -95,7 +95,7 @@ import WorkspaceTestKit
     @Test func `knows how old the last backup is`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        #expect(try finding("backup", mina)["message"] == "no backup was made yet")
+        #expect(try finding("backup", mina)["message"] == "no backup has been made yet")
         let day: UInt64 = 24 * 3_600_000
         bench.wall += 8 * day
         let never = try finding("backup", mina)

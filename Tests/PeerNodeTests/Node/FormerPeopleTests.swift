@@ -22,7 +22,7 @@ import WorkspaceTestKit
         #expect(refused.kind == .forbidden && refused.reason == "channel.deserted")
         // Whoever never spoke with her is told that there is nobody.
         let unknown = try table.ada.refused("message.history", ["channel": "@Cleo"])
-        #expect(unknown.kind == .notFound)
+        #expect(unknown.kind == .unknownUser)
     }
 
     @Test func `of two people is told with ids that can be pasted`() throws {

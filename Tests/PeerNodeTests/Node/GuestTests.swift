@@ -84,7 +84,7 @@ struct GuestTable {
         #expect(
             try GuestTable.names("member.list", on: table.gita).sorted() == ["Ada", "Bob", "Gita"])
         #expect(try table.gita.ok("workspace.get")["members"] == 3)
-        #expect(try table.gita.refused("member.get", ["member": "@Cleo"]).kind == .notFound)
+        #expect(try table.gita.refused("member.get", ["member": "@Cleo"]).kind == .unknownUser)
         // Who comes into the channel later is named to the guests in it.
         try table.ada.ok("channel.add", ["channel": "board", "members": ["@Cleo"]])
         table.bench.advance(1_000)
@@ -142,7 +142,7 @@ struct GuestTable {
         let gita = table.gita
         let general = try gita.refused("message.send", ["channel": "general", "text": "x"])
         #expect(general.kind == .notFound)
-        #expect(general.hint?.contains("private channels only") == true)
+        #expect(general.hint?.contains("only be in private channels") == true)
         #expect(try gita.refused("message.history", ["channel": "general"]).kind == .notFound)
         for (method, arguments) in [
             ("channel.create", ["name": "mine"]),
@@ -280,10 +280,10 @@ struct GuestTable {
         let table = try GuestTable()
         #expect(
             try table.gita.refused("message.send", ["channel": "@Cleo", "text": "x"]).kind
-                == .notFound)
+                == .unknownUser)
         #expect(
             try table.cleo.refused("message.send", ["channel": "@Gita", "text": "x"]).kind
-                == .notFound)
+                == .unknownUser)
         // Into a private channel everybody may be brought, a guest included.
         try table.cleo.ok("channel.create", ["name": "plans", "private": true, "history": "all"])
         try table.cleo.ok("channel.add", ["channel": "plans", "members": ["@Gita"]])
@@ -296,7 +296,7 @@ struct GuestTable {
         #expect(
             try table.cleo.refused(
                 "channel.add", ["channel": "open", "members": ["@Gita"]]
-            ).kind == .notFound)
+            ).kind == .unknownUser)
     }
 }
 

@@ -159,21 +159,21 @@ import WorkspaceTestKit
         Damage(
             testDescription: "payload",
             sql: "UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = 3",
-            what: "its bytes do not give its id"),
+            what: "its bytes do not match its id"),
         Damage(
             testDescription: "id",
             sql: "UPDATE operation SET id = zeroblob(32) WHERE arr = 3",
-            what: "its bytes do not give its id"),
+            what: "its bytes do not match its id"),
         Damage(
             testDescription: "signature",
             sql: "UPDATE operation SET sig = zeroblob(64) WHERE arr = 3",
-            what: "its signature does not verify any more"),
+            what: "its signature no longer verifies"),
         Damage(
             testDescription: "timestamp", sql: "UPDATE operation SET hlc = hlc + 1 WHERE arr = 3",
-            what: "its bytes do not give its id"),
+            what: "its bytes do not match its id"),
         Damage(
             testDescription: "kind", sql: "UPDATE operation SET kind = 1 WHERE arr = 3",
-            what: "its bytes do not give its id"),
+            what: "its bytes do not match its id"),
     ]
 
     @Test(arguments: damages)

@@ -204,7 +204,7 @@ import WorkspaceTestKit
             try cleo.ok("node.doctor").items.first { $0["id"] == "keys" })
         #expect(finding["state"] == "warn")
         #expect(finding["message"]?.stringValue?.contains("'board': 1 key is missing") == true)
-        #expect(finding["hint"]?.stringValue?.contains("taken out") == true)
+        #expect(finding["hint"]?.stringValue?.contains("been removed") == true)
         let warnings = try cleo.ok("node.status")["warnings"]?.arrayValue ?? []
         #expect(warnings.contains { $0["kind"] == "keys.missing" })
         let steps = try cleo.ok("why", ["subject": "#board"])["steps"]?.arrayValue ?? []

@@ -84,7 +84,8 @@ import WorkspaceTestKit
         let (bench, mina, eve) = try world()
         try callEve("here", eve, in: bench)
         #expect(
-            try mina.refused("message.send", ["channel": "@here", "text": "x"]).kind == .notFound)
+            try mina.refused("message.send", ["channel": "@here", "text": "x"]).kind == .unknownUser
+        )
         let id = try eve.ok("identity.show")["members"]?[0]?["member"] ?? .null
         try mina.ok("message.send", ["channel": id, "text": "by id"])
         bench.advance(5_000)

@@ -270,6 +270,9 @@ import WorkspaceTestKit
         let listed = failure.details["channels"]?.arrayValue ?? []
         #expect(listed.compactMap { $0["name"] } == ["plans", "board"])
         #expect(listed.first?["id"] == plans)
+        let absent = try bob.refused("channel.transfer", ["channel": "plans", "member": "@Ada"])
+        #expect(absent.reason == "channel.absent")
+        try bob.ok("channel.add", ["channel": "plans", "members": ["@Ada"]])
         try bob.ok("channel.transfer", ["channel": "plans", "member": "@Ada"])
         try bob.ok("channel.delete", ["channel": "board"])
         try bob.ok("workspace.leave")

@@ -25,8 +25,8 @@ import WorkspaceTestKit
 
     private func secret(dialledBy node: BenchNode, to other: BenchNode) throws -> PSKCandidate {
         let core = try #require(node.host?.core)
-        core.network.dials[77] = .device(try #require(other.host?.core.ownDevice))
-        return try #require(core.candidate(forDial: 77, at: "nowhere"))
+        let device = try #require(other.host?.core.ownDevice)
+        return try #require(core.candidate(toDial: .device(device), at: "nowhere"))
     }
 
     @Test func `are all known to everybody while nobody has left`() throws {

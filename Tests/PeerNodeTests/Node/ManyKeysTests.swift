@@ -108,7 +108,7 @@ extension EpochKeyring {
             "UPDATE epoch_key SET secret = x'00' WHERE secret IS NOT NULL"
                 + (areAllSo ? "" : " AND kid > (SELECT max(kid) - 2 FROM epoch_key)"))
         let found = try mina.ok("node.check")
-        let text = areAllSo ? "\(held) keys do not open" : "2 keys do not open"
+        let text = areAllSo ? "\(held) keys cannot be opened" : "2 keys cannot be opened"
         #expect(try found["problems"]?.arrayValue?.map { try $0.text("text") } == [text])
         let mended = try mina.ok("node.check", ["repair": true])
         #expect(mended["repaired"] == .integer(areAllSo ? 0 : 1))

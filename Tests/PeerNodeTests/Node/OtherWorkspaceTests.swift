@@ -91,7 +91,7 @@ import WorkspaceTestKit
         }
         bench.advance(5_000)
         let failure = try mina.refused("message.send", ["channel": "@Nora", "text": "secret"])
-        #expect(failure.kind == (isGone ? .notFound : .ambiguous), "\(failure)")
+        #expect(failure.kind == (isGone ? .unknownUser : .ambiguous), "\(failure)")
         bench.advance(5_000)
         #expect(try (stranger.ok("dm.list")["items"]?.arrayValue ?? []).isEmpty)
     }

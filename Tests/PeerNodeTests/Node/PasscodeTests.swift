@@ -197,7 +197,7 @@ import WorkspaceTestKit
         #expect(!mina.log.contains { $0.contains("store.restored") })
         #expect(try !mina.eventTypes().contains("store.restored"))
         let told = try mina.ok("node.status").text + mina.ok("node.doctor").text
-        for word in ["copied", "put back", "replaced", "restored"] {
+        for word in ["copied", "from a copy", "replaced", "restored"] {
             #expect(!told.contains(word), "\(word)")
         }
         try mina.restart()

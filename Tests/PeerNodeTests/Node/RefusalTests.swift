@@ -35,12 +35,22 @@ import WorkspaceTestKit
             Self(method, parameters, "bad_request", -32602, exit: 2, field: field)
         }
 
+        static func nobody(_ method: String, _ parameters: JSONValue, _ field: String) -> Self {
+            Self(method, parameters, "unknown_user", -32002, exit: 5, field: field)
+        }
+
         static func missing(
             _ method: String, _ parameters: JSONValue, _ field: String?, by caller: Caller = .owner
         ) -> Self {
             Self(method, parameters, "not_found", -32001, exit: 5, field: field, by: caller)
         }
     }
+
+    static let unknownPeople: [Refusal] = [
+        .nobody("channel.get", ["channel": "@Nobody"], "channel"),
+        .nobody("message.send", ["channel": "@Nobody", "text": "x"], "channel"),
+        .nobody("dm.open", ["members": ["Joon", "Nobody"]], "members"),
+    ]
 
     static let unknownMessage = "m_" + String(repeating: "0", count: 26)
     static let longText = JSONValue.string(String(repeating: "x", count: 16 * 1024 + 1))
@@ -112,9 +122,6 @@ import WorkspaceTestKit
         .missing("channel.get", ["channel": "nowhere"], "channel"),
         .missing("channel.get", ["channel": "c_000000"], "channel"),
         .missing("channel.join", ["channel": "nowhere"], "channel"),
-        .missing("channel.get", ["channel": "@Nobody"], "channel"),
-        .missing("message.send", ["channel": "@Nobody", "text": "x"], "channel"),
-        .missing("dm.open", ["members": ["Joon", "Nobody"]], "members"),
         .missing("message.send", ["channel": "nowhere", "text": "x"], "channel"),
         .missing(
             "message.send",
@@ -171,7 +178,7 @@ import WorkspaceTestKit
         return (bench, [.owner: mina, .member: joon, .nobody: nobody], invite)
     }
 
-    @Test(arguments: badRequests + absences + others)
+    @Test(arguments: badRequests + absences + unknownPeople + others)
     func `names kind, number, exit status and field, and changes nothing`(
         _ row: Refusal
     ) throws {

@@ -136,7 +136,7 @@ extension BenchNode {
         #expect(
             try mina.texts(of: "plan", ["after": .integer(at), "before": .integer(at)]).count == 1)
         #expect(try mina.texts(of: "plan", ["after": 9, "before": 8]).isEmpty)
-        #expect(try mina.refused("search", ["query": "x", "from": "@Nobody"]).kind == .notFound)
+        #expect(try mina.refused("search", ["query": "x", "from": "@Nobody"]).kind == .unknownUser)
         #expect(try mina.refused("search", ["query": "x", "channels": ["none"]]).kind == .notFound)
     }
 

@@ -42,7 +42,7 @@ import WorkspaceTestKit
         #expect(
             told.first?["message"]
                 == .string(
-                    "Mina had handed acme to Joon; that was undone, and does not count any more"))
+                    "Mina handed acme to Joon; that was undone, and no longer counts"))
         // Here the owner was who it had been.
         let own = try laptop.events(since: before, types: ["node.warning"])
         #expect(!own.contains { $0["data"]?["kind"] == "transfer.undone" })

@@ -112,7 +112,7 @@ import WorkspaceTestKit
         try mina.ok("workspace.create", ["name": "side"])
         let other = try mina.refused("workspace.delete", ["name": "acme"])
         #expect(other.message.contains("'side'") && other.hint?.contains("side") == false)
-        #expect(other.hint?.contains("say with -w") == true)
+        #expect(other.hint?.contains("one with -w") == true)
         let rest = try mina.ok("workspace.list").items
         #expect(rest.count == 2 && rest.allSatisfy { $0["deleted"] != true })
         withExtendedLifetime(bench) {}

@@ -15,14 +15,14 @@ import WorkspaceTestKit
         KnownAddress(try #require(PeerAddress(text)), source: source, freshness: Self.wall)
     }
 
-    @Test func `dials one address of a peer at a time and the next at once`() throws {
+    @Test func `dials a peer's next address when one has failed, at once`() throws {
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1", .manual), try known("b:1")])
         #expect(registry.nextDeadline == 0)
         let first = registry.dialsDue(now: 100)
         #expect(first.map(\.address.text) == ["a:1"])
         #expect(registry.dialsDue(now: 100).isEmpty)
-        #expect(registry.nextDeadline == nil)
+        #expect(registry.nextDeadline == 100 + Limits.dialHeadStartMilliseconds)
         registry.failed(first[0].number, error: "refused", now: 100, using: random)
         let second = registry.dialsDue(now: 100)
         #expect(second.map(\.address.text) == ["b:1"])
@@ -38,6 +38,49 @@ import WorkspaceTestKit
         #expect(registry.nextDeadline == until)
         #expect(registry.dialsDue(now: until - 1).isEmpty)
         #expect(registry.dialsDue(now: until).map(\.address.text) == ["a:1"])
+    }
+
+    /// Most addresses are of networks that somebody has left: what is sent there is never answered.
+    @Test func `has a peer's addresses race, each with a head start`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1", .manual), try known("b:1")])
+        let first = registry.dialsDue(now: 0)
+        #expect(first.map(\.address.text) == ["a:1"])
+        let step = Limits.dialHeadStartMilliseconds
+        #expect(registry.dialsDue(now: step - 1).isEmpty)
+        let second = registry.dialsDue(now: step)
+        #expect(second.map(\.address.text) == ["b:1"] && registry.nextDeadline == nil)
+        registry.connected(device, attempt: second[0].number, wallMilliseconds: Self.wall)
+        #expect(registry.peer(.device(device))?.state == .connected)
+        // What comes of the other one is let go.
+        #expect(registry.target(ofAttempt: first[0].number) == nil)
+        registry.failed(first[0].number, error: "timeout", now: 10_000, using: random)
+        #expect(registry.peer(.device(device))?.state == .connected)
+    }
+
+    @Test func `tries what failed again while another address does not answer`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1", .manual), try known("b:1")])
+        let silent = registry.dialsDue(now: 0)[0]
+        let refused = registry.dialsDue(now: 250)[0]
+        registry.failed(refused.number, error: "no_route", now: 250, using: random)
+        let due = try #require(registry.nextDeadline)
+        #expect((750...1_250).contains(due))
+        #expect(registry.dialsDue(now: due).map(\.address.text) == ["b:1"])
+        // The silent one is not dialled a second time before it is over.
+        registry.failed(silent.number, error: "timeout", now: 10_000, using: random)
+        #expect(registry.dialsDue(now: 20_000).map(\.address.text) == ["a:1"])
+    }
+
+    @Test func `starts anew in another network, whatever is under way`() throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1"), try known("b:1")])
+        let before = registry.dialsDue(now: 0)[0]
+        registry.networkChanged()
+        #expect(registry.target(ofAttempt: before.number) == nil)
+        let after = registry.dialsDue(now: 10)
+        #expect(after.map(\.address.text) == [before.address.text])
+        #expect(after[0].number != before.number)
     }
 
     /// Whoever links many devices and signs sixteen addresses for each keeps nobody from others.

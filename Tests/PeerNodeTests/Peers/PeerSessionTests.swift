@@ -143,6 +143,24 @@ import WorkspaceTestKit
         #expect(link.dialler.session.nextDeadline == start + 60_000)
     }
 
+    @Test func `buries a peer in two seconds of whom a sign was demanded in vain`() throws {
+        let link = try InMemoryLink(seed: 5)
+        link.run()
+        let start = link.now
+        link.perform(link.dialler.session.demandSign(now: start), \.dialler)
+        #expect(link.dialler.session.nextDeadline == start + LinkRule.answerMilliseconds)
+        // The answer comes within the same millisecond, and the link stays.
+        link.run()
+        #expect(link.dialler.session.nextDeadline == start + 30_000)
+        link.tick(to: start + 2_000)
+        #expect(link.dialler.ending == nil)
+        link.perform(link.dialler.session.demandSign(now: link.now), \.dialler)
+        link.tick(to: start + 3_999)
+        #expect(link.dialler.ending == nil)
+        link.tick(to: start + 4_000)
+        #expect(link.dialler.ending == .dead)
+    }
+
     @Test func `buries a peer that is silent for 90 s`() throws {
         let link = try InMemoryLink(seed: 3)
         link.run()

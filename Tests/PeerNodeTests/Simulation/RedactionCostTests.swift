@@ -216,6 +216,7 @@ import WorkspaceTestKit
         try mina.ok("member.role", ["member": "@Wim", "role": "admin"])
         try mina.ok("channel.create", ["name": "plans"])
         try mina.ok("channel.edit", ["channel": "general", "topic": "talk"])
+        try mina.ok("channel.add", ["channel": "plans", "members": ["@Wim"]])
         try mina.ok("channel.transfer", ["channel": "plans", "member": "@Wim"])
         bench.advance(5_000)
         #expect(core.tally.judgedTargets == before)

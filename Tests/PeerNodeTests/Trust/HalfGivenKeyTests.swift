@@ -157,7 +157,7 @@ import WorkspaceTestKit
         table.bench.advance(60_000)
         #expect(try warns())
         let finding = try nora.ok("node.doctor").items.first { $0["id"] == "keys" }
-        #expect(finding?["message"]?.stringValue?.contains("1 private conversation does") == true)
+        #expect(finding?["message"]?.stringValue?.contains("1 private conversation cannot") == true)
         table.bench.heal(nora, mina)
         table.bench.advance(60_000)
         #expect(try nora.log(of: "plans") == ["who is here?"])

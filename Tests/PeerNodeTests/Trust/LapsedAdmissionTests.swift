@@ -189,7 +189,8 @@ import WorkspaceTestKit
                 .first { $0["kind"] == "membership.unknown" }?["message"]?.stringValue
         }
         let plain =
-            "'Kim' does not know you as a member of 'acme': whoever let you in may have been removed"
+            "'Kim' does not know you as a member of 'acme': the person who let you in may have "
+            + "been removed"
         #expect(try warning(equals: []) == plain)
         #expect(try warning(equals: [mina]) == plain)
         #expect(try warning(equals: [mina, ada]) == plain + "; 2 others see it as you do")

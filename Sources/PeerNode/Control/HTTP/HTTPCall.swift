@@ -28,7 +28,7 @@ struct HTTPCall {
             self.init(method: "node.status", parameters: [:], reply: .health)
         default:
             throw .refused(
-                404, .notFound, "there is nothing under this path", "http.not_found",
+                404, .notFound, "there is nothing at this path", "http.not_found",
                 hint: "POST /rpc, /hooks/CHANNEL; GET /events, /metrics, /healthz")
         }
     }
@@ -49,7 +49,7 @@ struct HTTPCall {
 
     private mutating func add(_ name: String, _ value: JSONValue) throws(HTTPResponse) {
         guard parameters[name] == nil else {
-            throw .malformed("a name occurs twice in the query")
+            throw .malformed("a name appears twice in the query")
         }
         // The look-up is a walk, so a query of thousands of names is not taken.
         guard parameters.members.count < 64 else {
@@ -74,7 +74,7 @@ struct HTTPCall {
         guard !methods.contains(request.method) else { return }
         let words = methods.joined(separator: ", ")
         var response = HTTPResponse.refused(
-            405, .badRequest, "this path takes \(words)", "http.method")
+            405, .badRequest, "this path only accepts \(words)", "http.method")
         response.fields = [.init(name: "Allow", value: words)]
         throw response
     }
@@ -92,7 +92,7 @@ struct HTTPCall {
             throw reply.response(
                 to: .failure(
                     NodeError(
-                        .unsupported, "an answer over HTTP is no stream of events",
+                        .unsupported, "POST /rpc cannot stream events",
                         hint: "GET /events, or call events.wait", reason: "http.stream")))
         }
         var call = Self(method: envelope.method, parameters: envelope.parameters, reply: reply)

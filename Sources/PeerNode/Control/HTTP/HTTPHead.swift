@@ -39,7 +39,7 @@ struct HTTPHead {
             guard parts[2].starts(with: "HTTP/".utf8) else {
                 throw .malformed("the request line must be METHOD PATH HTTP/1.1")
             }
-            throw .refused(505, .unsupported, "only HTTP/1.1 is spoken here", "http.version")
+            throw .refused(505, .unsupported, "only HTTP/1.1 is supported", "http.version")
         }
         let target = try pathAndQuery(parts[1])
         let path = target.prefix { $0 != UInt8(ascii: "?") }
@@ -47,12 +47,12 @@ struct HTTPHead {
         for part in path.split(separator: UInt8(ascii: "/")) {
             guard
                 let text = HTTPText.decoded(part, plusIsSpace: false, allowsControls: false)
-            else { throw .malformed("the path is no percent-encoded UTF-8") }
+            else { throw .malformed("the path is not percent-encoded UTF-8") }
             segments.append(text)
         }
         guard
             let query = HTTPText.pairs(target.dropFirst(path.count + 1), allowsControls: false)
-        else { throw .malformed("the query is no percent-encoded UTF-8") }
+        else { throw .malformed("the query is not percent-encoded UTF-8") }
         return HTTPRequest(
             method: String(decoding: parts[0], as: UTF8.self), path: segments, query: query)
     }
@@ -76,7 +76,7 @@ struct HTTPHead {
         let value = HTTPText.trimmed(Array(line.dropFirst(name.count + 1)))
         guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
             let text = String(validating: value, as: UTF8.self)
-        else { throw .malformed("a header field has bytes that are no text") }
+        else { throw .malformed("a header field contains bytes that are not text") }
         return .init(name: HTTPText.lowercased(name), value: text)
     }
 
@@ -93,14 +93,14 @@ struct HTTPHead {
             }
             guard HTTPText.lowercased(coding.utf8) == "chunked" else {
                 throw .refused(
-                    501, .unsupported, "the only transfer coding is 'chunked'", "http.coding")
+                    501, .unsupported, "use 'chunked' or no transfer coding", "http.coding")
             }
             return .chunks
         }
         guard let length = lengths.first else { return .length(0) }
         guard lengths.allSatisfy({ $0 == length }), (1...18).contains(length.utf8.count),
             length.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(length)
-        else { throw .malformed("Content-Length is no number of bytes") }
+        else { throw .malformed("Content-Length is not a number of bytes") }
         return .length(count)
     }
 
@@ -109,7 +109,7 @@ struct HTTPHead {
         guard let expectation = request.field("expect") else { return false }
         guard HTTPText.lowercased(expectation.utf8) == "100-continue" else {
             throw .refused(
-                417, .unsupported, "the only expectation is '100-continue'", "http.expect")
+                417, .unsupported, "use '100-continue' or no expectation", "http.expect")
         }
         return true
     }

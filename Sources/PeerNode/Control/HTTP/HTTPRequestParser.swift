@@ -194,7 +194,7 @@ struct HTTPRequestParser {
         start = scanned
         if line.last == 0x0D { line.removeLast() }
         guard !line.contains(0x0D), !line.contains(0) else {
-            throw .malformed("a line has bytes that are no text")
+            throw .malformed("a line contains bytes that are not text")
         }
         return line
     }

@@ -42,7 +42,7 @@ struct HTTPResponse: Error, Equatable, Sendable {
     static let tooSlow = json(408, ["error": NodeError.requestTooSlow.json])
 
     static let bodyTooLarge = refused(
-        413, .tooLarge, "a body has at most \(Limits.httpBodyBytesMax) bytes", "http.too_long")
+        413, .tooLarge, "the body is longer than \(Limits.httpBodyBytesMax) bytes", "http.too_long")
 
     /// With `Retry-After` where the same request may succeed later.
     func asking(toWaitFor error: NodeError) -> Self {

@@ -41,6 +41,9 @@ public struct WorkspaceObject: ControlObject {
     public var members: Int64 = 0
     /// How many there are.
     public var channels: Int64 = 0
+    /// How much was said in the channels and conversations that are here: messages, and what was said
+    /// about them. Told where one workspace is asked for.
+    public var messages: Int64?
     /// Whether calls act in it that name none.
     public var isSelected = false
     /// Milliseconds since 1970.
@@ -80,7 +83,8 @@ public struct WorkspaceObject: ControlObject {
             "id": .string(id), "name": .string(name), "description": JSONValue(orNull: description),
             "image": JSONValue(orNull: image), "role": JSONValue(orNull: role),
             "owner": owner?.json ?? .null, "members": .integer(members),
-            "channels": .integer(channels), "selected": .bool(isSelected),
+            "channels": .integer(channels), "messages": JSONValue(orNull: messages),
+            "selected": .bool(isSelected),
             "created_at": .integer(createdAt), "digest": JSONValue(orNull: digest),
             "deleted": .bool(isDeleted), "state": .string(state),
             "removed_at": JSONValue(orNull: removedAt), "removed_by": removedBy?.json ?? .null,

@@ -1,0 +1,90 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Taking a workspace that is over off this home, with all that it holds here.
+///
+/// It is out of sight and its keys are gone at once. Its rows go in slices, so that a long history
+/// keeps nobody waiting, and after a crash that goes on.
+extension NodeCore {
+    func forgetWorkspace(
+        _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject {
+        let workspace = try workspace(reference)
+        let name = NodeError.quoted(workspace.displayName)
+        guard ownEnd(in: workspace) != nil || workspace.fields.deletion != nil else {
+            throw NodeError(
+                .conflict, "you are a member of \(name)",
+                hint: "leave it first: wsx-node workspace leave",
+                reason: "workspace.member")
+        }
+        if !isForced { try refuseUnheardEnd(of: workspace) }
+        let object: WorkspaceObject = try stored { () throws(StorageError) in
+            try self.object(of: workspace)
+        }
+        try stored { () throws(StorageError) in
+            try write()
+            // Where it is written to again one day, no place is used twice.
+            try renewIncarnation()
+            try store.registry.forgetWorkspace(workspace.number)
+            try record(.workspaceForgotten, workspace: nil, extra: workspace.id.bytes)
+        }
+        wantsRenewal = true
+        return object
+    }
+
+    /// That somebody left, or ended the workspace, is to reach the others before it is gone from here.
+    private func refuseUnheardEnd(of workspace: Workspace) throws(NodeError) {
+        let count = try stored { () throws(StorageError) in
+            var count: Int64 = 0
+            guard devices(of: workspace).contains(where: { $0 != ownDevice }) else { return count }
+            for branch in store.operations.branches(in: workspace.id, of: workspace.number)
+            where branch.log.device == ownDevice {
+                count += try unsent(on: branch, in: workspace)
+            }
+            return count
+        }
+        guard count > 0, isOver(workspace) else { return }
+        let what = workspace.fields.deletion == nil ? "you left" : "you deleted"
+        throw NodeError(
+            .unsynced,
+            "nobody else knows yet that \(what) \(NodeError.quoted(workspace.displayName))",
+            hint: "connect to somebody first, or give --force", reason: "workspace.unsent",
+            details: ["unsent": .integer(count)])
+    }
+
+    /// Whether nothing can be done in a workspace any more: its owner ended it, or its person left.
+    func isOver(_ workspace: Workspace) -> Bool {
+        if workspace.fields.deletion != nil { return true }
+        return workspace.ownRole == nil && ownEnd(in: workspace)?.cause == .left
+    }
+
+    // MARK: Erasing
+
+    /// When the next slice goes, on the monotonic clock.
+    var forgettingDue: UInt64? {
+        mayWrite && home != nil && !forgotten.isEmpty ? time.monotonic : nil
+    }
+
+    /// Erases a slice of what is to be forgotten; the rest has its turn after the next input.
+    func eraseForgotten() throws(StorageError) {
+        guard forgettingDue != nil, let number = forgotten.first else { return }
+        try write()
+        hasErased = true
+        let held = store.operations.documents(ofWorkspace: number).lazy
+            .compactMap { self.store.operations.document($0, in: number) }
+            .first { self.store.operations.holdsOperations(ofDocument: $0.number) }
+        if let held {
+            try store.view.clear(held.number)
+            reindex(erasedDocument: held.number)
+            let gone = try store.operations.erase(
+                document: held.number, atLeast: Limits.erasedPerTurnMax)
+            for branch in gone { store.peers.forget(branch: branch) }
+            return
+        }
+        try store.view.clearRegisters(of: number)
+        try store.operations.remove(workspace: number)
+        try store.registry.removeWorkspace(number)
+        forgotten.removeFirst()
+        effects.append(.log(.info, "workspace.forgotten"))
+    }
+}

@@ -1,0 +1,98 @@
+import PeerNode
+import WorkspaceModel
+
+/// What a word behind a `/` does besides talking: to the conversation, the workspace or oneself.
+enum ChatAction: Equatable {
+    case search(String)
+    case pin(String)
+    case unpin(String)
+    case pins
+    case topic(String)
+    case list
+    case direct(name: String, text: String)
+    case invite
+    /// For so many milliseconds, or until it is ended.
+    case mute(Int64?)
+    case away(String?)
+    case back
+    case leave
+    case next
+
+    /// `nil` for a word of none of these, and where what follows does not fit.
+    init?(_ word: String, _ given: String) {
+        switch (word, given.isEmpty) {
+        case ("search", false): self = .search(given)
+        case ("pin", false): self = .pin(given)
+        case ("unpin", false): self = .unpin(given)
+        case ("pins", _): self = .pins
+        case ("topic", _): self = .topic(given)
+        case ("list", _): self = .list
+        case ("msg", false):
+            let (name, text) = ChatLine.parted(given)
+            guard !text.isEmpty else { return nil }
+            self = .direct(name: name.hasPrefix("@") ? name : "@" + name, text: text)
+        case ("invite", _): self = .invite
+        case ("mute", true): self = .mute(nil)
+        case ("mute", false):
+            guard let length = DurationText.milliseconds(given) else { return nil }
+            self = .mute(length)
+        case ("away", _): self = .away(given.isEmpty ? nil : given)
+        case ("back", _): self = .back
+        case ("leave", _): self = .leave
+        case ("next", _): self = .next
+        default: return nil
+        }
+    }
+}
+
+extension Chat {
+    func carryOut(_ action: ChatAction) throws(NodeError) {
+        let here: JSONValue = .string(room.id)
+        switch action {
+        case .search(let text): try show("search", ["query": .string(text), "limit": 10])
+        case .pin(let message):
+            _ = try call("message.pin", ["message": .string(try room.message(message))])
+        case .unpin(let message):
+            _ = try call("message.unpin", ["message": .string(try room.message(message))])
+        case .pins: try show("message.history", ["channel": here, "pinned": true])
+        case .topic(let text):
+            _ = try call("channel.edit", ["channel": here, "topic": .string(text)])
+            remark(text.isEmpty ? "the topic is removed" : "topic: \(sanitised(text))")
+        case .list: try show("channel.list", ["limit": 1_000])
+        case .direct(let name, let text):
+            _ = try call("message.send", ["channel": .string(name), "text": .string(text)])
+            remark("sent to \(sanitised(name))")
+        case .invite: try show("invite.create", [:])
+        case .mute(let length):
+            var given: JSONObject = ["channel": here]
+            given["for_ms"] = length.map { .integer($0) }
+            _ = try call("channel.mute", given)
+            remark(length == 0 ? "unmuted" : "muted")
+        case .away(let text):
+            var given: JSONObject = ["state": "absent"]
+            given["text"] = text.map { .string($0) }
+            _ = try call("presence.set", given)
+            remark("you are away")
+        case .back:
+            _ = try call("presence.clear", [:])
+            remark("you are online")
+        case .leave:
+            _ = try call("channel.leave", ["channel": here])
+            remark("you left \(room.title)")
+            try open(defaultChannel())
+        case .next: try openNextUnread()
+        }
+    }
+
+    private func show(_ method: String, _ given: JSONObject) throws(NodeError) {
+        print(rendering.text(try call(method, given), of: method))
+    }
+
+    private func openNextUnread() throws(NodeError) {
+        let page = try call("unread.get", ["limit": 10])
+        let next = (page["items"]?.arrayValue ?? []).lazy
+            .compactMap { $0["id"]?.stringValue }.first { $0 != self.room.id }
+        guard let next else { return remark("nothing unread elsewhere") }
+        try open(next)
+    }
+}

@@ -1,0 +1,173 @@
+import PeerNode
+import WorkspaceModel
+
+/// What cannot be undone is asked about first, and called by its name.
+///
+/// The question comes after everything that can be checked without doing it: what the node would refuse
+/// anyway is left to the node to refuse.
+extension Session {
+    /// What is asked before a command.
+    private struct Question {
+        let text: String
+        /// What did not happen after a no.
+        let undone: String
+        /// What has to be typed; a yes where there is none.
+        var word: String?
+    }
+
+    /// Asks a person before a command that nobody can take back. A script is asked nothing; where very
+    /// much goes, it has to say `--yes`.
+    func ask(before command: Command, _ parameters: JSONObject) throws(NodeError) {
+        guard !globals.yes else { return }
+        let isAsked = io.isInputTerminal && !globals.noInput
+        guard isAsked || isSevere(command, parameters) else { return }
+        guard let question = try question(before: command, parameters) else { return }
+        guard isAsked else {
+            throw NodeError(
+                .badRequest, "this cannot be undone, and there is no terminal to ask on",
+                hint: "add --yes to do it without a question", reason: "usage",
+                fields: [.init(name: "yes", reason: Misfit.missing.rawValue)])
+        }
+        let answer = io.ask(question.text) ?? ""
+        let isMeant =
+            question.word.map { $0 == answer } ?? ["y", "yes"].contains(answer.lowercased())
+        guard isMeant else {
+            throw .usage("nothing was \(question.undone)", hint: "add --yes to skip the question")
+        }
+    }
+
+    /// Whether a script has to say that it means it.
+    private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
+        switch command.name {
+        case "workspace.delete": true
+        case "session.logout": parameters["wipe"]?.stringValue ?? "none" != "none"
+        case "identity.passphrase.change": parameters["remove"]?.boolValue == true
+        case "message.delete": parameters["undo"]?.boolValue != true
+        default: false
+        }
+    }
+
+    /// - Returns: `nil` where nothing is asked, or the node is going to refuse.
+    private func question(
+        before command: Command, _ parameters: JSONObject
+    ) throws(NodeError) -> Question? {
+        switch command.name {
+        case "workspace.delete": return try aboutDeleting(parameters)
+        case "workspace.leave":
+            let name = try workspaceObject(parameters)["name"]
+            return yes("Leave \(shown(name))?", "done")
+        case "workspace.forget":
+            let name = try workspaceObject(parameters)["name"]
+            return yes("Remove \(shown(name)) and its data from this device?", "removed")
+        case "channel.delete":
+            let channel = try called("channel.get", parameters, ["channel", "workspace"])
+            return yes("Delete #\(shown(channel["name"])) and everything said in it?", "deleted")
+        case "member.remove" where parameters["recut"]?.boolValue != true:
+            return try aboutRemoving(parameters)
+        case "device.revoke": return try aboutRevoking(parameters)
+        case "message.delete" where parameters["undo"]?.boolValue != true:
+            return try aboutDeletingMessage(parameters)
+        case "session.logout": return aboutLoggingOut(parameters["wipe"]?.stringValue)
+        case "identity.passphrase.change" where parameters["remove"]?.boolValue == true:
+            return yes(
+                "Remove the passphrase? Your keys will lie on this disk without protection.",
+                "changed")
+        default: return nil
+        }
+    }
+
+    private func yes(_ text: String, _ undone: String) -> Question {
+        Question(text: text + " [y/N] ", undone: undone)
+    }
+
+    // MARK: One by one
+
+    private func aboutDeleting(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let workspace = try workspaceObject(parameters)
+        guard workspace["role"] == "owner", workspace["deleted"] == false,
+            let name = workspace["name"]?.stringValue, parameters["name"]?.stringValue == name
+        else { return nil }
+        func many(_ field: String, _ one: String, _ several: String) -> String {
+            let count = workspace[field]?.integerValue ?? 0
+            return "\(count) \(count == 1 ? one : several)"
+        }
+        let lost = [
+            many("members", "person", "people"), many("channels", "channel", "channels"),
+            many("messages", "message", "messages"),
+        ].joined(separator: ", ")
+        let safe = sanitised(name)
+        return Question(
+            text: """
+                This deletes \(safe) for everyone: \(lost). It cannot be undone.
+                Type the name of the workspace to delete it: 
+                """, undone: "deleted", word: name)
+    }
+
+    private func aboutRemoving(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let member = try called("member.get", parameters, ["member", "workspace"])
+        let workspace = try workspaceObject(parameters)
+        guard ["owner", "admin"].contains(workspace["role"]?.stringValue) else { return nil }
+        let who = "\(shown(member["name"])) (\(shown(member["role"])))"
+        return yes("Remove \(who) from \(shown(workspace["name"]))?", "done")
+    }
+
+    private func aboutRevoking(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let wanted = parameters["device"]?.stringValue ?? ""
+        let devices = try called("device.list", parameters, ["workspace"])
+        let found = (devices["items"]?.arrayValue ?? []).filter {
+            $0["id"]?.stringValue == wanted
+                || NameFolding.matches($0["name"]?.stringValue ?? "", wanted)
+        }
+        guard found.count == 1, let device = found.first else {
+            return yes(
+                "Revoke \(rendering.fitting(sanitised(wanted)))? It can never come back.", "done")
+        }
+        let added = " (added \(rendering.momentInSentence(device["added_at"])))"
+        return yes("Revoke \"\(shown(device["name"]))\"\(added)? It can never come back.", "done")
+    }
+
+    private func aboutDeletingMessage(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        var given = JSONObject()
+        given["ids"] = parameters["message"].map { .array([$0]) }
+        given["workspace"] = parameters["workspace"]
+        var client = try client()
+        let page = try client.call("message.get", given)
+        guard let message = page["items"]?.arrayValue?.first,
+            message["deleted"]?.isNull != false
+        else { return nil }
+        let isOwn = message["self"]?.boolValue == true
+        guard !isOwn || (io.isInputTerminal && !globals.noInput) else { return nil }
+        return yes("Delete \(rendering.summary(message)) for everyone?", "deleted")
+    }
+
+    private func aboutLoggingOut(_ wipe: String?) -> Question? {
+        switch wipe {
+        case "messages":
+            yes("Erase all messages on this device? What others have comes back later.", "erased")
+        case "all":
+            yes(
+                "Erase everything in this home, your keys too? You come back only by another "
+                    + "device of yours or your 24 words.", "erased")
+        default: nil
+        }
+    }
+
+    // MARK: Looking
+
+    private func shown(_ value: JSONValue?) -> String {
+        rendering.fitting(sanitised(value?.stringValue ?? ""))
+    }
+
+    private func workspaceObject(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
+        try called("workspace.get", parameters, ["workspace"])
+    }
+
+    private func called(
+        _ method: String, _ parameters: JSONObject, _ names: [String]
+    ) throws(NodeError) -> JSONValue {
+        var given = JSONObject()
+        for name in names { given[name] = parameters[name] }
+        var client = try client()
+        return try client.call(method, given)
+    }
+}

@@ -1,0 +1,86 @@
+import PeerNode
+import WorkspaceModel
+
+/// A device that was lost or stolen: choosing it, and ending what its finder could do with it.
+extension Session {
+    /// `device lost`: asks which device it is and for the recovery phrase, where they were not given.
+    func loseDevice(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        var client = try client()
+        if scan.values["device"] == nil, mayAsk {
+            session.scan.values["device"] = .string(try lostDevice(&client))
+        }
+        if scan.values["phrase"] == nil, mayAsk {
+            session.scan.values["phrase"] = .string(try askPhrase())
+        }
+        let parameters = try session.parameters(for: command)
+        try session.ask(before: command, parameters)
+        let result = try client.call(command.name, parameters)
+        show(rendering.text(result, of: "device.revoke"))
+        guard !globals.json, !globals.plain else { return 0 }
+        io.print(
+            """
+            Nothing written from now on can be read with it. What it held until then, its finder can
+            read, unless its home has a passphrase that they do not know.
+
+            """)
+        return 0
+    }
+
+    /// Revokes a device. Where it takes the recovery phrase, a person is asked for it.
+    func revokeDevice(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        try ask(before: command, parameters)
+        do throws(NodeError) {
+            return try callAndPrint(command, parameters)
+        } catch {
+            guard error.reason == "device.older", parameters["phrase"] == nil, mayAsk else {
+                throw error
+            }
+            io.printError("\(error.message)\n")
+            var again = parameters
+            again["phrase"] = .string(try askPhrase())
+            return try callAndPrint(command, again)
+        }
+    }
+
+    /// Shows the other devices of the person at the terminal, and asks which of them is meant.
+    private func lostDevice(_ client: inout ControlClient) throws(NodeError) -> String {
+        var given = JSONObject()
+        given["workspace"] = workspace.map { .string($0) }
+        let page = try client.call("device.list", given)
+        let devices = (page["items"]?.arrayValue ?? []).filter {
+            $0["self"] == false && $0["recovery"] == false && $0["revoked"] == false
+        }
+        guard !devices.isEmpty else {
+            throw NodeError(
+                .notFound, "you have no other device here", hint: "wsx-node device list",
+                reason: "device.not_found", fields: [.init(name: "device", reason: "not_found")])
+        }
+        for (number, device) in devices.enumerated() {
+            let seen = device["last_seen"]?.integerValue.map {
+                "last seen \(TimeText.ago(max(0, io.now - $0))) ago"
+            }
+            let name = rendering.fitting(sanitised(device["name"]?.stringValue ?? ""))
+            io.printError(
+                "  \(number + 1)  \(name), added \(rendering.momentInSentence(device["added_at"]))"
+                    + "\(seen.map { ", " + $0 } ?? "")\n")
+        }
+        let answer = io.ask("Which one is lost? ") ?? ""
+        let chosen =
+            Int(answer).flatMap { devices.indices.contains($0 - 1) ? devices[$0 - 1] : nil }
+            ?? devices.first { NameFolding.matches($0["name"]?.stringValue ?? "", answer) }
+        guard let id = chosen?["id"]?.stringValue else {
+            throw .usage("nothing was revoked", hint: "give the number or the name of a device")
+        }
+        return id
+    }
+
+    /// Asks for the words of the phrase.
+    private func askPhrase() throws(NodeError) -> String {
+        guard let answer = io.ask("Your 24 words: "), !answer.isEmpty else {
+            throw .usage("nothing was revoked", hint: "it takes your recovery phrase")
+        }
+        return answer
+    }
+}

@@ -1,0 +1,39 @@
+import PeerNode
+import WorkspaceModel
+
+/// What is going on in a call that looks for somebody, and may then fetch a lot.
+extension Session {
+    /// Makes such a call. A person at a terminal is told at once what is looked for, and then what comes.
+    ///
+    /// - Parameter what: whom it looks for, in words.
+    func call(
+        _ method: String, _ parameters: JSONObject, lookingFor what: String,
+        _ client: inout ControlClient
+    ) throws(NodeError) -> JSONValue {
+        guard io.isOutputTerminal, !globals.json, !globals.plain, !globals.quiet else {
+            return try client.call(method, parameters)
+        }
+        let limit = DurationText.text(parameters["timeout_ms"]?.integerValue ?? 30_000)
+        io.printError("Looking for \(what), for up to \(limit). Ctrl-C stops.\n")
+        // A home without an identity hears nothing yet.
+        _ = try? client.subscribe([
+            "types": ["peer.connected", "sync.progress"], "since": "latest", "ephemeral": true,
+        ])
+        let io = io
+        return try client.call(method, parameters) { event in
+            if let text = Self.progress(event) { io.printError(text + "\n") }
+        }
+    }
+
+    private static func progress(_ event: JSONValue) -> String? {
+        switch event["type"]?.stringValue {
+        case "peer.connected":
+            let name = event["data"]?["name"]?.stringValue.map { sanitised($0) }
+            return name.map { "connected to \($0)" } ?? "connected"
+        case "sync.progress":
+            guard let left = event["data"]?["behind"]?.integerValue, left > 0 else { return nil }
+            return "fetching: \(left) to go"
+        default: return nil
+        }
+    }
+}

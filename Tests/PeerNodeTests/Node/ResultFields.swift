@@ -1,0 +1,86 @@
+/// The fields of section 4.9, with what 4.0.3 and 4.0.7 add, as the design writes them.
+enum ResultFields {
+    static let session: Set<String> = [
+        "state", "locked", "passphrase", "passcode", "relaying", "retry_ms", "wiped",
+    ]
+    static let person: Set<String> = ["id", "name"]
+    static let check: Set<String> = [
+        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing",
+    ]
+    static let workspace: Set<String> = [
+        "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
+        "created_at", "digest", "deleted", "removed_at", "address", "successor", "acknowledged",
+        "state", "removed_by", "removed_how", "note", "messages",
+    ]
+    static let channel: Set<String> = [
+        "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
+        "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
+        "created_at", "admins", "muted", "muted_until", "notify",
+    ]
+    static let reading: Set<String> = [
+        "id", "name", "unread", "mentions", "message", "last", "first",
+    ]
+    static let notice: Set<String> = ["id", "level", "command"]
+    static let preference: Set<String> = ["id", "setting", "value"]
+    static let member: Set<String> = [
+        "id", "name", "role", "self", "devices", "joined_at", "removed", "removed_at", "presence",
+        "kept", "ended_invites", "open_invites", "kept_invites", "description", "country", "phone",
+        "email", "image",
+    ]
+    static let profile: Set<String> = [
+        "id", "workspace", "name", "self", "description", "country", "phone", "email", "image",
+        "visible", "presence",
+    ]
+    static let presence: Set<String> = [
+        "id", "name", "self", "state", "text", "emoji", "until",
+    ]
+    static let message: Set<String> = [
+        "id", "workspace", "channel", "author", "at", "text", "format", "thread", "replies",
+        "edited_at", "deleted", "reactions", "attachments", "location", "mentions",
+        "mentions_channel", "pinned", "self", "bot", "state", "holders", "version",
+    ]
+    static let invite: Set<String> = [
+        "id", "link", "code", "qr_text", "role", "uses", "used", "expires_at", "channels",
+        "approve", "state", "created_by",
+    ]
+    static let request: Set<String> = [
+        "id", "name", "member", "device", "invite", "at", "state", "note",
+    ]
+    static let policy: Set<String> = ["id", "who_may_invite", "join", "address"]
+    static let declined: Set<String> = ["id", "declined", "was_pending"]
+    static let peer: Set<String> = [
+        "id", "member", "name", "address", "state", "behind", "ahead", "last_seen", "last_error",
+    ]
+    static let event: Set<String> = [
+        "seq", "cursor", "at", "type", "workspace", "backfill", "data",
+    ]
+    static let status: Set<String> = [
+        "version", "api", "device", "identity", "home", "socket", "listen", "uptime_ms", "locked",
+        "peers", "workspaces", "store", "warnings",
+    ]
+    static let statusWorkspace: Set<String> = [
+        "id", "name", "digest", "operations", "behind", "state",
+    ]
+    static let store: Set<String> = ["operations", "bytes", "blob_bytes", "free_bytes"]
+    static let peerCounts: Set<String> = ["connected", "dialing", "waiting", "blocked"]
+    static let identity: Set<String> = [
+        "id", "name", "created_at", "passphrase", "locked", "recovery", "members",
+    ]
+    static let device: Set<String> = [
+        "id", "name", "self", "added_at", "origin", "added_by", "revoked", "last_seen", "recovery",
+        "certified",
+        "still_in", "workspaces",
+    ]
+    static let sync: Set<String> = [
+        "peer", "workspace", "state", "behind", "ahead", "rate", "eta_ms",
+    ]
+    static let finding: Set<String> = ["id", "state", "message", "hint"]
+    static let reader: Set<String> = ["id", "name", "cursor", "at"]
+    static let holder: Set<String> = ["device", "member", "have", "complete", "at"]
+    static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
+    static let page: Set<String> = ["items", "next"]
+    static let history: Set<String> = ["items", "next", "older", "newer"]
+    static let version: Set<String> = ["version", "api"]
+    static let discovery: Set<String> = ["openrpc", "info", "methods"]
+    static let subscription: Set<String> = ["subscription", "cursor"]
+}
