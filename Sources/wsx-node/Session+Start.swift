@@ -348,8 +348,9 @@ extension Session {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
         let state = workspace["state"]?.stringValue ?? "member"
         guard state == "member" else {
-            let end = ["deleted": "was deleted", "left": "you left it"][state]
-            return say("workspace", "\(name)  \(end ?? "you are no longer a member")", state: "warn")
+            let known = ["deleted": "was deleted", "left": "you left it"]
+            let end = known[state] ?? "you are no longer a member"
+            return say("workspace", "\(name)  \(end)", state: "warn")
         }
         var text = "\(name)  \(rendering.shortID(workspace["id"]))"
         let given: JSONObject = ["workspace": workspace["id"] ?? .null, "scope": "all"]

@@ -61,12 +61,14 @@ extension Command {
 
     private static let memberFind = {
         let text = Parameter.text(
-            "text", "Words in the name; the last one may be incomplete.",
+            "text",
+            "Words in the name, the last one may be incomplete; or the beginning of an email "
+                + "address, with its @.",
             bytes: 1...Limits.searchQueryBytesMax)
         return Command(
             "user.find",
-            line: CommandLineForm("member find", ["text"], examples: ["member find mi"]),
-            "Find members by name.",
+            line: CommandLineForm("member find", ["text"], examples: ["member find mi", "member find mina@example.org"]),
+            "Find other members by name or email address.",
             parameters: [text.definition, limit.definition, cursor.definition],
             result: "list of member", example: ["text": "Joon"],
             run: { (context, given) throws(NodeError) in

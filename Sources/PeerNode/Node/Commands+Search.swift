@@ -194,13 +194,24 @@ extension NodeCore {
         }
     }
 
+    /// Other people by words of their names, or by the beginning of an email address that they show.
     func findMembers(
         _ text: String, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try workspace(scope)
-        let found = found(try checked(text), in: workspace)
+        let named = Set(found(try checked(text), in: workspace).map(\.member))
+        let address = text.lowercased()
+        let found = workspace.visibleMembers.map(\.member).compactMap { member -> MemberObject? in
+            guard member != workspace.member, let object = object(of: member, in: workspace) else {
+                return nil
+            }
+            let hasAddress =
+                address.contains("@")
+                && object.profile[.email]?.lowercased().hasPrefix(address) == true
+            return named.contains(member) || hasAddress ? object : nil
+        }
         let (items, next) = try page(found, request)
-        return Page(items.compactMap { object(of: $0.member, in: workspace) }, next: next)
+        return Page(Array(items), next: next)
     }
 
     // MARK: Messages

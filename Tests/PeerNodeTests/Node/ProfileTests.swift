@@ -59,7 +59,14 @@ import WorkspaceTestKit
         #expect(shown["description"] == "Paints at night")
         #expect(shown["image"] == .null)
         #expect(try table.ada.ok("member.list").texts("name").contains("Robert"))
-        #expect(try table.ada.ok("user.find", ["text": "rober"]).items.count == 1)
+        for text in ["rober", "BOB@exam"] {
+            #expect(
+                try table.ada.ok("user.find", ["text": .string(text)]).texts("name")
+                    == ["Robert"])
+        }
+        for text in ["obert", "bob", "bob@example.com"] {
+            #expect(try table.ada.ok("user.find", ["text": .string(text)]).items.isEmpty)
+        }
         let message = try table.ada.ok("message.get", ["ids": [sent["id"] ?? .null]])
         #expect(message.items.first?["author"]?["name"] == "Robert")
         #expect(try table.ada.refused("profile.of", ["member": "@Bob"]).kind == .unknownUser)
