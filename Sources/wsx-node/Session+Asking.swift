@@ -24,7 +24,7 @@ extension Session {
         guard let question = try question(before: command, parameters) else { return }
         guard isAsked else {
             throw NodeError(
-                .badRequest, "this cannot be undone, and there is no terminal to ask on",
+                .badRequest, "this needs a yes, and there is no terminal to ask on",
                 hint: "add --yes to do it without a question", reason: "usage",
                 fields: [.init(name: "yes", reason: Misfit.missing.rawValue)])
         }
@@ -32,7 +32,7 @@ extension Session {
         let isMeant =
             question.word.map { $0 == answer } ?? ["y", "yes"].contains(answer.lowercased())
         guard isMeant else {
-            throw .usage("nothing was \(question.undone)", hint: "add --yes to skip the question")
+            throw .usage("nothing was \(question.undone)")
         }
     }
 
@@ -83,7 +83,7 @@ extension Session {
     // MARK: One by one
 
     private func aboutDeleting(_ parameters: JSONObject) throws(NodeError) -> Question? {
-        let workspace = try workspaceObject(parameters)
+        let workspace = try workspaceObject(parameters, isCounted: true)
         guard workspace["role"] == "owner", workspace["deleted"] == false,
             let name = workspace["name"]?.stringValue, parameters["name"]?.stringValue == name
         else { return nil }
@@ -158,8 +158,12 @@ extension Session {
         rendering.fitting(sanitised(value?.stringValue ?? ""))
     }
 
-    private func workspaceObject(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
-        try called("workspace.get", parameters, ["workspace"])
+    private func workspaceObject(
+        _ parameters: JSONObject, isCounted: Bool = false
+    ) throws(NodeError) -> JSONValue {
+        var given = parameters
+        given["counted"] = isCounted ? true : nil
+        return try called("workspace.get", given, ["workspace", "counted"])
     }
 
     private func called(

@@ -28,12 +28,12 @@ extension Session {
                 """)
         }
         if result["sealed"]?.boolValue == false {
-            io.printError(
-                """
-                wsx-node: the backup holds your keys, and only its file mode 0600 protects it
-                hint: add --passphrase-file FILE to seal it
-
-                """)
+            let state = try? client.call("session.status", [:])
+            let what =
+                state?["passphrase"] == true
+                ? "the backup is not sealed; its keys are under the passphrase of this home"
+                : "the backup holds your keys, and only its file mode 0600 protects it"
+            io.printError("wsx-node: \(what)\nhint: add --passphrase-file FILE to seal it\n\n")
         }
         return 0
     }

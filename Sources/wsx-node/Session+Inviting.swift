@@ -1,19 +1,51 @@
 import PeerNode
 import WorkspaceModel
 
-/// `invite create` on a terminal: whoever made an invite sees who comes in by it.
+/// `invite create` and `device link` on a terminal: whoever made a link sees who comes by it.
 extension Session {
     /// What becomes of an invite.
     private static let inviteEvents = [
         "member.joined", "invite.used", "invite.revoked", "request.created",
     ]
 
+    /// Whether somebody sits there who sees what becomes of a link.
+    private var waitsForUse: Bool {
+        io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
+            && !globals.plain && !globals.quiet
+    }
+
+    /// `device link` without a link: whoever made one sees the device that comes by it.
+    func makeDeviceLink(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        guard waitsForUse else { return try callAndPrint(command, parameters) }
+        var client = try client()
+        try client.subscribe(["types": ["device.added"]])
+        let link = try client.call(command.name, parameters)
+        io.print(rendering.text(link, of: command.name))
+        let waiting = "waiting for the other device; ctrl-C stops waiting, the link keeps working"
+        io.print(rendering.dim(waiting) + "\n")
+        let expiry = link["expires_at"]?.integerValue ?? .max
+        let end = min(expiry, globals.timeoutMilliseconds.map { io.now &+ $0 } ?? .max)
+        while true {
+            do throws(NodeError) {
+                guard let event = try client.nextEvent(within: max(0, end - io.now)) else {
+                    throw ControlClient.ended
+                }
+                guard event["type"] == "device.added", event["backfill"] != true else { continue }
+                io.print("linked: \(rendering.shown(event["data"]?["name"]))\n")
+                return 0
+            } catch {
+                guard error.kind == .timeout else { throw error }
+                if io.now < end { continue }
+                if end == expiry { io.print("the link has expired\n") }
+                return 0
+            }
+        }
+    }
+
     func invite(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
-        let waits =
-            io.isInputTerminal && io.isOutputTerminal && !globals.noInput && !globals.json
-            && !globals.plain && !globals.quiet
-        guard waits else { return try callAndPrint(command, parameters) }
+        guard waitsForUse else { return try callAndPrint(command, parameters) }
         var client = try client()
         var wanted: JSONObject = ["types": JSONValue(texts: Self.inviteEvents)]
         wanted["workspace"] = parameters["workspace"]

@@ -3,19 +3,36 @@ import WorkspaceModel
 
 /// People who are called by a part of their name, where that can mean one of them only.
 ///
-/// Whole names come first: only what nobody is called is looked at. Scripts on the socket give names or
-/// ids.
+/// Whole names come first: only what nobody is called is looked at. And only for somebody who is there
+/// to see who is taken: a script that means one person must not get another one later, when the first is
+/// gone. What changes who may do what is asked about.
 extension Session {
     /// Runs a command; where it names somebody by a first name or the beginning of a name, once more with
     /// that person's id.
     func runNamingPeople(_ command: Command) throws(NodeError) -> Int32 {
         do throws(NodeError) { return try runRemotely(command) } catch {
-            guard error.kind == .unknownUser, let field = error.fields.first?.name,
+            guard mayAsk, error.kind == .unknownUser, let field = error.fields.first?.name,
                 let parameter = command.parameters.first(where: { $0.name == field }),
                 let session = try meaningSomebody(in: parameter)
             else { throw error }
             return try session.runRemotely(command)
         }
+    }
+
+    /// Commands that end, give or take something: a part of a name is not enough for them.
+    private static let weighty: Set<String> = [
+        "member.remove", "member.role", "workspace.transfer", "workspace.successor.set",
+        "channel.add", "channel.remove", "channel.role", "channel.transfer", "request.approve",
+    ]
+
+    /// Says whom a part of a name means, and asks where much hangs on it.
+    private func confirm(_ typed: String, means name: String) throws(NodeError) {
+        let (short, full) = (sanitised(typed), rendering.fitting(sanitised(name)))
+        guard let command = scan.command, Self.weighty.contains(command.name) else {
+            return io.printError("\(short) is \(full)\n")
+        }
+        guard ["y", "yes"].contains(io.ask("\(short) is \(full). Go on? [y/N] ")?.lowercased())
+        else { throw .usage("nothing was done") }
     }
 
     /// - Returns: `nil` where nothing of the parameter can be taken for a part of a name.
@@ -25,16 +42,17 @@ extension Session {
         var session = self
         if let texts = given.arrayValue {
             var items: [JSONValue] = []
-            for item in texts { items.append(try meant(item, people, parameter)) }
+            for item in texts { items.append(try meant(item, people, parameter.name)) }
             session.scan.values[parameter.name] = .array(items)
         } else {
-            session.scan.values[parameter.name] = try meant(given, people, parameter)
+            session.scan.values[parameter.name] = try meant(given, people, parameter.name)
         }
         return session.scan.values[parameter.name] == given ? nil : session
     }
 
     private func meant(
-        _ value: JSONValue, _ people: [JSONValue], _ parameter: ParameterDefinition
+        _ value: JSONValue, _ people: [JSONValue], _ field: String,
+        isTold: Bool = true
     ) throws(NodeError) -> JSONValue {
         guard let text = value.stringValue else { return value }
         let sign = text.hasPrefix("@") ? "@" : ""
@@ -44,9 +62,15 @@ extension Session {
         let found = zip(people, names).filter { PartOfName.is(name, in: $0.1) }.map(\.0)
         guard let only = found.first?["id"]?.stringValue else { return value }
         guard found.count == 1 else {
-            throw .ambiguous(text, candidates: found, field: parameter.name)
+            throw .ambiguous(text, candidates: found, field: field)
         }
+        if isTold { try confirm(text, means: found.first?["name"]?.stringValue ?? "") }
         return .string(sign + only)
+    }
+
+    /// A person as calls name them: by the id where `name` is a part of one person's name.
+    func personNamed(_ name: String) throws(NodeError) -> String {
+        try meant(.string(name), try people(), "member", isTold: false).stringValue ?? name
     }
 
     /// Everybody in the workspace: id and name.

@@ -41,7 +41,8 @@ extension Session {
 
     /// `identity recover LINK`: asks for the words where they were not given.
     func recover(_ command: Command) throws(NodeError) -> Int32 {
-        if scan.values["phrase"] == nil, io.isInputTerminal, io.isOutputTerminal,
+        if scan.values["link"] != nil, scan.values["phrase"] == nil, io.isInputTerminal,
+            io.isOutputTerminal,
             !globals.noInput, let answer = io.ask("The 24 words: "), !answer.isEmpty
         {
             var session = self

@@ -43,6 +43,10 @@ extension Session {
             }
             values[setting] = value
         }
+        // Who names a workspace to delete means that one.
+        if command.name == "workspace.delete", values["workspace"] == nil, workspace == nil {
+            values["workspace"] = values["name"]
+        }
         if command.isMethod, values["workspace"] == nil, let workspace = workspace {
             values["workspace"] = .string(workspace)
         }
@@ -92,6 +96,7 @@ extension Session {
         case "events.subscribe": return try streamEvents(try parameters(for: command))
         case "workspace.join": return try join(command)
         case "device.link" where scan.values["code"] != nil: return try linkDevice(command)
+        case "device.link": return try makeDeviceLink(command)
         case "identity.recover": return try recover(command)
         case "identity.create":
             let secret = try newPassphrase()

@@ -10,7 +10,8 @@ extension Session {
 
     /// Asks for the text of a message, where it was not given and somebody is there.
     func askingForText() -> Session {
-        guard scan.values["text"] == nil, scan.values["location"] == nil, io.isInputTerminal,
+        guard scan.values["channel"] != nil, scan.values["text"] == nil,
+            scan.values["location"] == nil, io.isInputTerminal,
             io.isOutputTerminal, !globals.noInput, !globals.json,
             let answer = io.ask("Message: "), !answer.isEmpty
         else { return self }
@@ -45,7 +46,7 @@ extension Session {
         let place = try? place(of: message, &client)
         io.print(rendering.sent(message, holders: holders, in: place ?? nil))
         if let nobody = Self.unheard(in: message) {
-            io.printError("nobody was mentioned: nobody in this channel is called '\(nobody)'\n")
+            io.printError(Self.told(nobody) + "\n")
         }
         return 0
     }
@@ -58,6 +59,11 @@ extension Session {
         let all = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
         guard all.count > 1 else { return nil }
         return all.first { $0["id"] == message["workspace"] }?["name"]?.stringValue
+    }
+
+    /// That a name in a text means nobody.
+    static func told(_ name: String) -> String {
+        "nobody was mentioned: '\(name)' is nobody here, or could be several people"
     }
 
     /// The first word of a text that looks as if it mentioned somebody, where it mentions nobody.

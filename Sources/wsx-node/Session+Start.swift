@@ -181,6 +181,9 @@ extension Session {
         guard let workspace else {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
+        if workspace["state"] == "device_revoked" {
+            return "wsx-node --home NEW-FOLDER device link LINK, made on another device of yours"
+        }
         if workspace["state"] == "deleted" {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
@@ -348,7 +351,10 @@ extension Session {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
         let state = workspace["state"]?.stringValue ?? "member"
         guard state == "member" else {
-            let known = ["deleted": "was deleted", "left": "you left it"]
+            let known = [
+                "deleted": "was deleted", "left": "you left it",
+                "device_revoked": "this device was revoked there",
+            ]
             let end = known[state] ?? "you are no longer a member"
             return say("workspace", "\(name)  \(end)", state: "warn")
         }

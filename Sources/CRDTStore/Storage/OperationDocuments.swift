@@ -93,9 +93,6 @@ extension OperationStore {
         }
     }
 
-    /// How many operations of a document are stored.
-    public func count(inDocument number: Int64) -> Int64 { counts[number] ?? 0 }
-
     /// Notes that a document has more operations, or fewer.
     func changeCount(of document: Int64, by difference: Int64) {
         count += difference

@@ -83,6 +83,10 @@ public final class RegistryStore {
             .run(.integer(Standing.forgotten.rawValue), .integer(number))
         try connection.statement("DELETE FROM epoch_key WHERE workspace = ?")
             .run(.integer(number))
+        // Keys of private documents stand under those.
+        try connection.statement(
+            "DELETE FROM epoch_key WHERE workspace IN (SELECT did FROM document WHERE workspace = ?)"
+        ).run(.integer(number))
         try connection.statement("DELETE FROM event WHERE workspace = ?").run(.integer(number))
     }
 

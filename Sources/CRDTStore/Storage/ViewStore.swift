@@ -348,6 +348,16 @@ public final class ViewStore {
 }
 
 extension ViewStore {
+    /// How many messages of a channel are shown, deleted ones not.
+    public func shownCount(in document: Int64) throws(StorageError) -> Int64 {
+        try connection.statement(
+            """
+            SELECT count(*) FROM message WHERE did = ? AND hidden = 0
+                AND NOT EXISTS(SELECT 1 FROM redacted WHERE redacted.arr = message.arr)
+            """
+        ).integer(.integer(document)) ?? 0
+    }
+
     /// Forgets everything that one channel shows. What is deleted in it stays deleted for as long
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {

@@ -12,12 +12,26 @@ extension Command {
 
     private static let identityCreate = {
         let name = Parameter.name("name", "The name that others will see.")
+        let email = Parameter.text(
+            "email", "Goes into your profile in each workspace that you join or make.",
+            bytes: 1...254
+        ).optional()
+        let phone = Parameter.text(
+            "phone", "Likewise, hidden until you show it: '+' and 8 to 15 digits.",
+            bytes: 1...64
+        ).optional()
         return Command(
             "identity.create",
-            line: CommandLineForm("identity create", examples: ["identity create --name Mina"]),
+            line: CommandLineForm(
+                "identity create",
+                examples: [
+                    "identity create --name Mina",
+                    "identity create --name Mina --email mina@example.org",
+                ]),
             "Create the identity of this home.",
             parameters: [
-                name.definition, newPassphrase.definition, noRecovery.definition, key.definition,
+                name.definition, email.definition, phone.definition, newPassphrase.definition,
+                noRecovery.definition, key.definition,
             ] + passphraseSources + startParameters,
             result: "identity", failures: [.badRequest, .duplicate, .keyReused],
             example: ["name": "Mina"], needs: .daemon,
@@ -25,7 +39,9 @@ extension Command {
                 try context.node.createIdentity(
                     IdentityDraft(
                         name: given[name], hasRecovery: !given[noRecovery],
-                        passphrase: given[newPassphrase]),
+                        passphrase: given[newPassphrase],
+                        profile: [.email: given[email], .phone: given[phone]]
+                            .compactMapValues { $0 }),
                     context.scope(creating: "identity.create", given))
             })
     }()

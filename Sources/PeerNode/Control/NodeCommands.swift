@@ -84,7 +84,7 @@ public protocol NodeCommands: PersonCommands {
     func workspaces(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<WorkspaceObject>
     /// The workspace of the scope.
-    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    func workspace(counted: Bool, _ scope: CallScope) throws(NodeError) -> WorkspaceObject
     /// Makes `workspace` the one that calls act in.
     func forgetWorkspace(
         _ workspace: WorkspaceReference, isForced: Bool, _ scope: CallScope

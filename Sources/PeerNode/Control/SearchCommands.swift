@@ -67,7 +67,9 @@ extension Command {
             bytes: 1...Limits.searchQueryBytesMax)
         return Command(
             "user.find",
-            line: CommandLineForm("member find", ["text"], examples: ["member find mi", "member find mina@example.org"]),
+            line: CommandLineForm(
+                "member find", ["text"],
+                examples: ["member find mi", "member find mina@example.org"]),
             "Find other members by name or email address.",
             parameters: [text.definition, limit.definition, cursor.definition],
             result: "list of member", example: ["text": "Joon"],

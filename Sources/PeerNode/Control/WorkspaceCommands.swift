@@ -40,16 +40,21 @@ extension Command {
             .reply(try context.node.workspaces(PageRequest(given), context.scope(given)))
         })
 
-    private static let workspaceGet = Command(
-        "workspace.get",
-        line: CommandLineForm(
-            "workspace show", ["workspace"], examples: ["workspace show", "workspace show acme"]),
-        "Show a workspace: the one you name, or the selected one.",
-        parameters: [workspace.definition], result: "workspace",
-        failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.workspace(context.scope(given)))
-        })
+    private static let workspaceGet = {
+        let counted = Parameter.flag("counted", "Also count its messages.")
+        return Command(
+            "workspace.get",
+            line: CommandLineForm(
+                "workspace show", ["workspace"],
+                examples: ["workspace show", "workspace show acme"]),
+            "Show a workspace: the one you name, or the selected one.",
+            parameters: [workspace.definition, counted.definition], result: "workspace",
+            failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.workspace(counted: given[counted], context.scope(given)))
+            })
+    }()
 
     private static let workspaceSelect = {
         let workspace = Parameter.workspace("workspace", "The workspace to act in from now on.")

@@ -30,7 +30,13 @@ extension NodeCore {
                         name,
                         candidates: found.map { person($0, in: workspace).json }, field: field)
                 }
-                if let only = found.first { return only }
+                guard let only = found.first else { continue }
+                // Somebody who is here and called so by a part of the name is meant before who is gone.
+                let isMeantHere =
+                    people == past
+                    && current.contains { PartOfName.is(name, in: workspace.displayName(of: $0)) }
+                if isMeantHere { break }
+                return only
             }
             let names = current.map { workspace.displayName(of: $0) }
             throw .unknownUser(
@@ -153,7 +159,7 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName(of: other.member))
         guard other.member != workspace.member else {
             throw .forbidden(
-                "you cannot change your own role", reason: "own",
+                "you cannot do this to yourself", reason: "own",
                 hint: "to leave: wsx-node workspace leave")
         }
         // As whoever gave a role up stands now, not as they were let in.

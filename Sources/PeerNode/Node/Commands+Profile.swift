@@ -61,7 +61,12 @@ extension NodeCore {
     func editProfile(
         _ edit: ProfileEditDraft, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        let workspace: Workspace = try workspace(scope)
+        try editProfile(edit, in: try workspace(scope))
+    }
+
+    func editProfile(
+        _ edit: ProfileEditDraft, in workspace: Workspace
+    ) throws(NodeError) -> ProfileObject {
         let (name, values) = try checked(edit)
         try requireMember(of: workspace)
         var changes: [(field: ProfileChange.Field, before: FieldState, after: FieldState)] = []
@@ -102,7 +107,7 @@ extension NodeCore {
     }
 
     /// Every field as it is kept; the outer `nil` where it is not to be changed.
-    private func checked(
+    func checked(
         _ edit: ProfileEditDraft
     ) throws(NodeError) -> (name: String?, values: [ProfileChange.Field: String?]) {
         var problems: [(field: NodeError.Field, sentence: String)] = []

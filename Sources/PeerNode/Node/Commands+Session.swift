@@ -166,11 +166,9 @@ extension NodeCore {
             guard lock.isLocked, let sealed = lock.sealed, let key = keys.first else { break }
             let identity = try opened(sealed, under: key)
             try unlock(with: identity)
-        case .create(let name, let hasRecovery, let stretch, let scope):
+        case .create(let start, let stretch, let scope):
             guard let key = keys.last else { break }
-            return try makeIdentity(
-                named: name, hasRecovery: hasRecovery, under: (key, stretch), scope
-            ).json
+            return try makeIdentity(start, under: (key, stretch), scope).json
         case .link(let draft, let stretch, let scope):
             guard let key = keys.last else { break }
             return try linkDevice(draft, under: (key, stretch), scope).answer

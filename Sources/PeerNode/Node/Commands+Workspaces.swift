@@ -31,10 +31,9 @@ extension NodeCore {
                 "this home already has an identity: \(NodeError.quoted(known.name ?? known.id))",
                 hint: "wsx-node identity show", reason: "identity.exists")
         }
-        let name = try checked(draft)
+        let start = try checked(draft)
         guard let passphrase = draft.passphrase else {
-            return .reply(
-                try makeIdentity(named: name, hasRecovery: draft.hasRecovery, under: nil, scope))
+            return .reply(try makeIdentity(start, under: nil, scope))
         }
         guard lock.stretching == nil else {
             throw NodeError(
@@ -44,18 +43,24 @@ extension NodeCore {
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
         begin(
-            .create(name: name, hasRecovery: draft.hasRecovery, stretch, scope), scope.call,
+            .create(start, stretch, scope), scope.call,
             [(stretch, Self.secret(passphrase))])
         return .later
     }
 
-    /// The name, after everything about the draft was checked: one answer names all that fails.
-    private func checked(_ draft: IdentityDraft) throws(NodeError) -> String {
+    /// Everything about the draft, checked: one answer names all that fails.
+    private func checked(_ draft: IdentityDraft) throws(NodeError) -> IdentityStart {
         var name = ""
         var failures: [NodeError] = []
         do throws(NodeError) { name = try NewNames.person(draft.name, field: "name") } catch {
             failures.append(error)
         }
+        var profile: [ProfileChange.Field: String] = [:]
+        do throws(NodeError) {
+            let edit = ProfileEditDraft(
+                name: nil, nickname: nil, values: draft.profile, shown: [], hidden: [])
+            profile = try checked(edit).values.compactMapValues { $0 }
+        } catch { failures.append(error) }
         if let problem = draft.passphrase.flatMap({ PassphraseRule.problem(of: $0) }) {
             failures.append(
                 NodeError(
@@ -63,15 +68,17 @@ extension NodeCore {
                     reason: "bad_passphrase",
                     fields: [.init(name: "passphrase", reason: problem)]))
         }
-        guard var first = failures.first else { return name }
+        guard var first = failures.first else {
+            return IdentityStart(name: name, hasRecovery: draft.hasRecovery, profile: profile)
+        }
         first.fields = failures.flatMap(\.fields)
         throw first
     }
 
     /// Makes the identity that `createIdentity` has checked.
     func makeIdentity(
-        named name: String, hasRecovery: Bool,
-        under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?, _ scope: CallScope
+        _ start: IdentityStart, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
+        _ scope: CallScope
     ) throws(NodeError) -> Made<IdentityObject> {
         // Somebody else may have made one while the passphrase was worked on.
         guard home == nil else {
@@ -79,7 +86,9 @@ extension NodeCore {
                 .duplicate, "this home already has an identity", hint: "wsx-node identity show",
                 reason: "identity.exists")
         }
-        try makeIdentity(name: name, recovery: hasRecovery ? .drawn : .none, under: seal)
+        try makeIdentity(
+            name: start.name, recovery: start.hasRecovery ? .drawn : .none, under: seal)
+        try stored { () throws(StorageError) in try keepStartProfile(start.profile) }
         guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
         try remember(scope, made: Array(object.id.utf8))
         return Made(object)
@@ -120,6 +129,7 @@ extension NodeCore {
             let workspace = try found(
                 name: name, description: draft.description, firstChannel: channel)
             try select(workspace)
+            try introduce(in: workspace)
             return workspace
         }
         try remember(scope, made: workspace.id.bytes)
@@ -146,17 +156,21 @@ extension NodeCore {
             }, next: next)
     }
 
-    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+    /// - Parameter counted: whether its messages are counted, which takes the longer the more there are.
+    func workspace(counted: Bool, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         let workspace = try shownWorkspace(scope)
-        var object: WorkspaceObject = try stored { () throws(StorageError) in
-            try self.object(of: workspace)
-        }
-        object.messages = workspace.channelIndex.all.reduce(0) { sum, channel in
-            ([channel.number] + channel.others).reduce(sum) {
-                $0 + store.operations.count(inDocument: $1)
+        return try stored { () throws(StorageError) in
+            var object: WorkspaceObject = try self.object(of: workspace)
+            guard counted else { return object }
+            var count: Int64 = 0
+            for channel in workspace.channelIndex.all {
+                for document in [channel.number] + channel.others {
+                    count += try store.view.shownCount(in: document)
+                }
             }
+            object.messages = count
+            return object
         }
-        return object
     }
 
     func selectWorkspace(

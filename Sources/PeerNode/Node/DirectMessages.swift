@@ -95,6 +95,13 @@ extension NodeCore {
             return workspace.isMeant(other, by: reference) ? other : nil
         }
         guard let other = former.first else { throw unknown }
+        if case .name(let name) = reference,
+            workspace.visibleMembers.contains(where: {
+                PartOfName.is(name, in: workspace.displayName(of: $0.member))
+            })
+        {
+            throw unknown
+        }
         guard former.count == 1 else {
             guard case .name(let name) = reference else { throw unknown }
             throw .ambiguous(

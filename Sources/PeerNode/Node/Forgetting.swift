@@ -9,12 +9,12 @@ extension NodeCore {
     func forgetWorkspace(
         _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace = try workspace(reference)
+        let workspace = try forgettable(reference)
         let name = NodeError.quoted(workspace.displayName)
         guard ownEnd(in: workspace) != nil || workspace.fields.deletion != nil else {
             throw NodeError(
                 .conflict, "you are a member of \(name)",
-                hint: "leave it first: wsx-node workspace leave",
+                hint: "leave it first: wsx-node workspace leave \(workspace.displayName)",
                 reason: "workspace.member")
         }
         if !isForced { try refuseUnheardEnd(of: workspace) }
@@ -23,6 +23,11 @@ extension NodeCore {
         }
         try stored { () throws(StorageError) in
             try write()
+            // What was read elsewhere waits to be written, and the next core knows nothing of it.
+            try writeMarkers(all: true)
+            if try store.registry.value("selected") == workspace.id.bytes {
+                try store.registry.setValue(nil, of: "selected")
+            }
             // Where it is written to again one day, no place is used twice.
             try renewIncarnation()
             try store.registry.forgetWorkspace(workspace.number)
@@ -30,6 +35,17 @@ extension NodeCore {
         }
         wantsRenewal = true
         return object
+    }
+
+    /// Of several workspaces of one name the one that is over.
+    private func forgettable(_ reference: WorkspaceReference) throws(NodeError) -> Workspace {
+        if case .name(let name) = reference {
+            let over = workspaces.values.filter {
+                $0.standing == .member && isOver($0) && NameFolding.matches($0.displayName, name)
+            }
+            if over.count == 1, let only = over.first { return only }
+        }
+        return try workspace(reference)
     }
 
     /// That somebody left, or ended the workspace, is to reach the others before it is gone from here.
@@ -69,6 +85,17 @@ extension NodeCore {
     func eraseForgotten() throws(StorageError) {
         guard forgettingDue != nil, let number = forgotten.first else { return }
         try write()
+        try eraseSlice(of: number)
+    }
+
+    /// Who comes in again begins with nothing: what is left of before goes first, whatever that takes.
+    func finishForgetting(_ id: WorkspaceID) throws(StorageError) {
+        let number = forgotten.first { store.operations.document(numbered: $0)?.id == id }
+        guard let number else { return }
+        while forgotten.contains(number) { try eraseSlice(of: number) }
+    }
+
+    private func eraseSlice(of number: Int64) throws(StorageError) {
         hasErased = true
         let held = store.operations.documents(ofWorkspace: number).lazy
             .compactMap { self.store.operations.document($0, in: number) }
@@ -84,7 +111,7 @@ extension NodeCore {
         try store.view.clearRegisters(of: number)
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
-        forgotten.removeFirst()
+        forgotten.removeAll { $0 == number }
         effects.append(.log(.info, "workspace.forgotten"))
     }
 }

@@ -86,6 +86,7 @@ extension NodeCore {
         _ id: WorkspaceID, member: MemberID, standing: RegistryStore.Standing
     ) throws(StorageError) -> Workspace {
         try write()
+        try finishForgetting(id)
         let number = try store.operations.enter(id, workspace: nil, kind: .authority)
         let row = RegistryStore.WorkspaceRow(
             number: number, standing: standing, member: member, joined: Int64(time.wall))

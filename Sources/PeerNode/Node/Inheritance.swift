@@ -67,9 +67,11 @@ extension NodeCore {
         storeIdentity = former.storeIdentity
         try store.begin()
         for row in try store.registry.workspaces() {
-            guard row.standing != .forgotten,
-                let id = store.operations.document(numbered: row.number)?.id
-            else { continue }
+            if row.standing == .forgotten {
+                forgotten.append(row.number)
+                continue
+            }
+            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
             let workspace = Workspace(id: id, row: row, vault: vault)
             workspaces[row.number] = workspace
             guard row.standing == .member else {
@@ -101,6 +103,8 @@ extension NodeCore {
         network.listening = former.network.listening
         if former.network.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = former.network.nextJoinDial
+        network.registry.goOn(after: former.network.registry)
+        network.issuedLink = former.network.issuedLink
         network.copies = former.network.copies
         // Whoever waited was told to ask again; and this is no start.
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }

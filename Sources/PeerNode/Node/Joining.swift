@@ -346,6 +346,8 @@ extension NodeCore {
         try record(
             .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
         try endJoin(index, .success(try object(of: workspace).json))
+        // What it writes may end joins, too.
+        try introduce(in: workspace)
     }
 
     private func isSeated(in workspace: Workspace) -> Bool {

@@ -119,7 +119,7 @@ struct Stretching {
         /// Opens the node.
         case unlock
         /// Seals a new identity.
-        case create(name: String, hasRecovery: Bool, PassphraseVault.Stretch, CallScope)
+        case create(IdentityStart, PassphraseVault.Stretch, CallScope)
         /// Seals the identity of a home that is linked to another.
         case link(JoinDraft, PassphraseVault.Stretch, CallScope)
         /// Seals the identity of a home that begins with a recovery phrase.

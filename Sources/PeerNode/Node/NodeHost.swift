@@ -107,7 +107,7 @@ public final class NodeHost {
             mustEmptyLog = mustEmptyLog || core.hasErased
             core.hasErased = false
             for effect in effects { note(effect) }
-            if core.wantsRenewal { effects += renewCore(at: time) }
+            if core.wantsRenewal { effects += renewCore(at: time, besides: effects) }
             return core.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
         } catch {
             return recover(from: error, in: inputs, at: time)
@@ -264,8 +264,14 @@ public final class NodeHost {
 
     /// Has another core go on from what is stored: nothing of what this one knew beside that counts
     /// any more. Links are made anew.
-    private func renewCore(at time: TurnTime) -> [NodeEffect] {
+    ///
+    /// - Parameter effects: what the turn does; calls that it has put off are done by the next core.
+    private func renewCore(at time: TurnTime, besides effects: [NodeEffect]) -> [NodeEffect] {
         let former = core
+        let putOff = effects.compactMap { effect -> CallID? in
+            guard case .putOff(.call(let call, _, _)) = effect else { return nil }
+            return call
+        }
         do throws(StartError) {
             core = try NodeCore(
                 environment: environment, store: store, at: time, after: former.inheritance)
@@ -280,15 +286,17 @@ public final class NodeHost {
             + refuseOpenCalls(
                 NodeError(
                     .busy, "the node has just let go of a workspace", hint: "try again",
-                    reason: "node.renewed"))
+                    reason: "node.renewed"), except: Set(putOff))
     }
 
     /// Tells whoever waits for an answer to ask again.
-    private func refuseOpenCalls(_ failure: NodeError) -> [NodeEffect] {
-        let calls = openCalls.keys.sorted {
+    private func refuseOpenCalls(
+        _ failure: NodeError, except kept: Set<CallID> = []
+    ) -> [NodeEffect] {
+        let calls = openCalls.keys.filter { !kept.contains($0) }.sorted {
             ($0.connection, $0.number) < ($1.connection, $1.number)
         }
-        openCalls.removeAll()
+        for call in calls { openCalls[call] = nil }
         return calls.map { .answer($0, .failure(failure)) }
     }
 

@@ -4,9 +4,8 @@ public import WorkspaceModel
 
 /// Whom to dial, where and when.
 ///
-/// A peer's addresses race: the next one is tried when the one before has failed, or has not answered
-/// within a head start, for most of them are of networks that the peer, or this machine, has left. When
-/// all have failed the peer rests, longer after every round, and a change of the network wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
+/// A peer's addresses race: the next one is tried when the one before has failed, or after a head start:
+/// most of them are of networks that somebody has left. When all have failed the peer rests, longer after every round, and a change of the network wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
 /// that hangs up on everyone is not dialled a hundred times a second. Of one person's devices few
 /// are dialled at a time, and whoever has fewest under way goes first: anybody may link devices and
 /// sign addresses without number. And of each person's, and of what beacons tell, only so many a
@@ -70,6 +69,7 @@ public struct PeerRegistry: Sendable {
         var attempts: DialAttempts? {
             if case .dialing(let attempts) = stage { attempts } else { nil }
         }
+        var attemptNumbers: [UInt64] { attempts.map { Array($0.addresses.keys) } ?? [] }
         var isDialing: Bool { attempts != nil }
         /// The place of the address to try next in this round: one at which no attempt waits.
         var nextPlace: Int? {
@@ -82,7 +82,11 @@ public struct PeerRegistry: Sendable {
         mutating func end(_ number: UInt64) {
             guard var attempts else { return }
             attempts.ended(number)
-            stage = attempts.addresses.isEmpty ? .idle : .dialing(attempts)
+            if !attempts.addresses.isEmpty {
+                stage = .dialing(attempts)
+            } else {
+                stage = attempts.isResting ? .waiting(until: attempts.nextDue) : .idle
+            }
         }
     }
 
@@ -92,6 +96,8 @@ public struct PeerRegistry: Sendable {
     private var allowances = GroupAllowances<Group>(
         tokens: Limits.dialsOfOneMax, refillMilliseconds: Limits.dialOfOneMilliseconds)
     private var lastNumber: UInt64 = 0
+    /// Attempts that nobody waits for any more, and whose sockets are open until they are reported.
+    private var letGo: Set<UInt64> = []
 
     /// Whether all dialling is off.
     public private(set) var isSuspended = false
@@ -212,6 +218,12 @@ extension PeerRegistry {
         entries[.device(device)]?.lastSeen = lastSeen
     }
 
+    /// Takes over from a registry that is no more: its attempts are still to be reported.
+    mutating func goOn(after former: PeerRegistry) {
+        lastNumber = former.lastNumber
+        letGo = former.letGo.union(former.entries.values.flatMap(\.attemptNumbers))
+    }
+
     /// Stops dialling. Attempts under way are the owner's to end and to report.
     public mutating func suspend() { isSuspended = true }
 
@@ -228,6 +240,7 @@ extension PeerRegistry {
         for name in entries.keys {
             entries[name]?.forgetFailures()
             guard entries[name]?.stage != .connected else { continue }
+            letGo.formUnion(entries[name]?.attemptNumbers ?? [])
             entries[name]?.stage = .idle
             entries[name]?.next = 0
         }
@@ -242,7 +255,10 @@ extension PeerRegistry {
     public mutating func dialsDue(now: UInt64) -> [Dial] {
         guard !isSuspended else { return [] }
         var underWay = dialsUnderWay
-        var places = Limits.dialsInFlightMax - underWay.values.reduce(0, +)
+        let count = underWay.values.reduce(0, +)
+        // What was let go takes places of its own, as many again.
+        var places = min(
+            Limits.dialsInFlightMax - count, 2 * Limits.dialsInFlightMax - count - letGo.count)
         guard places > 0 else { return [] }
         var due = entries.filter { isDue($0.value, now: now) }
             .map { (name: $0.key, group: group(of: $0.key, $0.value), entry: $0.value) }
@@ -335,7 +351,9 @@ extension PeerRegistry {
     public var nextDeadline: UInt64? {
         guard !isSuspended else { return nil }
         let underWay = dialsUnderWay
-        guard underWay.values.reduce(0, +) < Limits.dialsInFlightMax else { return nil }
+        let count = underWay.values.reduce(0, +)
+        guard count < Limits.dialsInFlightMax, count + letGo.count < 2 * Limits.dialsInFlightMax
+        else { return nil }
         var next: UInt64?
         for (name, entry) in entries where isDue(entry, now: .max) {
             var due = entry.attempts?.nextDue ?? 0
@@ -353,11 +371,14 @@ extension PeerRegistry {
     public mutating func failed(
         _ number: UInt64, error: String, now: UInt64, using random: any RandomSource
     ) {
+        letGo.remove(number)
         guard let name = target(ofAttempt: number), var entry = entries[name] else { return }
         entry.lastError = error
         entry.tries += 1
+        // What was still silent when the round was over has its part in no other one.
+        let isOver = entry.attempts?.isResting == true
         entry.end(number)
-        guard entry.nextPlace == nil else {
+        guard !isOver, entry.nextPlace == nil else {
             entries[name] = entry
             return
         }
@@ -371,6 +392,7 @@ extension PeerRegistry {
 
     /// An attempt was ended by ourselves, on suspending or because another link stands.
     public mutating func abandoned(_ number: UInt64) {
+        letGo.remove(number)
         guard let name = target(ofAttempt: number) else { return }
         entries[name]?.end(number)
         if entries[name]?.isDialing == false { entries[name]?.next = 0 }
@@ -408,6 +430,7 @@ extension PeerRegistry {
                 address, source: isManual ? .manual : .remembered, freshness: wallMilliseconds)
             _ = entry.addresses.add(known)
         }
+        letGo.formUnion(entry.attemptNumbers.filter { $0 != attempt })
         entry.stage = .connected
         entry.next = 0
         entry.lastError = nil

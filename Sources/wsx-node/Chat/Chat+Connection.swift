@@ -128,6 +128,7 @@ extension Chat {
 
     private func deliver(_ given: JSONObject) throws(NodeError) {
         let message = try call("message.send", given)
+        if let nobody = Session.unheard(in: message), hasReader { remark(Session.told(nobody)) }
         guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
             !room.has(id)
         else { return }

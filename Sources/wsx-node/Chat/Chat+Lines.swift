@@ -111,7 +111,8 @@ extension Chat {
     func open(_ name: String) throws(NodeError) {
         let channel =
             name.utf8.first == UInt8(ascii: "@")
-            ? try call("dm.open", ["members": JSONValue(texts: Self.people(name))])
+            ? try call(
+                "dm.open", ["members": JSONValue(texts: try people(named: name))])
             : try call("channel.get", ["channel": .string(name)])
         var next = ChatRoom(channel)
         let page = try call(
@@ -139,6 +140,13 @@ extension Chat {
         learnRoots(of: items)
         if let own = room.lastOwn?["id"]?.stringValue { try askHolders(of: own) }
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
+    }
+
+    /// The same, each of them by the id where a part of the name was typed.
+    private func people(named text: String) throws(NodeError) -> [String] {
+        var people: [String] = []
+        for name in Self.people(text) { people.append(try session.personNamed(name)) }
+        return people
     }
 
     /// The people whom `@Joon`, `@Joon,@Sora`, `@Joon, Sora` or `@Joon @Sora` names.

@@ -55,19 +55,26 @@ extension Chat {
         case .unpin(let message):
             _ = try call("message.unpin", ["message": .string(try room.message(message))])
         case .pins: try show("message.history", ["channel": here, "pinned": true])
+        case .topic(""):
+            let topic = try call("channel.get", ["channel": here])["topic"]?.stringValue
+            remark(topic.map { "topic: \(sanitised($0))" } ?? "there is no topic")
         case .topic(let text):
             _ = try call("channel.edit", ["channel": here, "topic": .string(text)])
-            remark(text.isEmpty ? "the topic is removed" : "topic: \(sanitised(text))")
-        case .list: try show("channel.list", ["limit": 1_000])
+            remark("topic: \(sanitised(text))")
+        case .list: try show("channel.list", ["limit": 1_000, "scope": "all"])
         case .direct(let name, let text):
-            _ = try call("message.send", ["channel": .string(name), "text": .string(text)])
-            remark("sent to \(sanitised(name))")
+            let person = try session.personNamed(name)
+            let sent = try call(
+                "message.send", ["channel": .string(person), "text": .string(text)])
+            let channel = try? call("channel.get", ["channel": sent["channel"] ?? .null])
+            remark("sent to \(channel.map { ChatRoom($0).title } ?? sanitised(name))")
         case .invite: try show("invite.create", [:])
         case .mute(let length):
             var given: JSONObject = ["channel": here]
             given["for_ms"] = length.map { .integer($0) }
             _ = try call("channel.mute", given)
-            remark(length == 0 ? "unmuted" : "muted")
+            let until = length.map { " for \(DurationText.text($0))" } ?? ""
+            remark(length == 0 ? "unmuted" : "muted\(until)")
         case .away(let text):
             var given: JSONObject = ["state": "absent"]
             given["text"] = text.map { .string($0) }

@@ -61,7 +61,7 @@ enum ChatLine: Equatable {
         Word(word: "pin", form: "MSG", summary: "pin a message for everyone"),
         Word(word: "unpin", form: "MSG", summary: "unpin a message"),
         Word(word: "pins", form: "", summary: "show pinned messages"),
-        Word(word: "topic", form: "TEXT", summary: "set the topic of the channel"),
+        Word(word: "topic", form: "[TEXT]", summary: "show or set the topic of the channel"),
         Word(word: "list", form: "", summary: "list channels"),
         Word(word: "msg", form: "@NAME TEXT", summary: "send a direct message and stay here"),
         Word(word: "me", form: "TEXT", summary: "say what you are doing, in italics"),

@@ -139,16 +139,26 @@ import WorkspaceModel
     }
 
     @Test func `somebody may be called by a first name or the beginning of one`() throws {
-        let io = MemoryIO()
+        func asking() -> MemoryIO {
+            let io = terminal()
+            io.isInputTerminal = true
+            return io
+        }
+        let io = asking()
         let node = try #require(io.node)
         node.people = ["Joon Kim", "Ada", "Adam"]
         #expect(io.run("member", "show", "@joon") == 0, "\(io.errors)")
+        #expect(io.errors == "@joon is Joon Kim\n")
         #expect(node.asked.last?.contains("u_person00") == true)
-        let other = MemoryIO()
+        // A script names people whole, and so does whoever takes something away from one.
+        let script = MemoryIO()
+        script.node?.people = ["Joon Kim"]
+        #expect(script.run("member", "show", "@joon") == 5)
+        let other = asking()
         other.node?.people = ["Joon Kim", "Joon Lee"]
         #expect(other.run("member", "show", "@Joon") == 5)
         #expect(other.errors.contains("Joon Kim") && other.errors.contains("Joon Lee"))
-        let nobody = MemoryIO()
+        let nobody = asking()
         nobody.node?.people = ["Joon Kim"]
         #expect(nobody.run("member", "show", "@Kim") == 5)
         #expect(nobody.errors.contains("nobody here is called"))
@@ -172,6 +182,22 @@ import WorkspaceModel
         let io = MemoryIO()
         _ = Program.run(arguments: row.words, environment: [:], io: io)
         #expect(io.node?.asked.contains { $0.hasPrefix(row.call) } == true, "\(io.errors)")
+    }
+
+    @Test func `the link for another device is waited for, until it is used`() {
+        let io = terminal()
+        io.isInputTerminal = true
+        io.events = [
+            EventObject(
+                sequence: 1, cursor: "e1.1", at: 1, type: "device.added",
+                data: ["id": "d_phone000", "name": "phone"])
+        ]
+        #expect(io.run("device", "link") == 0, "\(io.errors)")
+        #expect(io.output.contains("wsx://device/b4qx"))
+        #expect(io.output.hasSuffix("linked: phone\n"), "\(io.output)")
+        let pipe = MemoryIO()
+        #expect(pipe.run("device", "link") == 0)
+        #expect(!pipe.output.contains("waiting"))
     }
 
     @Test func `a text of several words needs no quotes`() {

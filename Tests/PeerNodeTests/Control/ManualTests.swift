@@ -112,7 +112,7 @@ import WorkspaceModel
         ("tail", "tail [CHANNEL...] [--all] [--bell]"),
         ("peer.add", "peer add ADDRESS"), ("node.version", "version"),
         ("events.ack", "events.ack"), ("workspace.select", "workspace use WORKSPACE"),
-        ("workspace.get", "workspace show [WORKSPACE]"),
+        ("workspace.get", "workspace show [WORKSPACE] [--counted]"),
     ]
 
     @Test(arguments: usages.indices)

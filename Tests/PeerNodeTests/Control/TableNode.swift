@@ -281,7 +281,7 @@ final class TableNode: NodeCommands {
         try note("workspaces \(page.limit)", scope)
         return Page(listedWorkspaces ?? [workspace])
     }
-    func workspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+    func workspace(counted: Bool, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         try note("workspace \(String(describing: scope.workspace))", scope)
         return workspace
     }

@@ -54,6 +54,7 @@ import WorkspaceTestKit
         ("DELETE FROM epoch_key WHERE workspace", "a workspace goes"),
         ("UPDATE epoch_key SET secret = NULL WHERE workspace", "a workspace is left"),
         ("DELETE FROM late WHERE did = ?", "all of it was read"),
+        ("SELECT count(*) FROM message WHERE did = ?", "somebody asks how many there are"),
         // A bound stands in the statement, or in what calls it.
         ("SELECT lid, seq, branch, found FROM evidence", "LIMIT; what is found of forks"),
         ("SELECT m.sort, m.arr, m.key_hlc", "the newest, by LIMIT"),

@@ -76,6 +76,7 @@ import WorkspaceTestKit
         #expect(try mina.log() == ["from Joon"])
         // Who comes in again is new there, and fetches what others have.
         try joon.comeBack(to: mina, in: bench)
+        try joon.ok("workspace.select", ["workspace": "acme"])
         #expect(try joon.log() == ["from Joon"])
         try joon.send("again")
         bench.advance(5_000)
@@ -92,6 +93,43 @@ import WorkspaceTestKit
         bench.heal(mina, joon)
         bench.advance(5_000)
         try joon.ok("workspace.forget", ["workspace": "acme"])
+    }
+
+    /// What is left of it would stand under the new one's number.
+    @Test func `is come into again at once, before all of it is erased`() throws {
+        let (mina, joon) = try world()
+        let link = try mina.link()
+        try joon.ok("workspace.leave")
+        bench.advance(5_000)
+        try joon.ok("workspace.forget", ["workspace": "acme"])
+        #expect(joon.ask(link) == "pending")
+        bench.advance(2_000)
+        try mina.decide("join.approve")
+        bench.advance(10_000)
+        try joon.ok("workspace.select", ["workspace": "acme"])
+        try joon.send("again", to: "general")
+        bench.advance(5_000)
+        #expect(try mina.log() == ["from Joon", "again"])
+        #expect(try joon.digest() == mina.digest())
+        #expect(try joon.ok("node.check")["problem_count"] == 0)
+    }
+
+    @Test func `takes nothing along that was read elsewhere`() throws {
+        let (_, joon) = try world()
+        let kim = try bench.node("Kim", workspace: "kims")
+        try joon.ok("workspace.join", ["link": .string(try kim.link())])
+        bench.advance(5_000)
+        for text in ["one", "two"] {
+            try kim.send(text)
+            bench.advance(1_000)
+            try joon.ok("read.mark", ["channel": "general", "workspace": "kims"])
+        }
+        try joon.ok("workspace.leave", ["workspace": "acme"])
+        bench.advance(5_000)
+        try joon.ok("workspace.forget", ["workspace": "acme"])
+        bench.advance(1_000)
+        let channel = try joon.ok("channel.get", ["channel": "general", "workspace": "kims"])
+        #expect(channel["unread"] == 0)
     }
 
     /// A crash while its rows are being erased.

@@ -354,3 +354,37 @@ import WorkspaceTestKit
         #expect(try !Self.knows("canarynews", bob))
     }
 }
+
+/// What is said of somebody before there is a workspace.
+@Suite struct `A profile from the start` {
+    private let bench = CoreBench()
+
+    @Test(arguments: [nil, goodPassphrase])
+    func `goes into each workspace that its person makes or joins`(passphrase: String?) throws {
+        let joon = try bench.bareNode("Blank")
+        var given: JSONObject = [
+            "name": "Joon", "email": "joon@example.org", "phone": "+821012345678",
+        ]
+        given["passphrase"] = passphrase.map { .string($0) }
+        try joon.ok("identity.create", .object(given))
+        let own = try joon.ok("workspace.create", ["name": "own"])
+        #expect(own["name"] == "own")
+        let mine = try joon.ok("profile.get")
+        #expect(mine["email"] == "joon@example.org" && mine["phone"] == "+821012345678")
+        #expect(mine["visible"]?["email"] == "workspace" && mine["visible"]?["phone"] == "nobody")
+        let mina = try bench.node("Mina")
+        try joon.ok("workspace.join", ["link": .string(try mina.link())])
+        bench.advance(5_000)
+        let seen = try mina.ok("profile.of", ["member": "Joon"])
+        #expect(seen["email"] == "joon@example.org" && seen["phone"] == .null)
+        #expect(try joon.ok("profile.get")["phone"] == "+821012345678")
+    }
+
+    @Test func `is checked before anything is made`() throws {
+        let joon = try bench.bareNode("Blank")
+        let refused = try joon.refused(
+            "identity.create", ["name": "Joon", "email": "x", "phone": "12"])
+        #expect(Set(refused.fields.map(\.name)) == ["email", "phone"])
+        #expect(try joon.refused("identity.show").kind == .notFound)
+    }
+}

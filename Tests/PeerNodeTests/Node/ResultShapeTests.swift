@@ -120,7 +120,7 @@ import WorkspaceTestKit
             fields: ["items", "next", "complete"],
             element: ["kind", "id", "channel", "at", "matches", "member"]),
         Call(
-            method: "user.find", parameters: ["text": "mina"], fields: ResultFields.page,
+            method: "user.find", parameters: ["text": "joon"], fields: ResultFields.page,
             element: ResultFields.member),
         Call(
             method: "channel.find", parameters: ["text": "gen"], fields: ResultFields.page,

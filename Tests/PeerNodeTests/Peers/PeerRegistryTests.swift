@@ -72,6 +72,48 @@ import WorkspaceTestKit
         #expect(registry.dialsDue(now: 20_000).map(\.address.text) == ["a:1"])
     }
 
+    /// A machine that sleeps answers at none of its addresses, and a cable that is out refuses at once.
+    @Test(arguments: [[10_000, 10_000], [10_000, 0], [0, 10_000], [0, 0]] as [[UInt64]])
+    func `rests longer after every round, however long an address is silent`(
+        patience: [UInt64]
+    ) throws {
+        var registry = PeerRegistry()
+        registry.add(device, addresses: [try known("a:1", .manual), try known("b:1")])
+        var failing: [UInt64: UInt64] = [:]
+        var dials = 0
+        for now in stride(from: UInt64(0), to: 120_000, by: 50) {
+            for (number, at) in failing where at <= now {
+                failing[number] = nil
+                registry.failed(number, error: "x", now: now, using: random)
+            }
+            for dial in registry.dialsDue(now: now) {
+                dials += 1
+                failing[dial.number] = now + patience[dial.address.text == "a:1" ? 0 : 1]
+            }
+        }
+        #expect((6...20).contains(dials), "\(dials)")
+    }
+
+    /// Sockets that nobody waits for any more are open until the kernel gives up.
+    @Test func `opens no more sockets than twice its places, however often the network changes`()
+        throws
+    {
+        var registry = PeerRegistry()
+        for number in 0..<100 as Range<UInt8> {
+            registry.add(
+                DeviceID([number] + [UInt8](repeating: 7, count: 31)), of: [number],
+                addresses: [try known("a\(number):1")])
+        }
+        var open: Set<UInt64> = []
+        for round in 0..<50 as Range<UInt64> {
+            open.formUnion(registry.dialsDue(now: round * 10).map(\.number))
+            registry.networkChanged()
+        }
+        #expect(open.count == 2 * Limits.dialsInFlightMax)
+        for number in open { registry.failed(number, error: "x", now: 1_000, using: random) }
+        #expect(registry.dialsDue(now: 1_000).count == Limits.dialsInFlightMax)
+    }
+
     @Test func `starts anew in another network, whatever is under way`() throws {
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1"), try known("b:1")])

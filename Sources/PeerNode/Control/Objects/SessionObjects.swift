@@ -38,6 +38,8 @@ public struct IdentityDraft: Sendable {
     public let hasRecovery: Bool
     /// What seals its keys; `nil` leaves them in the clear, in a file of mode 0600.
     public let passphrase: String?
+    /// What goes into the profile of each workspace.
+    public var profile: [ProfileChange.Field: String] = [:]
 }
 
 /// What becomes of the passphrase of a home.

@@ -41,8 +41,7 @@ public struct WorkspaceObject: ControlObject {
     public var members: Int64 = 0
     /// How many there are.
     public var channels: Int64 = 0
-    /// How much was said in the channels and conversations that are here: messages, and what was said
-    /// about them. Told where one workspace is asked for.
+    /// How many messages are shown in its channels and conversations, where that is asked for.
     public var messages: Int64?
     /// Whether calls act in it that name none.
     public var isSelected = false

@@ -1,0 +1,52 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What a new identity is to have, everything about it checked.
+struct IdentityStart {
+    let name: String
+    /// Whether it gets a recovery phrase.
+    let hasRecovery: Bool
+    /// What goes into the profile of each workspace that its person comes into.
+    let profile: [ProfileChange.Field: String]
+}
+
+/// What somebody has said of themselves before there was a workspace: it goes into each one that they
+/// make or come into, where each field is shown or hidden as it is by itself.
+extension NodeCore {
+    private static let startProfileName = "profile.start"
+    /// The fields that can be told beforehand.
+    private static let startFields: [ProfileChange.Field] = [.email, .phone]
+
+    /// Keeps it sealed: it is on this device alone, like what is hidden in a profile.
+    func keepStartProfile(_ values: [ProfileChange.Field: String]) throws(StorageError) {
+        guard let home, !values.isEmpty else { return }
+        var fields = JSONObject()
+        for field in Self.startFields { fields[field.word] = values[field].map { .string($0) } }
+        try store.registry.setValue(
+            home.seal(
+                JSONValue.object(fields).bytes, name: Array(Self.startProfileName.utf8),
+                using: environment.random), of: Self.startProfileName)
+    }
+
+    private func startProfile() throws(StorageError) -> [ProfileChange.Field: String] {
+        guard let home, let sealed = try store.registry.value(Self.startProfileName),
+            let bytes = home.open(sealed, name: Array(Self.startProfileName.utf8)),
+            let fields = try? JSONValue(parsing: bytes)
+        else { return [:] }
+        var values: [ProfileChange.Field: String] = [:]
+        for field in Self.startFields { values[field] = fields[field.word]?.stringValue }
+        return values
+    }
+
+    /// Puts it into the profile of a workspace that this home is new in. A guest has no profile there.
+    func introduce(in workspace: Workspace) throws(StorageError) {
+        let values = try startProfile()
+        guard !values.isEmpty, workspace.ownRole ?? .guest <= .member else { return }
+        let edit = ProfileEditDraft(name: nil, nickname: nil, values: values, shown: [], hidden: [])
+        do throws(NodeError) { _ = try editProfile(edit, in: workspace) } catch {
+            if let failure { throw failure }
+            // Another device of theirs has said more, or the role allows none: that stays.
+            effects.append(.log(.info, "profile.kept \(error.reason ?? "")"))
+        }
+    }
+}
