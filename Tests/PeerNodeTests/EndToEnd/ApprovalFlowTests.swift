@@ -83,7 +83,7 @@ extension EndToEnd {
                     joon.run("workspace", "show", "--json").object["role"] == "owner"
                 })
             #expect(mina.run("workspace", "delete", "acme two").status == 4)
-            #expect(joon.run("workspace", "delete", "acme").status == 2)
+            #expect(joon.run("workspace", "delete", "acme").status == 5)
             #expect(joon.run("workspace", "delete", "acme two", "--yes").status == 0)
             #expect(
                 eventually {
