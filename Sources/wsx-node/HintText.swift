@@ -12,8 +12,8 @@ struct HintText {
 
     init(_ globals: GlobalFlags) {
         var flags = ""
-        if let home = globals.home { flags += " --home " + Self.quotedForShell(home) }
-        if let socket = globals.socket { flags += " --socket " + Self.quotedForShell(socket) }
+        if let home = globals.home { flags += " --home " + NodeError.shellWord(home) }
+        if let socket = globals.socket { flags += " --socket " + NodeError.shellWord(socket) }
         self.flags = flags
     }
 
@@ -35,24 +35,6 @@ struct HintText {
         let before = bytes[..<place]
         if before.reversed().starts(with: "usage: ".utf8.reversed()) { return false }
         return before.last.map { [0x20, 0x22, 0x27, 0x28].contains($0) } ?? true
-    }
-
-    /// `word` as a shell reads it back as one word.
-    static func quotedForShell(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "/._-+:@%,".utf8.contains(byte)
-            }
-        }
-        if isPlain, !word.isEmpty { return word }
-        var made = "'"
-        for scalar in word.unicodeScalars {
-            if scalar == "'" { made += "'\\''" } else { made.unicodeScalars.append(scalar) }
-        }
-        return made + "'"
     }
 }
 

@@ -209,7 +209,7 @@ extension Rendering {
                 """
         }
         guard !text.isEmpty, let first = others.first else { return text }
-        let workspace = HintText.quotedForShell(first)
+        let workspace = NodeError.shellWord(first)
         return text + "  "
             + hints.text("wsx-node -w \(workspace) device revoke \(shown(device["id"]))\n")
     }

@@ -129,7 +129,7 @@ extension Session {
             io.print("\n")
             guard isShown else {
                 if let new = newWords(of: workspace, &client) { text += "  " + new }
-                let name = HintText.quotedForShell(sanitised(workspace["name"]?.stringValue ?? ""))
+                let name = NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
                 let way = rendering.hints.text("  (wsx-node workspace use \(name))")
                 tell(whole: text + (workspace["selected"] == true ? "" : way))
                 continue
@@ -246,7 +246,7 @@ extension Session {
         }
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
             let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
-            return other.map { "wsx-node workspace use \(HintText.quotedForShell(sanitised($0)))" }
+            return other.map { "wsx-node workspace use \(NodeError.shellWord(sanitised($0)))" }
                 ?? "wsx-node join LINK, with an invite from a member"
         }
         if !warnings.isEmpty { return "wsx-node doctor" }

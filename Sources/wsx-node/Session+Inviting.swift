@@ -85,7 +85,7 @@ extension Session {
             case "member.joined": newcomer = data
             case "request.created" where data?["invite"] == invite["id"]:
                 let who = sanitised(data?["name"]?.stringValue ?? data?["id"]?.stringValue ?? "")
-                let how = HintText.quotedForShell("@" + who)
+                let how = NodeError.shellWord("@" + who)
                 io.print("\(who) is asking to join: ")
                 io.print(rendering.hints.text("wsx-node request approve \(how)") + "\n")
             case "invite.used" where data?["id"] == invite["id"]:

@@ -90,7 +90,7 @@ enum SearchFilterWords {
             let parts = word.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, let name = words.first(where: { $0 == parts[0].lowercased() })
             else { return nil }
-            return "--\(name) \(HintText.quotedForShell(String(parts[1])))"
+            return "--\(name) \(NodeError.shellWord(String(parts[1])))"
         }
     }
 }

@@ -105,7 +105,7 @@ extension Session {
                 now[flag]?.contains(.string(asked)) != true
             else { continue }
             say("daemon", "already running; '--\(flag)' takes effect at its start:", state: "warn")
-            let value = HintText.quotedForShell(sanitised(asked))
+            let value = NodeError.shellWord(sanitised(asked))
             say(fix: "wsx-node down, then wsx-node up --\(flag) \(value)")
         }
     }
@@ -244,7 +244,7 @@ extension Session {
         let role = sanitised(workspace["role"]?.stringValue ?? "member")
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
         if let former, former["id"] != workspace["id"] {
-            let name = HintText.quotedForShell(sanitised(former["name"]?.stringValue ?? ""))
+            let name = NodeError.shellWord(sanitised(former["name"]?.stringValue ?? ""))
             say(
                 "selected",
                 "this one from now on; to go back: "
@@ -265,7 +265,7 @@ extension Session {
         let given: JSONObject = ["workspace": workspace["id"] ?? .null]
         let channels = (try? client.call("channel.list", given))?["items"]?.arrayValue ?? []
         return channels.first { $0["default"] == true }?["name"]?.stringValue
-            .map { HintText.quotedForShell(sanitised($0)) }
+            .map { NodeError.shellWord(sanitised($0)) }
     }
 
     private func tellFound(_ client: inout ControlClient) throws(NodeError) {
@@ -342,7 +342,7 @@ extension Session {
             identity["name"]?.stringValue.map({ NameFolding.matches($0, asked) }) == false
         else { return }
         say("name", "this home keeps the name it has; to change it:", state: "warn")
-        say(fix: "wsx-node profile set --name \(HintText.quotedForShell(sanitised(asked)))")
+        say(fix: "wsx-node profile set --name \(NodeError.shellWord(sanitised(asked)))")
     }
 
     private func tellWorkspace(

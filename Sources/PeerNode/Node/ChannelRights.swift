@@ -20,7 +20,7 @@ extension NodeCore {
                         kind: "channel.twin",
                         message: "your channel \(NodeError.quoted(shown)) has the same name as "
                             + "another",
-                        hint: "wsx-node channel edit \(shown) --name NEW"))
+                        hint: "wsx-node channel edit \(NodeError.shellWord(shown)) --name NEW"))
             }
         }
         return warnings
@@ -36,7 +36,8 @@ extension NodeCore {
         let name = shownName(channel, workspace)
         throw NodeError(
             .archived, "the channel \(NodeError.quoted(name)) is archived",
-            hint: "its owner or an admin can run: wsx-node channel unarchive \(name)",
+            hint: "its owner or an admin can run: wsx-node channel unarchive "
+                + NodeError.shellWord(name),
             reason: "channel.archived")
     }
 
@@ -59,10 +60,11 @@ extension NodeCore {
     ) throws(NodeError) {
         guard channel.owner == member else { return }
         let name = shownName(channel, workspace)
+        let word = NodeError.shellWord(name)
         let who = member == workspace.member ? "you own" : "the owner cannot leave"
         throw NodeError(
             .transferFirst, "\(who) the channel \(NodeError.quoted(name))",
-            hint: "wsx-node channel transfer \(name) @U, or: wsx-node channel delete \(name)",
+            hint: "wsx-node channel transfer \(word) @U, or: wsx-node channel delete \(word)",
             reason: "channel.owner")
     }
 
@@ -80,7 +82,8 @@ extension NodeCore {
         let names = owned.map { NodeError.quoted($0.name) }.joined(separator: ", ")
         throw NodeError(
             .transferFirst, "you own \(names)",
-            hint: "for each: wsx-node channel transfer \(first.name) @U, or channel delete",
+            hint: "for each: wsx-node channel transfer \(NodeError.shellWord(first.name)) @U, "
+                + "or channel delete",
             reason: "channel.owner",
             details: [
                 "channels": .array(
@@ -165,7 +168,7 @@ extension NodeCore {
         let who = isSelf ? "you are" : "\(NodeError.quoted(workspace.displayName(of: absent))) is"
         throw NodeError(
             .notFound, "\(who) not in the channel \(NodeError.quoted(name))",
-            hint: "wsx-node channel members \(name)", reason: "channel.not_in",
+            hint: "wsx-node channel members \(NodeError.shellWord(name))", reason: "channel.not_in",
             fields: [.init(name: isSelf ? "channel" : "members", reason: "not_found")])
     }
 

@@ -121,7 +121,8 @@ extension NodeCore {
         let (name, shown) = (workspace.displayName(of: heir), shownName(channel, workspace))
         throw .forbidden(
             "\(NodeError.quoted(name)) is not in \(NodeError.quoted(shown))",
-            reason: "channel.absent", hint: "first: wsx-node channel add \(shown) @NAME")
+            reason: "channel.absent",
+            hint: "first: wsx-node channel add \(NodeError.shellWord(shown)) @NAME")
     }
 
     func setChannelRole(
@@ -135,7 +136,8 @@ extension NodeCore {
         guard person != channel.owner else {
             throw NodeError(
                 .transferFirst, "the channel's owner cannot be given a lesser role",
-                hint: "wsx-node channel transfer \(shownName(channel, workspace)) @U",
+                hint: "wsx-node channel transfer "
+                    + NodeError.shellWord(shownName(channel, workspace)) + " @U",
                 reason: "channel.owner")
         }
         if channel.isPrivate { try refuseOutsider(person, of: channel, in: workspace) }

@@ -164,7 +164,7 @@ extension NodeCore {
                 failure = failure ?? error
                 let id = PublicID.device(device).prefix(14)
                 let name = workspace.displayName
-                let again = "wsx-node -w \(NodeError.quoted(name)) \(words) \(id)"
+                let again = "wsx-node -w \(NodeError.shellWord(name)) \(words) \(id)"
                 told = (error.message, "\(error.hint ?? again)")
                 if error.reason == "device.older" { told?.hint = "\(again) --phrase -" }
             }

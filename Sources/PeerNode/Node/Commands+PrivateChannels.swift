@@ -176,7 +176,9 @@ extension NodeCore {
         let (who, name) = (workspace.displayName(of: person), shownName(channel, workspace))
         throw NodeError(
             .notFound, "\(NodeError.quoted(who)) is not in \(NodeError.quoted(name))",
-            hint: "wsx-node channel add \(name) @\(who)", reason: "channel.not_in",
+            hint:
+                "wsx-node channel add \(NodeError.shellWord(name)) \(NodeError.shellWord("@" + who))",
+            reason: "channel.not_in",
             fields: [.init(name: "member", reason: "not_found")])
     }
 }

@@ -122,7 +122,8 @@ extension NodeCore {
         }) {
             throw NodeError(
                 .duplicate, "there is already a workspace \(NodeError.quoted(name)) here",
-                hint: "wsx-node workspace use \(name)", reason: "workspace.exists",
+                hint: "wsx-node workspace use \(NodeError.shellWord(name))",
+                reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
         let workspace = try stored { () throws(StorageError) in
@@ -236,7 +237,8 @@ extension NodeCore {
         guard draft.isPrivate || draft.history == "all" else {
             throw NodeError(
                 .badRequest, "every member can read all of a public channel",
-                hint: "wsx-node channel create \(draft.name) --private --history from-join",
+                hint: "wsx-node channel create \(NodeError.shellWord(draft.name)) --private "
+                    + "--history from-join",
                 reason: "channel.history",
                 fields: [.init(name: "history", reason: "not_private")])
         }
@@ -269,7 +271,7 @@ extension NodeCore {
     ) throws(NodeError) {
         let twin = workspace.channelIndex.called(name).first { $0.id != except }
         guard let twin else { return }
-        let shown = shownName(twin, workspace)
+        let shown = NodeError.shellWord(shownName(twin, workspace))
         let what: String
         let hint: String
         switch (twin.isPrivate, twin.includes(workspace.member)) {

@@ -14,7 +14,8 @@ extension NodeCore {
         guard ownEnd(in: workspace) != nil || workspace.fields.deletion != nil else {
             throw NodeError(
                 .conflict, "you are a member of \(name)",
-                hint: "leave it first: wsx-node workspace leave \(workspace.displayName)",
+                hint: "leave it first: wsx-node workspace leave "
+                    + NodeError.shellWord(workspace.displayName),
                 reason: "workspace.member")
         }
         if !isForced { try refuseUnheardEnd(of: workspace) }
@@ -64,7 +65,7 @@ extension NodeCore {
         throw NodeError(
             .unsynced,
             "nobody else knows yet that \(what) \(NodeError.quoted(workspace.displayName))",
-            hint: "connect to somebody first, or give --force", reason: "workspace.unsent",
+            hint: "connect to someone first, or give --force", reason: "workspace.unsent",
             details: ["unsent": .integer(count)])
     }
 

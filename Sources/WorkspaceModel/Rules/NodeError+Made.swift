@@ -192,4 +192,23 @@ extension NodeError {
         }
         return text + "'"
     }
+
+    /// `word` as a shell reads it back as one word: a hint is copied, and names in it are anybody's.
+    /// Control characters are the reader's to show.
+    public static func shellWord(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "/._-+:@%,".utf8.contains(byte)
+            }
+        }
+        if isPlain, !word.isEmpty { return word }
+        var made = "'"
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { made += "'\\''" } else { made.unicodeScalars.append(scalar) }
+        }
+        return made + "'"
+    }
 }

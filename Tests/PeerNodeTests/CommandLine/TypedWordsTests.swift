@@ -96,6 +96,6 @@ import WorkspaceModel
         ("/h", "/h"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("$x", "'$x'"),
     ])
     func `writes a word as a shell reads it`(_ row: (word: String, quoted: String)) {
-        #expect(HintText.quotedForShell(row.word) == row.quoted)
+        #expect(NodeError.shellWord(row.word) == row.quoted)
     }
 }
