@@ -69,8 +69,7 @@ public protocol NodeCommands: PersonCommands {
     /// Ends what a device may do, with new keys for all others.
     func revokeDevice(
         _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
-    ) throws(NodeError)
-        -> DeviceObject
+    ) throws(NodeError) -> DeviceObject
     /// Gives an own device a name.
     func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)
         -> DeviceObject

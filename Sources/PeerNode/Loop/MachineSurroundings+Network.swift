@@ -77,37 +77,15 @@ extension MachineSurroundings {
         return findings
     }
 
-    /// The interface of the default route by IPv4.
-    private var wayOutV4: String? {
-        for line in lines(of: "/proc/net/route").dropFirst() {
-            let fields: [Substring] = line.split(separator: "\t")
-            guard fields.count > 7, fields[1] == "00000000", fields[7] == "00000000" else {
-                continue
-            }
-            return String(fields[0])
-        }
-        return nil
-    }
-
-    /// The interface of the default route by IPv6; the kernel refuses by one of `lo`.
-    private var wayOutV6: String? {
-        for line in lines(of: "/proc/net/ipv6_route") {
-            let fields: [Substring] = line.split(separator: " ")
-            guard fields.count > 9, fields[1] == "00", fields[9] != "lo",
-                fields[0].allSatisfy({ $0 == "0" })
-            else { continue }
-            return String(fields[9])
-        }
-        return nil
-    }
-
     private func routeFinding(_ facts: SurroundingsFacts) -> FindingObject {
-        let way = wayOutV4 ?? wayOutV6
+        let ways =
+            DefaultRoute.v4(in: lines(of: "/proc/net/route"))
+            + DefaultRoute.v6(in: lines(of: "/proc/net/ipv6_route"))
         let places = facts.listen.filter { !Self.isLoopback($0) }
         let reach =
             places.isEmpty
             ? "" : "; this machine has \(places.prefix(4).joined(separator: ", "))"
-        guard let way else {
+        guard let way = ways.first?.interface else {
             return .init(
                 id: "route", state: "ok",
                 message: "there is no route out of the local network, and none is needed" + reach)

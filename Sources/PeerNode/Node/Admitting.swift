@@ -249,7 +249,8 @@ extension NodeCore {
             on: link)
         link.asking = nil
         guard let device = link.peer?.device else { return }
-        network.registry.connected(device, attempt: nil, wallMilliseconds: time.wall)
+        network.registry.connected(
+            device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: device.bytes)

@@ -213,7 +213,7 @@ extension NodeCore {
     /// Answered by `answerResumes`, when the listener is back or has failed to come back.
     func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let isOff = network.registry.isSuspended || network.listening.isEmpty
-        network.registry.resume()
+        network.registry.resume(now: time.monotonic)
         guard isOff else { return .reply(networkObject.json) }
         effects.append(.setNetwork(isOn: true))
         network.resumes.append(scope.call)

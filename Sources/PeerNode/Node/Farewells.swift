@@ -70,7 +70,8 @@ extension NodeCore {
     func welcomeBack(_ link: PeerLink) throws(StorageError) {
         guard let peer = link.peer, link.wasFormer else { return }
         link.wasFormer = false
-        network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
+        network.registry.connected(
+            peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
@@ -80,7 +81,8 @@ extension NodeCore {
     func establishedFormer(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
         link.wasFormer = true
         // The attempt is over, whether somebody typed the address or not.
-        network.registry.connected(device, attempt: link.attempt, wallMilliseconds: time.wall)
+        network.registry.connected(
+            device, attempt: link.attempt, now: time.monotonic, wallMilliseconds: time.wall)
         try forgetPeer(.device(device))
         effects.append(.log(.info, "peer.former device=\(PublicID.device(device))"))
     }

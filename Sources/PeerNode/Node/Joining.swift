@@ -279,7 +279,7 @@ extension NodeCore {
         network.joins[index].stage = .syncing
         if let peer = link.peer {
             network.registry.connected(
-                peer.device, attempt: nil, wallMilliseconds: time.wall)
+                peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
             if let address = PeerAddress(link.address, defaultPort: 0), link.session.isInitiator {
                 network.registry.add(
                     peer.device,

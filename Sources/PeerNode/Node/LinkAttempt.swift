@@ -255,7 +255,7 @@ extension NodeCore {
         if let link = id.flatMap({ network.links[$0] }), let peer = link.peer {
             if network.registry.peer(.device(peer.device))?.state != .connected {
                 network.registry.connected(
-                    peer.device, attempt: nil, wallMilliseconds: time.wall)
+                    peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
                 try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
             }
             try compareClocks(on: link)

@@ -142,7 +142,8 @@ extension NodeCore {
             return answerLink(LinkResult(code: isBad ? .invalid : .busy), on: link)
         }
         network.issuedLink?.user = peer.device
-        network.registry.connected(peer.device, attempt: nil, wallMilliseconds: time.wall)
+        network.registry.connected(
+            peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try compareClocks(on: link)
         try record(.peerConnected, workspace: nil, extra: peer.device.bytes)

@@ -44,7 +44,7 @@ extension NodeCore {
     /// This machine has come to another network, or an interface came back: whoever is linked proves
     /// that the way still leads there, all others are dialled, and neighbours hear at once who is here.
     private func networkChanged() throws(StorageError) {
-        network.registry.networkChanged()
+        network.registry.networkChanged(now: time.monotonic)
         network.beacons.next = min(network.beacons.next, time.monotonic)
         for index in network.joins.indices { network.joins[index].networkChanged() }
         for link in network.ordered where !link.isClosing {
@@ -72,6 +72,7 @@ extension NodeCore {
                 as: identity, under: candidate, now: time.monotonic,
                 wallMilliseconds: time.wall, using: environment.random)
         } catch {
+            dialFailed(number, error.word)
             effects.append(.close(id))
             return
         }
@@ -173,7 +174,8 @@ extension NodeCore {
             try establishedFormer(link, peer.device)
         } else {
             network.registry.connected(
-                peer.device, attempt: link.attempt, wallMilliseconds: time.wall)
+                peer.device, attempt: link.attempt, now: time.monotonic,
+                wallMilliseconds: time.wall)
         }
         network.isRegistryDirty = true
         try compareClocks(on: link)
@@ -272,19 +274,8 @@ extension NodeCore {
         let isTold = !isUnproved || network.strangerLines.takes(at: time.monotonic)
         let level: LogLevel = link.peer == nil && isTold ? .info : .debug
         effects.append(.log(ending.isOurComplaint ? .warning : level, line))
-        guard let peer = link.peer, link.session.established != nil else {
-            if let attempt = link.attempt {
-                if ending == .ourselves {
-                    network.registry.reachedOurselves(attempt)
-                } else {
-                    network.noteUnanswered(link.address)
-                    network.registry.failed(
-                        attempt, error: ending.word, now: time.monotonic,
-                        using: environment.random)
-                }
-            }
-            return
-        }
+        endAttempt(of: link, because: ending)
+        guard let peer = link.peer, link.session.established != nil else { return }
         // A link by an invite counts from the admission on; then its end is one as any other.
         guard network.links(to: peer.device).isEmpty,
             network.registry.peer(.device(peer.device))?.state == .connected
@@ -293,8 +284,7 @@ extension NodeCore {
             peer.device, lived: time.monotonic - (link.session.established ?? time.monotonic),
             error: link.wasToldRemoval ? LinkEnding.removed.word : ending.word,
             isRefused: link.wasToldRemoval, isSilent: ending == .dead, now: time.monotonic,
-            wallMilliseconds: time.wall,
-            using: environment.random)
+            wallMilliseconds: time.wall, using: environment.random)
         network.isRegistryDirty = true
         // Who was told of the own end is not dialled; who was not is, to be told.
         if isStranger(peer.device) {
@@ -303,6 +293,16 @@ extension NodeCore {
             try forgetPeer(.device(peer.device))
         }
         try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
+    }
+
+    /// The attempt that made a link is over with it at the latest: where nothing came of the link, or who
+    /// answered is kept out, the address is tried again later. After a link that stood it is long over.
+    private func endAttempt(of link: PeerLink, because ending: LinkEnding) {
+        guard let attempt = link.attempt else { return }
+        if ending == .ourselves { return network.registry.reachedOurselves(attempt) }
+        if link.session.established == nil { network.noteUnanswered(link.address) }
+        network.registry.failed(
+            attempt, error: ending.word, now: time.monotonic, using: environment.random)
     }
 
     /// Whether nothing is worth remembering of a device: it is, and was, nobody's. Whoever knows a secret

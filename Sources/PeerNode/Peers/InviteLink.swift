@@ -135,7 +135,7 @@ extension InviteLink {
 // MARK: Reading
 
 extension InviteLink {
-    /// Reads a link in either case, with blanks around it as copying leaves them.
+    /// Reads a link in either case, with the blanks, line breaks and brackets that mails and copying leave.
     public init(_ text: String) throws(Problem) {
         // Longer texts are refused before anything is made of them.
         guard text.utf8.count <= Self.characterCountMax + 64 else { throw .garbled }

@@ -4,12 +4,13 @@ public import WorkspaceModel
 
 /// Whom to dial, where and when.
 ///
-/// A peer's addresses race: the next one is tried when the one before has failed, or after a head start:
-/// most of them are of networks that somebody has left. When all have failed the peer rests, longer after every round, and a change of the network wakes everybody. A link that breaks soon after it was made counts as a failure too, so a peer
-/// that hangs up on everyone is not dialled a hundred times a second. Of one person's devices few
-/// are dialled at a time, and whoever has fewest under way goes first: anybody may link devices and
-/// sign addresses without number. And of each person's, and of what beacons tell, only so many a
-/// minute.
+/// A peer's addresses race: the next one is tried when the one before has failed, or after a head
+/// start: most of them are of networks that somebody has left. When all have failed the peer rests,
+/// longer after every round, and a change of the network wakes everybody. A link that breaks soon after
+/// it was made counts as a failure too, so a peer that hangs up on everyone is not dialled a hundred
+/// times a second. Of one person's devices few are dialled at a time, and whoever has fewest under way
+/// goes first: anybody may link devices and sign addresses without number. And of each person's, and of
+/// what beacons tell, only so many a minute.
 ///
 ///     idle ──dialsDue──▶ dialing ──connected──▶ connected
 ///      ▲                   │ all failed            │ disconnected
@@ -20,13 +21,6 @@ public import WorkspaceModel
 public struct PeerRegistry: Sendable {
     /// A link that stood for this long was a good one.
     public static let goodLinkMilliseconds: UInt64 = 60_000
-
-    private enum Stage: Equatable {
-        case idle
-        case dialing(DialAttempts)
-        case waiting(until: UInt64)
-        case connected
-    }
 
     /// Who shares places for dials.
     private enum Group: Hashable {
@@ -40,64 +34,13 @@ public struct PeerRegistry: Sendable {
         case typed(PeerName)
     }
 
-    private struct Entry {
-        var person: [UInt8]?
-        var addresses = AddressList()
-        var stage = Stage.idle
-        /// The place of the next address in this round.
-        var next = 0
-        var failures = 0
-        /// Attempts in a row that failed, each address by itself.
-        var tries = 0
-        var schedule = RetrySchedule()
-        var isBlocked = false
-        /// Dropped when a round fails: nobody asked for this address by hand.
-        var isPassing = false
-        var lastError: String?
-        var lastSeen: UInt64?
-
-        mutating func forgetFailures() {
-            failures = 0
-            tries = 0
-            schedule.succeeded()
-        }
-
-        func has(_ address: PeerAddress) -> Bool {
-            addresses.entries.contains { $0.address == address }
-        }
-
-        var attempts: DialAttempts? {
-            if case .dialing(let attempts) = stage { attempts } else { nil }
-        }
-        var attemptNumbers: [UInt64] { attempts.map { Array($0.addresses.keys) } ?? [] }
-        var isDialing: Bool { attempts != nil }
-        /// The place of the address to try next in this round: one at which no attempt waits.
-        var nextPlace: Int? {
-            addresses.entries.indices.first {
-                $0 >= next && attempts?.isUnderWay(at: addresses.entries[$0].address) != true
-            }
-        }
-
-        /// An attempt is over, whatever came of it.
-        mutating func end(_ number: UInt64) {
-            guard var attempts else { return }
-            attempts.ended(number)
-            if !attempts.addresses.isEmpty {
-                stage = .dialing(attempts)
-            } else {
-                stage = attempts.isResting ? .waiting(until: attempts.nextDue) : .idle
-            }
-        }
-    }
-
-    private var entries: [PeerName: Entry] = [:]
+    private var entries: [PeerName: PeerEntry] = [:]
     /// Anybody who is in may name any address, and as often as it likes; who listens there has not
     /// asked to be dialled.
     private var allowances = GroupAllowances<Group>(
         tokens: Limits.dialsOfOneMax, refillMilliseconds: Limits.dialOfOneMilliseconds)
     private var lastNumber: UInt64 = 0
-    /// Attempts that nobody waits for any more, and whose sockets are open until they are reported.
-    private var letGo: Set<UInt64> = []
+    private var letGo = DialsLetGo()
 
     /// Whether all dialling is off.
     public private(set) var isSuspended = false
@@ -121,7 +64,7 @@ extension PeerRegistry {
         }
     }
 
-    private func state(of entry: Entry) -> DialState {
+    private func state(of entry: PeerEntry) -> DialState {
         if entry.isBlocked { return .blocked }
         if entry.stage == .connected { return .connected }
         if isSuspended { return .suspended }
@@ -145,7 +88,7 @@ extension PeerRegistry {
     public mutating func add(
         _ device: DeviceID, of person: [UInt8]? = nil, addresses: [KnownAddress] = []
     ) {
-        var entry = entries[.device(device)] ?? Entry()
+        var entry = entries[.device(device)] ?? PeerEntry()
         entry.person = person ?? entry.person
         for known in addresses where known.address.reach != .none {
             guard entry.addresses.add(known) else { continue }
@@ -182,7 +125,7 @@ extension PeerRegistry {
     }
 
     private mutating func insert(_ known: KnownAddress, isPassing: Bool) {
-        var entry = entries[.address(known.address)] ?? Entry()
+        var entry = entries[.address(known.address)] ?? PeerEntry()
         _ = entry.addresses.add(known)
         entry.isPassing = isPassing
         if !entry.isDialing { entry.stage = .idle }
@@ -210,7 +153,7 @@ extension PeerRegistry {
 
     /// Keeps a device out, or lets it in again. Its link is the owner's to close.
     public mutating func block(_ device: DeviceID, _ isBlocked: Bool = true) {
-        entries[.device(device), default: Entry()].isBlocked = isBlocked
+        entries[.device(device), default: PeerEntry()].isBlocked = isBlocked
     }
 
     /// Remembers from a row when a link to `device` last stood, in wall milliseconds.
@@ -218,29 +161,27 @@ extension PeerRegistry {
         entries[.device(device)]?.lastSeen = lastSeen
     }
 
-    /// Takes over from a registry that is no more: its attempts are still to be reported.
-    mutating func goOn(after former: PeerRegistry) {
-        lastNumber = former.lastNumber
-        letGo = former.letGo.union(former.entries.values.flatMap(\.attemptNumbers))
-    }
+    /// Takes over from a registry that is no more: what is reported of its attempts is of none of
+    /// this one's.
+    mutating func goOn(after former: PeerRegistry) { lastNumber = former.lastNumber }
 
     /// Stops dialling. Attempts under way are the owner's to end and to report.
     public mutating func suspend() { isSuspended = true }
 
     /// Dials again, everybody at once.
-    public mutating func resume() {
+    public mutating func resume(now: UInt64) {
         isSuspended = false
-        networkChanged()
+        networkChanged(now: now)
     }
 
     /// Everybody who is not linked is due at once: what failed before says nothing about this network,
     /// and what is under way left by the one before.
-    public mutating func networkChanged() {
+    public mutating func networkChanged(now: UInt64) {
         allowances.refill()
         for name in entries.keys {
             entries[name]?.forgetFailures()
             guard entries[name]?.stage != .connected else { continue }
-            letGo.formUnion(entries[name]?.attemptNumbers ?? [])
+            letGo.insert(entries[name]?.attemptNumbers ?? [], now: now)
             entries[name]?.stage = .idle
             entries[name]?.next = 0
         }
@@ -254,6 +195,7 @@ extension PeerRegistry {
     /// its number.
     public mutating func dialsDue(now: UInt64) -> [Dial] {
         guard !isSuspended else { return [] }
+        letGo.forgetOld(at: now)
         var underWay = dialsUnderWay
         let count = underWay.values.reduce(0, +)
         // What was let go takes places of its own, as many again.
@@ -300,7 +242,7 @@ extension PeerRegistry {
         }
     }
 
-    private static func order(_ name: PeerName, _ entry: Entry) -> (Int, Int, PeerName) {
+    private static func order(_ name: PeerName, _ entry: PeerEntry) -> (Int, Int, PeerName) {
         (entry.tries, entry.lastSeen == nil ? 1 : 0, name)
     }
 
@@ -321,7 +263,7 @@ extension PeerRegistry {
         return count
     }
 
-    private func group(of name: PeerName, _ entry: Entry) -> Group {
+    private func group(of name: PeerName, _ entry: PeerEntry) -> Group {
         if let person = entry.person { return .person(person) }
         if case .device = name { return .nobody }
         return entry.isPassing ? .heard : .typed(name)
@@ -336,7 +278,7 @@ extension PeerRegistry {
         isCounted(group) ? allowances.next(of: group) : 0
     }
 
-    private func isDue(_ entry: Entry, now: UInt64) -> Bool {
+    private func isDue(_ entry: PeerEntry, now: UInt64) -> Bool {
         guard !entry.isBlocked, !entry.addresses.entries.isEmpty else { return false }
         switch entry.stage {
         case .idle: return true
@@ -352,8 +294,8 @@ extension PeerRegistry {
         guard !isSuspended else { return nil }
         let underWay = dialsUnderWay
         let count = underWay.values.reduce(0, +)
-        guard count < Limits.dialsInFlightMax, count + letGo.count < 2 * Limits.dialsInFlightMax
-        else { return nil }
+        guard count < Limits.dialsInFlightMax else { return nil }
+        guard count + letGo.count < 2 * Limits.dialsInFlightMax else { return letGo.nextOver }
         var next: UInt64?
         for (name, entry) in entries where isDue(entry, now: .max) {
             var due = entry.attempts?.nextDue ?? 0
@@ -410,9 +352,10 @@ extension PeerRegistry {
     ///   - attempt: the dial that made it, `nil` if the device dialled us.
     ///   - wallMilliseconds: when, by the wall clock.
     public mutating func connected(
-        _ device: DeviceID, attempt: UInt64?, wallMilliseconds: UInt64
+        _ device: DeviceID, attempt: UInt64?, now: UInt64, wallMilliseconds: UInt64
     ) {
-        var entry = entries[.device(device)] ?? Entry()
+        if let attempt { letGo.remove(attempt) }
+        var entry = entries[.device(device)] ?? PeerEntry()
         if let attempt, let name = target(ofAttempt: attempt), let dialled = entries[name],
             let address = dialled.attempts?.addresses[attempt]
         {
@@ -430,7 +373,7 @@ extension PeerRegistry {
                 address, source: isManual ? .manual : .remembered, freshness: wallMilliseconds)
             _ = entry.addresses.add(known)
         }
-        letGo.formUnion(entry.attemptNumbers.filter { $0 != attempt })
+        letGo.insert(entry.attemptNumbers.filter { $0 != attempt }, now: now)
         entry.stage = .connected
         entry.next = 0
         entry.lastError = nil
@@ -452,6 +395,7 @@ extension PeerRegistry {
 
     /// We answered ourselves at the address of this attempt: it is never dialled again.
     public mutating func reachedOurselves(_ number: UInt64) {
+        letGo.remove(number)
         guard let name = target(ofAttempt: number),
             let address = entries[name]?.attempts?.addresses[number]
         else { return }
@@ -485,7 +429,7 @@ extension PeerRegistry {
         entries[.device(device)] = entry
     }
 
-    private func rest(_ entry: inout Entry, now: UInt64, using random: any RandomSource) {
+    private func rest(_ entry: inout PeerEntry, now: UInt64, using random: any RandomSource) {
         let delay = entry.schedule.delayAfterFailure(random: random.number())
         entry.failures += 1
         entry.next = 0

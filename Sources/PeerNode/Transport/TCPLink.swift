@@ -4,7 +4,7 @@ private import Glibc
 public typealias TCPLink = StreamLink
 
 extension StreamLink {
-    /// How long the kernel waits for the peer's to acknowledge what was sent.
+    /// How long the kernel waits for the peer's kernel to acknowledge what was sent.
     private static let unacknowledgedMilliseconds: Int32 = 10_000
 
     /// Takes over a TCP socket that is connected.

@@ -92,6 +92,9 @@ extension Limits {
     public static let sealedUnsentBytesMax = 64 * 1024
     /// Dials under way at a time: enough for a start with many peers, few enough for any router.
     public static let dialsInFlightMax = 16
+    /// How long an attempt that nobody waits for takes a place, unless it is reported before: a name is
+    /// looked up, and some addresses of it are silent for ten seconds each.
+    public static let dialLetGoMilliseconds: UInt64 = 60_000
     /// Addresses that are kept of one device: several networks, some of them old.
     public static let addressesPerDeviceMax = 16
     /// Address records that are kept: one for every device of a large workspace, twice.

@@ -63,7 +63,7 @@ import WorkspaceTestKit
                 name == .device(DeviceID([UInt8](repeating: 99, count: 32)))
             })
         // After a change of the network all is tried again.
-        registry.networkChanged()
+        registry.networkChanged(now: milliseconds)
         #expect(registry.dialsDue(now: milliseconds).count > 1)
     }
 
@@ -95,7 +95,7 @@ import WorkspaceTestKit
         for number in UInt8(1)...100 {
             for dial in registry.dialsDue(now: UInt64(number) * 100_000_000) {
                 let ghost = DeviceID([UInt8](repeating: number, count: 32))
-                registry.connected(ghost, attempt: dial.number, wallMilliseconds: Self.wall)
+                registry.connected(ghost, attempt: dial.number, now: 0, wallMilliseconds: Self.wall)
                 registry.disconnected(
                     ghost, lived: 1, error: "x", now: UInt64(number) * 100_000_000,
                     wallMilliseconds: Self.wall, using: random)

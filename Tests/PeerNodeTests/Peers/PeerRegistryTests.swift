@@ -50,7 +50,7 @@ import WorkspaceTestKit
         #expect(registry.dialsDue(now: step - 1).isEmpty)
         let second = registry.dialsDue(now: step)
         #expect(second.map(\.address.text) == ["b:1"] && registry.nextDeadline == nil)
-        registry.connected(device, attempt: second[0].number, wallMilliseconds: Self.wall)
+        registry.connected(device, attempt: second[0].number, now: 0, wallMilliseconds: Self.wall)
         #expect(registry.peer(.device(device))?.state == .connected)
         // What comes of the other one is let go.
         #expect(registry.target(ofAttempt: first[0].number) == nil)
@@ -107,18 +107,54 @@ import WorkspaceTestKit
         var open: Set<UInt64> = []
         for round in 0..<50 as Range<UInt64> {
             open.formUnion(registry.dialsDue(now: round * 10).map(\.number))
-            registry.networkChanged()
+            registry.networkChanged(now: round * 10)
         }
         #expect(open.count == 2 * Limits.dialsInFlightMax)
         for number in open { registry.failed(number, error: "x", now: 1_000, using: random) }
         #expect(registry.dialsDue(now: 1_000).count == Limits.dialsInFlightMax)
     }
 
+    /// A link may come of what was let go, or nothing that is ever told: no place is lost for ever.
+    @Test(arguments: ["connected", "ourselves", "failed", "abandoned", "nothing"])
+    func `has places again, whatever comes of attempts that were let go`(_ outcome: String) throws {
+        var registry = PeerRegistry()
+        let device = device
+        for number in 0..<100 as Range<UInt8> {
+            registry.add(
+                DeviceID([number] + [UInt8](repeating: 7, count: 31)), of: [number],
+                addresses: [try known("a\(number):1")])
+        }
+        func report(_ number: UInt64, _ now: UInt64) {
+            switch outcome {
+            case "connected":
+                registry.connected(device, attempt: number, now: now, wallMilliseconds: Self.wall)
+            case "ourselves": registry.reachedOurselves(number)
+            case "failed": registry.failed(number, error: "x", now: now, using: random)
+            case "abandoned": registry.abandoned(number)
+            default: break
+            }
+        }
+        var now: UInt64 = 0
+        for _ in 0..<10 {
+            let dials = registry.dialsDue(now: now)
+            #expect(dials.count == Limits.dialsInFlightMax)
+            registry.networkChanged(now: now)
+            for dial in dials { report(dial.number, now) }
+            if outcome == "nothing" {
+                #expect(registry.dialsDue(now: now).count == Limits.dialsInFlightMax)
+                registry.networkChanged(now: now)
+                #expect(registry.dialsDue(now: now).isEmpty)
+                now += Limits.dialLetGoMilliseconds
+                #expect(registry.nextDeadline == now)
+            }
+        }
+    }
+
     @Test func `starts anew in another network, whatever is under way`() throws {
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1"), try known("b:1")])
         let before = registry.dialsDue(now: 0)[0]
-        registry.networkChanged()
+        registry.networkChanged(now: 0)
         #expect(registry.target(ofAttempt: before.number) == nil)
         let after = registry.dialsDue(now: 10)
         #expect(after.map(\.address.text) == [before.address.text])
@@ -216,7 +252,7 @@ import WorkspaceTestKit
         #expect(registry.dialsDue(now: 0).isEmpty)
         registry.add(device, addresses: [try known("a:1")])
         #expect(registry.dialsDue(now: 0).isEmpty)
-        registry.networkChanged()
+        registry.networkChanged(now: 0)
         #expect(registry.dialsDue(now: 0).count == 1)
         registry.failed(dial.number + 1, error: "x", now: 0, using: random)
         registry.add(device, addresses: [try known("b:1", .manual)])
@@ -228,7 +264,7 @@ import WorkspaceTestKit
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1")])
         let dial = registry.dialsDue(now: 0)[0]
-        registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+        registry.connected(device, attempt: dial.number, now: 0, wallMilliseconds: Self.wall)
         #expect(registry.peer(.device(device))?.state == .connected)
         #expect(registry.peer(.device(device))?.addresses.first?.source == .remembered)
         #expect(registry.peer(.device(device))?.lastSeen == Self.wall)
@@ -248,7 +284,8 @@ import WorkspaceTestKit
         while now < 60_000 {
             for dial in registry.dialsDue(now: now) {
                 dials += 1
-                registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+                registry.connected(
+                    device, attempt: dial.number, now: 0, wallMilliseconds: Self.wall)
                 registry.disconnected(
                     device, lived: 5, error: nil, now: now, wallMilliseconds: Self.wall,
                     using: random)
@@ -264,7 +301,7 @@ import WorkspaceTestKit
         registry.addManual(address, wallMilliseconds: Self.wall)
         let dial = registry.dialsDue(now: 0)[0]
         #expect(dial.peer == .address(address))
-        registry.connected(device, attempt: dial.number, wallMilliseconds: Self.wall)
+        registry.connected(device, attempt: dial.number, now: 0, wallMilliseconds: Self.wall)
         #expect(registry.peers.map(\.name) == [.device(device)])
         #expect(registry.peers[0].addresses.map(\.source) == [.manual])
     }
@@ -273,7 +310,7 @@ import WorkspaceTestKit
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1"), try known("b:1")])
         let dial = registry.dialsDue(now: 0)[0]
-        registry.connected(other, attempt: dial.number, wallMilliseconds: Self.wall)
+        registry.connected(other, attempt: dial.number, now: 0, wallMilliseconds: Self.wall)
         #expect(registry.peer(.device(device))?.addresses.map(\.address.text) == ["b:1"])
         #expect(registry.peer(.device(device))?.state == .idle)
         #expect(registry.peer(.device(other))?.addresses.map(\.address.text) == ["a:1"])
@@ -324,7 +361,7 @@ import WorkspaceTestKit
         registry.suspend()
         #expect(registry.peer(.device(device))?.state == .suspended)
         #expect(registry.dialsDue(now: 0).isEmpty)
-        registry.resume()
+        registry.resume(now: 0)
         #expect(registry.dialsDue(now: 0).count == 1)
     }
 
@@ -348,7 +385,7 @@ import WorkspaceTestKit
     @Test func `comes back from its rows`() throws {
         var registry = PeerRegistry()
         registry.add(device, addresses: [try known("a:1", .manual), try known("[::1]:9")])
-        registry.connected(device, attempt: nil, wallMilliseconds: Self.wall)
+        registry.connected(device, attempt: nil, now: 0, wallMilliseconds: Self.wall)
         registry.add(other)
         registry.block(other)
         registry.addManual(try #require(PeerAddress("c:1")), wallMilliseconds: Self.wall)

@@ -1,0 +1,26 @@
+import WorkspaceModel
+
+/// Attempts that nobody waits for any more: another address answered, or the network is another one.
+///
+/// Their sockets are open until they are reported, so they take places. None takes one for ever,
+/// whatever becomes of its report: no place left means that nobody is dialled again.
+struct DialsLetGo: Sendable {
+    /// Until when each counts, in monotonic milliseconds.
+    private var ends: [UInt64: UInt64] = [:]
+
+    /// How many still count.
+    var count: Int { ends.count }
+    /// When the first of them counts no more.
+    var nextOver: UInt64? { ends.values.min() }
+
+    /// Lets go of some.
+    mutating func insert(_ numbers: [UInt64], now: UInt64) {
+        for number in numbers { ends[number] = now &+ Limits.dialLetGoMilliseconds }
+    }
+
+    /// One was reported.
+    mutating func remove(_ number: UInt64) { ends[number] = nil }
+
+    /// Forgets those whose time is over.
+    mutating func forgetOld(at now: UInt64) { ends = ends.filter { $0.value > now } }
+}
