@@ -1,3 +1,4 @@
+import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
@@ -28,6 +29,14 @@ struct AppendedRun {
         own = run
         tip = next.tip
         return true
+    }
+
+    /// The same, where a burst is pushed with the signatures alone that somebody needs.
+    var sparingSignatures: AppendedRun {
+        guard let own, own.entries.count > 1 else { return self }
+        var spared = self
+        spared.own = own.sparingSignatures { _ in true }
+        return spared
     }
 }
 

@@ -98,7 +98,9 @@ private final class ScatteredWork {
             for document in core.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.store.operations.forEachOperation(in: document, of: workspace.number) {
                     (stored) throws(StorageError) in
-                    guard seen.insert(stored.entry.signature).inserted else { return }
+                    // Each is somebody's own, who has its signature.
+                    guard let signature = stored.entry.signature, seen.insert(signature).inserted
+                    else { return }
                     runs.append(
                         OperationRun(
                             log: stored.log, firstSequence: stored.place.sequence,

@@ -103,9 +103,10 @@ struct SlowAudit {
                     action: payload.action, cuts: CutTable(payload.cuts),
                     introducedKey: payload.newKey, namedKey: payload.namedKey))
             keptTips[stored.place.link.id] = payload.cuts
-            if !OperationSigning.verify(
-                stored.entry.signature, of: stored.place.link.id, by: header.device)
-            {
+            let isSigned = stored.entry.signature.map {
+                OperationSigning.verify($0, of: stored.place.link.id, by: header.device)
+            }
+            if isSigned != true {
                 complain("stores authority that nobody signed")
             }
         }
