@@ -6,7 +6,8 @@ struct HolderText {
     var count: Int64
     /// Devices of the people who may read it, where that is known.
     var total: Int64?
-    /// The names of people whose device is not connected, and for how long, if it ever was.
+    /// The names of people whose device is not connected, and for how long; of a device that was
+    /// never heard of, nobody knows whether it is.
     var offline: [(name: String, milliseconds: Int64?)] = []
 
     /// More names would not help anybody.
@@ -22,8 +23,8 @@ struct HolderText {
         var text = saved + "; on its way to \(left) " + (count > 1 ? "more" : devices)
         if !offline.isEmpty {
             var names = offline.prefix(Self.namesMax).map { person in
-                let since = person.milliseconds.map { " " + TimeText.ago($0) } ?? ""
-                return sanitised(person.name) + " offline" + since
+                let state = person.milliseconds.map { "offline " + TimeText.ago($0) }
+                return sanitised(person.name) + " " + (state ?? "unknown")
             }
             if offline.count > Self.namesMax {
                 names.append("\(offline.count - Self.namesMax) more")

@@ -38,7 +38,7 @@ extension Session {
             shown: Array(peers.prefix(Self.peersMax)), &client)
         tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
         homeWorkspaces(home, &client)
-        tellPeers(peers, labels)
+        tellPeers(peers, labels, since: io.now - (status["uptime_ms"]?.integerValue ?? 0))
         let requests = waitingRequests(home, &client)
         if requests > 0 {
             tell("note  \(requests) \(requests == 1 ? "person is" : "people are") asking to join")
@@ -194,7 +194,10 @@ extension Session {
     }
 
     /// The peers beside one another, in as many lines as they need.
-    private func tellPeers(_ peers: [JSONValue], _ labels: DeviceLabels) {
+    ///
+    /// - Parameter start: when the node started, milliseconds since 1970. Who was linked since then
+    ///   and is not any more is offline; of others the node does not know.
+    private func tellPeers(_ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64) {
         let words = peers.prefix(Self.peersMax).map { peer in
             let label =
                 peer["id"]?.stringValue.flatMap { labels[$0] }
@@ -207,8 +210,9 @@ extension Session {
                 if behind > 0 { return "\(name) connected, \(behind) to fetch" }
                 return ahead > 0 ? "\(name) connected, \(ahead) to send" : "\(name) in sync"
             }
-            let seen = peer["last_seen"]?.integerValue.map { " " + TimeText.ago(io.now - $0) }
-            return "\(name) offline\(seen ?? "")"
+            guard let seen = peer["last_seen"]?.integerValue else { return "\(name) unknown" }
+            let ago = TimeText.ago(io.now - seen)
+            return seen < start ? "\(name) unknown, seen \(ago) ago" : "\(name) offline \(ago)"
         }
         io.print("\n")
         var line = "peers  " + (words.first ?? "none yet")

@@ -199,8 +199,8 @@ extension Command {
 
     private static let presenceList = Command(
         "presence.list", line: CommandLineForm("presence list", examples: ["presence list"]),
-        "List who is online. Anyone not listed is offline, except guests: they are never listed, "
-            + "and see nobody.",
+        "List who is online. 'unknown' is someone who may be: this node has no link to them. "
+            + "Anyone not listed is offline, except guests: they are never listed, and see nobody.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.presences(PageRequest(given), context.scope(given)))

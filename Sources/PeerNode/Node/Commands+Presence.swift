@@ -80,6 +80,8 @@ extension NodeCore {
         return text
     }
 
+    /// Who is not offline: the caller, then those who are there, then those of whom nothing is
+    /// known, each by name.
     func presences(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<PresenceObject> {
@@ -88,7 +90,10 @@ extension NodeCore {
         let others = workspace.members.map(\.member).filter { $0 != workspace.member }
             .map { presenceObject(of: $0, in: workspace) }
             .filter { $0.shown.state != "offline" }
-            .sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+            .sorted { left, right in
+                left.shown.isUnknown == right.shown.isUnknown
+                    ? (left.name, left.id) < (right.name, right.id) : right.shown.isUnknown
+            }
         let (items, next) = try page(
             [presenceObject(of: workspace.member, in: workspace)] + others, request)
         return Page(Array(items), next: next)

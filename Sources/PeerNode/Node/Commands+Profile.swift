@@ -19,7 +19,7 @@ extension NodeCore {
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
-        object.presence = presence(of: member, in: workspace).map(PresenceObject.Shown.init)
+        object.presence = presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
         for field in ProfileChange.Field.allCases {

@@ -49,6 +49,10 @@ extension NodeCore {
             // Whoever brings operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
+        if source != .ourselves, let last = operations.last {
+            noteSign(
+                of: log.device, wroteAt: last.header.timestamp.milliseconds, in: workspace)
+        }
         moved[workspace.number, default: []].insert(branch)
         noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
         releaseWaiting(for: appended.map(\.operation.id))

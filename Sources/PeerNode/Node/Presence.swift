@@ -101,11 +101,14 @@ extension NodeCore {
             let member = companion(on: link, in: workspace)
         else { return }
         if word.asks { sync.owesPresence = true }
-        changePresence(of: [(workspace, member)]) { sync.presence = word }
+        changePresence(of: [(workspace, member)]) {
+            sync.presence = word
+            network.departures.forget(member, in: workspace.number)
+        }
     }
 
     /// Does something that may change who is there, and tells what has changed by it.
-    private func changePresence(
+    func changePresence(
         of people: [(workspace: Workspace, member: MemberID)], _ change: () -> Void
     ) {
         let before = people.map { presence(of: $0.member, in: $0.workspace) }
@@ -113,25 +116,30 @@ extension NodeCore {
         guard home != nil else { return }
         for (index, (workspace, member)) in people.enumerated() {
             let now = presence(of: member, in: workspace)
-            guard now.map(PresenceObject.Shown.init) != before[index].map(PresenceObject.Shown.init)
-            else { continue }
+            guard now != before[index] else { continue }
             pass(
                 "presence.changed", presenceObject(of: member, in: workspace).json, in: workspace)
         }
     }
 
-    /// A link is gone, and with it what came over it.
+    /// A link is gone, and with it what came over it: what its other end said of itself, and whom
+    /// that one said to reach.
     func forgetPresence(on link: PeerLink) {
-        let people = link.syncs.values.filter { $0.presence != nil }
-            .sorted { $0.workspace < $1.workspace }
-            .compactMap { sync -> (workspace: Workspace, member: MemberID)? in
-                guard let workspace = workspaces[sync.workspace],
-                    let member = companion(on: link, in: workspace)
-                else { return nil }
-                return (workspace, member)
+        var ended: [(workspace: Workspace, member: MemberID)] = []
+        var others: [(workspace: Workspace, member: MemberID)] = []
+        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+        where home != nil && sync.standing == .full {
+            guard let workspace = workspaces[sync.workspace] else { continue }
+            let member = companion(on: link, in: workspace)
+            if let member { ended.append((workspace, member)) }
+            others += departed(sync.reach, in: workspace).filter { $0.member != member }
+        }
+        changePresence(of: ended + others) {
+            for sync in link.syncs.values {
+                sync.presence = nil
+                sync.reach = []
             }
-        changePresence(of: people) {
-            for sync in link.syncs.values { sync.presence = nil }
+            noteDepartures(of: ended, with: link)
         }
     }
 
@@ -157,6 +165,7 @@ extension NodeCore {
     /// The keys are dropped: what was heard is forgotten, and asked for again afterwards.
     func forgetPresences() {
         untoldPresence = []
+        network.departures.forgetAll()
         for link in network.links.values {
             for sync in link.syncs.values {
                 sync.presence = nil
@@ -167,10 +176,11 @@ extension NodeCore {
 
     // MARK: Reading
 
-    /// How reachable somebody looks; `nil` of whom no device is here, or wants to be seen.
-    func presence(of member: MemberID, in workspace: Workspace) -> PresenceWord? {
+    /// How reachable somebody looks: as they say, or `unknown`. `nil` of who is offline, of who is
+    /// out, and of guests, of whom nothing is told.
+    func presence(of member: MemberID, in workspace: Workspace) -> PresenceObject.Shown? {
         if member == workspace.member {
-            return workspace.shownPresence.word(asks: false)
+            return PresenceObject.Shown(workspace.shownPresence.word(asks: false))
         }
         // What was heard before somebody became a guest is of no worth: nothing follows it.
         guard workspace.ownRole ?? .guest <= .member,
@@ -189,16 +199,20 @@ extension NodeCore {
             }
             best = (word, peer.device)
         }
-        guard let word = best?.word else { return nil }
-        if let until = word.until, until <= time.wall { return PresenceWord(.online) }
-        return word.state == .offline ? nil : word
+        guard let word = best?.word else {
+            return isOffline(standing, in: workspace) ? nil : PresenceObject.Shown.unknown
+        }
+        if let until = word.until, until <= time.wall {
+            return PresenceObject.Shown(PresenceWord(.online))
+        }
+        return word.state == .offline ? nil : PresenceObject.Shown(word)
     }
 
     func presenceObject(of member: MemberID, in workspace: Workspace) -> PresenceObject {
         var object = PresenceObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
             isSelf: member == workspace.member)
-        if let word = presence(of: member, in: workspace) { object.shown = .init(word) }
+        if let shown = presence(of: member, in: workspace) { object.shown = shown }
         return object
     }
 }

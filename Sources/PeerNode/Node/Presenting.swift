@@ -26,7 +26,7 @@ extension NodeCore {
         object.isRemoved = standing == nil
         object.removedAt = removed(member, from: workspace)?.at
         object.profile = workspace.visibleFields(of: member)
-        object.presence = presence(of: member, in: workspace).map(PresenceObject.Shown.init)
+        object.presence = presence(of: member, in: workspace)
         return object
     }
 

@@ -65,9 +65,11 @@ extension NodeCore {
         _ word: ReachWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
-        sync.reach.subtract(word.gone)
-        for name in word.come where sync.reach.count < Limits.reachNamesMax {
-            sync.reach.insert(name)
+        changePresence(of: departed(word.come + word.gone, in: workspace)) {
+            sync.reach.subtract(word.gone)
+            for name in word.come where sync.reach.count < Limits.reachNamesMax {
+                sync.reach.insert(name)
+            }
         }
         try applyReach(in: workspace.number, of: link)
     }

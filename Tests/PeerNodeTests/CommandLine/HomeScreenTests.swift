@@ -42,6 +42,25 @@ import WorkspaceModel
         #expect(io.output.hasSuffix("next: set the clock: timedatectl\n"))
     }
 
+    /// Whom nothing links to this node since it started may be linked to others.
+    @Test func `says of whom it knows that they are gone, and of whom it does not know`() {
+        let io = terminal()
+        func peer(_ name: String, seen: Int64?) -> PeerObject {
+            var peer = PeerObject(state: "waiting")
+            peer.address = name
+            peer.lastSeen = seen.map { io.now - $0 }
+            return peer
+        }
+        io.node?.uptimeMilliseconds = 60_000
+        io.node?.linked = [
+            peer("gone:1", seen: 20_000), peer("old:1", seen: 7_200_000), peer("new:1", seen: nil),
+        ]
+        #expect(io.run() == 0)
+        #expect(io.output.contains("gone:1 offline 20 s"), "\(io.output)")
+        #expect(io.output.contains("old:1 unknown, seen 2 h ago"), "\(io.output)")
+        #expect(io.output.contains("new:1 unknown\n"), "\(io.output)")
+    }
+
     @Test func `asks about the workspace that was named`() {
         let io = terminal()
         #expect(io.run("-w", "acme") == 0)

@@ -93,6 +93,17 @@ import WorkspaceModel
         #expect(
             Self.rendering("--plain").text(.object(profile), of: "profile.get")
                 .contains("phone\t01012345678\n"))
+        profile["presence"] = ["state": "unknown", "text": .null, "emoji": .null, "until": .null]
+        let unheard = Self.rendering().text(.object(profile), of: "profile.of")
+        #expect(unheard.contains("status  unknown\n"))
+        let unknown: JSONValue = [
+            "id": "u_2", "name": "Joon", "self": false, "state": "unknown", "text": .null,
+            "emoji": .null, "until": .null,
+        ]
+        for rendering in [Self.rendering(), Self.rendering("--plain")] {
+            let list = rendering.text(["items": [unknown]], of: "presence.list")
+            #expect(list.contains("Joon") && list.contains("unknown"), "\(list)")
+        }
         let chosen: JSONValue = [
             "id": "u_1", "name": "Mina", "self": true, "state": "absent", "text": .null,
             "emoji": .null, "until": .null,

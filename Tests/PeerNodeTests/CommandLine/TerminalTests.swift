@@ -129,7 +129,7 @@ import WorkspaceModel
         #expect(
             holders.text
                 == "saved on 2 devices; on its way to 1 more "
-                + "(a offline, b offline 1 min, c offline 2 h, 1 more)")
+                + "(a unknown, b offline 1 min, c offline 2 h, 1 more)")
         holders.total = 1
         #expect(holders.text == "saved on 2 devices")
     }

@@ -79,7 +79,7 @@ extension TableNode {
     }
     func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
         try note("peers", scope)
-        return Page([PeerObject(state: "connected")])
+        return Page(linked)
     }
     func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
         try note("addPeer \(address)", scope)

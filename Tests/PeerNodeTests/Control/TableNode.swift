@@ -21,6 +21,10 @@ final class TableNode: NodeCommands {
     var unreadMessages: Int64 = 0
     /// The name of the one channel.
     var channelName = "general"
+    /// How long it runs, by `status`.
+    var uptimeMilliseconds: Int64 = 0
+    /// The peers that are listed.
+    var linked = [PeerObject(state: "connected")]
     /// What `status` warns of.
     var warnings: [StatusObject.Warning] = []
     /// Whether nothing more is said in the one channel.
@@ -148,6 +152,7 @@ final class TableNode: NodeCommands {
         try note("status", scope)
         var status = StatusObject(home: "/h", socket: "/h/control.sock")
         status.warnings = warnings
+        status.uptimeMilliseconds = uptimeMilliseconds
         return status
     }
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {

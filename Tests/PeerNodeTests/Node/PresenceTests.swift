@@ -124,6 +124,65 @@ import WorkspaceTestKit
         #expect(try Self.state(of: "Bob", on: table.ada) == "absent")
     }
 
+    /// What `node` says of Bob: in the list, about the member, and in the profile.
+    private func ofBob(_ node: BenchNode) throws -> [String?] {
+        [
+            try Self.state(of: "Bob", on: node),
+            try node.ok("member.get", ["member": "@Bob"])["presence"]?["state"]?.stringValue,
+            try node.ok("profile.of", ["member": "@Bob"])["presence"]?["state"]?.stringValue,
+        ]
+    }
+
+    @Test func `is unknown of whom nothing was heard in this run, until it is`() throws {
+        let table = try Table()
+        table.bench.cut(table.ada, table.bob)
+        #expect(try ofBob(table.ada) == [nil, nil, nil])
+        try table.ada.restart()
+        table.bench.advance(20_000)
+        #expect(try Self.state(of: "Cleo", on: table.ada) == "online")
+        #expect(try ofBob(table.ada) == ["unknown", "unknown", "unknown"])
+        // Who is there is listed first.
+        #expect(try table.ada.ok("presence.list").texts("name") == ["Ada", "Cleo", "Bob"])
+        try Self.listen(table.ada, ["presence.changed"])
+        table.bench.heal(table.ada, table.bob)
+        #expect(Self.take(table.ada).last?["data"]?["state"] == "online")
+        #expect(try ofBob(table.ada) == ["online", "online", "online"])
+        // The link was this run's, and has ended.
+        table.bench.cut(table.ada, table.bob)
+        #expect(Self.take(table.ada).last?["data"]?["state"] == "offline")
+        #expect(try ofBob(table.ada) == [nil, nil, nil])
+    }
+
+    @Test func `is unknown of who writes by way of another member alone`() throws {
+        let table = try Table()
+        table.bench.cut(table.ada, table.bob)
+        #expect(try Self.state(of: "Bob", on: table.ada) == nil)
+        try Self.listen(table.ada, ["presence.changed"])
+        table.bench.advance(1_000)
+        try table.bob.send("here")
+        table.bench.advance(10_000)
+        #expect(try table.ada.log() == ["here"])
+        #expect(try ofBob(table.ada) == ["unknown", "unknown", "unknown"])
+        #expect(Self.take(table.ada).map { $0["data"]?["state"] } == ["unknown"])
+        // Nothing is forgotten of it when he comes and goes.
+        table.bench.heal(table.ada, table.bob)
+        table.bench.cut(table.ada, table.bob)
+        #expect(try Self.state(of: "Bob", on: table.ada) == nil)
+    }
+
+    @Test func `is offline of who is gone, though what they wrote before comes later`() throws {
+        let table = try Table()
+        table.bench.cut(table.ada, table.cleo)
+        table.bench.silence(table.ada, table.bob)
+        try table.bob.send("before")
+        table.bench.advance(1_000)
+        table.bench.cut(table.ada, table.bob)
+        table.bench.heal(table.ada, table.cleo)
+        table.bench.advance(10_000)
+        #expect(try table.ada.log() == ["before"])
+        #expect(try Self.state(of: "Bob", on: table.ada) == nil)
+    }
+
     @Test func `is one for each workspace`() throws {
         let table = try Table()
         try table.ada.ok("workspace.create", ["name": "other"])

@@ -127,6 +127,22 @@ import WorkspaceTestKit
         #expect(try believes(nodes[3], that: nodes[1], reaches: nodes[2]))
     }
 
+    @Test func `says of who left it that they may be linked to others, as long as they are`() throws
+    {
+        let nodes = try team(11)
+        try say("first", by: nodes[1])
+        bench.advance(1_000)
+        #expect(try believes(nodes[3], that: nodes[1], reaches: nodes[2]))
+        try Presence.listen(nodes[3], ["presence.changed"])
+        bench.cut(nodes[3], nodes[2])
+        #expect(try Presence.state(of: nodes[2].name, on: nodes[3]) == "unknown")
+        nodes[2].kill()
+        bench.advance(1_000)
+        #expect(try Presence.state(of: nodes[2].name, on: nodes[3]) == nil)
+        let told = Presence.take(nodes[3]).compactMap { $0["data"]?["state"]?.stringValue }
+        #expect(told == ["unknown", "offline"])
+    }
+
     /// Whoever is removed could else say that it reaches those who are not to hear of it.
     @Test func `hears of what people may do from everybody`() throws {
         let nodes = try team(11)

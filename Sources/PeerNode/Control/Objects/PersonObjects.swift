@@ -14,7 +14,7 @@ public struct ProfileObject: ControlObject {
     public var values: [ProfileChange.Field: String] = [:]
     /// Who sees each field, `workspace` or `nobody`; of one's own profile alone.
     public var visible: [ProfileChange.Field: String] = [:]
-    /// How reachable they are, `nil` for who is not there.
+    /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
 
     /// A profile of which nothing but the name is known.
@@ -47,7 +47,8 @@ public struct ProfileObject: ControlObject {
 public struct PresenceObject: ControlObject {
     /// What others see.
     public struct Shown: Equatable, Sendable {
-        /// `online`, `absent`, `busy` or `offline`.
+        /// `online`, `absent`, `busy`, `offline`, or `unknown` of whom nothing was heard in this run
+        /// and of who is linked to others alone.
         public var state: String
         /// With what.
         public var text: String?
@@ -55,6 +56,12 @@ public struct PresenceObject: ControlObject {
         public var emoji: String?
         /// Until when, milliseconds since 1970.
         public var until: Int64?
+
+        /// Of somebody of whom this node knows nothing.
+        public static let unknown = Shown(state: "unknown")
+
+        /// Whether nothing is known.
+        var isUnknown: Bool { state == Shown.unknown.state }
 
         /// With the given fields.
         public init(

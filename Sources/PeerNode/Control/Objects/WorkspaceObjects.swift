@@ -125,7 +125,7 @@ public struct MemberObject: ControlObject {
     public var keptInvites: [String]?
     /// What everybody in the workspace may see of their profile.
     public var profile: [ProfileChange.Field: String] = [:]
-    /// How reachable they are, `nil` for who is not there.
+    /// How reachable they are, `nil` for who is offline or removed, and for guests.
     public var presence: PresenceObject.Shown?
 
     /// A member with one device.
@@ -136,7 +136,7 @@ public struct MemberObject: ControlObject {
         self.joinedAt = joinedAt
     }
 
-    /// All fields; `presence` is `null` for who is not there.
+    /// All fields; `presence` is `null` for who is offline or removed, and for guests.
     public var json: JSONValue {
         var object: JSONObject = [
             "id": .string(id), "name": .string(name), "role": .string(role),
