@@ -83,7 +83,10 @@ struct ColumnSet {
                 "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
         case "message.holders":
-            ColumnSet(["DEVICE": "device", "NAME": "label", "HELD": "complete", "HEARD": "at"])
+            ColumnSet([
+                "DEVICE": "device", "NAME": "label", "HELD": "complete", "PERSON": "person",
+                "HEARD": "at",
+            ])
         case "member.status":
             ColumnSet([
                 "DEVICE": "device", "NAME": "label", "APPLIED": "complete", "HEARD": "at",

@@ -18,6 +18,7 @@ extension Rendering {
                 (fields["behind"], fields["ahead"]) = (.null, .null)
             }
             if item["have"] == "unknown" { fields["complete"] = "unknown" }
+            if method == "message.holders" { fields["person"] = .string(verdict(on: item)) }
         case "presence.list": fields["state"] = .string(stateWord(item["state"]))
         case "dm.list", "dm.open":
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
@@ -27,6 +28,16 @@ extension Rendering {
         default: break
         }
         return .object(fields)
+    }
+
+    /// Whether a person has a message, whatever number of devices they use.
+    private func verdict(on holder: JSONValue) -> String {
+        switch holder["verdict"]?.stringValue {
+        case "held": "has it"
+        case "waiting": "not yet"
+        case "unknown": "unknown"
+        default: "only carries it"
+        }
     }
 
     /// What makes a channel another than its neighbours in a list, such as ` (not in, muted)`.

@@ -168,6 +168,12 @@ public struct HolderObject: ControlObject {
     public let isComplete: Bool
     /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
     public let at: Int64?
+    /// Of a message, whether its person has it: `held` where a device of theirs on which they can
+    /// read it does, `waiting` where none is known to, `unknown` where none was ever heard of. The
+    /// same in all rows of one person; `nil` of who only carries it.
+    public var verdict: String?
+    /// Of a message, when its person came into the workspace, milliseconds since 1970.
+    public var joinedAt: Int64?
 
     /// A device that is known to hold `have` operations.
     public init(device: String, member: PersonObject, have: Int64?, isComplete: Bool, at: Int64?) {
@@ -184,6 +190,7 @@ public struct HolderObject: ControlObject {
             "device": .string(device), "member": member.json,
             "have": have.map { .integer($0) } ?? "unknown",
             "complete": .bool(isComplete), "at": JSONValue(orNull: at),
+            "verdict": JSONValue(orNull: verdict), "joined_at": JSONValue(orNull: joinedAt),
         ]
     }
 }

@@ -96,7 +96,7 @@ extension Command {
         line: CommandLineForm(
             "message who", ["message"],
             examples: ["message who m_01hx9t4c", "message who last --in general"]),
-        "Show which devices have a message. Those known to have it come first.",
+        "Show which devices have a message, and which people. Those known to have it come first.",
         parameters: [
             message.definition, inChannel.definition, limit.definition, cursor.definition,
         ], result: "list of holder",

@@ -62,7 +62,8 @@ extension NodeCore {
         try annotate(.pin(isOn: isOn), try aimToWrite(id, scope))
     }
 
-    /// The devices of those who read a channel, first those that are known to hold a message.
+    /// The devices of those who are to read a message, first those that are known to hold it, and of
+    /// each person whether one of theirs does.
     func holders(_ id: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject> {
         let aim = try aim(id, scope, isWriting: false)
         return try stored { () throws(StorageError) in
@@ -73,20 +74,23 @@ extension NodeCore {
                 of: stored.place.branch, through: stored.place.sequence,
                 arrival: stored.place.arrival, workspace: aim.workspace.number)
             let holders = [ownDevice].compactMap { $0 } + others.filter { $0 != ownDevice }
-            let readers = Set(try followers(of: aim.channel, in: aim.workspace))
-            let rest = aim.workspace.members.filter { readers.contains($0.member) }
-                .flatMap(\.devices)
-                .filter { !aim.workspace.recoveryDevices.contains($0) && !holders.contains($0) }
+            let readers = try readers(
+                of: aim.channel, sealedUnder: stored.entry.keyID, in: aim.workspace)
+            let holding = Set(holders)
+            let rows =
+                holders.map { (device: $0, hasIt: true) }
+                + readers.allDevices.subtracting(holding).sorted()
+                .map { (device: $0, hasIt: false) }
             return Page(
-                holders.compactMap { holder($0, true, in: aim.workspace) }
-                    + rest.sorted().compactMap { holder($0, false, in: aim.workspace) })
+                rows.compactMap { row -> HolderObject? in
+                    guard let owner = aim.workspace.owner(of: row.device) else { return nil }
+                    var object = holder(row.device, of: owner, row.hasIt, in: aim.workspace)
+                    object.verdict = verdict(on: owner, readers, holding)?.rawValue
+                    object.joinedAt = admission(of: owner, in: aim.workspace)
+                        .map { Int64(clamping: $0.timestamp.milliseconds) }
+                    return object
+                })
         }
-    }
-
-    private func holder(
-        _ device: DeviceID, _ hasIt: Bool, in workspace: Workspace
-    ) -> HolderObject? {
-        workspace.owner(of: device).map { holder(device, of: $0, hasIt, in: workspace) }
     }
 
     /// What is known of one device: of one that was never heard of, nothing.

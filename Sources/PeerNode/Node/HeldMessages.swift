@@ -11,8 +11,12 @@ struct HeldNews {
     var isEmpty: Bool { receipts.isEmpty && agreed.isEmpty }
 }
 
-/// The event `message.held`, which passes: an own message got to the first other device, or to all
-/// devices of those who read its channel.
+/// The event `message.held`, which passes: an own message got to the first other device or person, or
+/// to all people or all devices of those who read its channel.
+///
+/// It counts both: `holders` are devices, this one among them, and whoever carries the message is one.
+/// `people` of `readers` are those who are to read it, each once and without the own person
+/// (``MessageReaders``).
 ///
 /// What others hold follows from receipts and agreed states (PROTOCOL.md, 5.4), not from a list of
 /// messages that somebody watches. So a message that was written before a restart is told of too,
@@ -90,12 +94,20 @@ extension NodeCore {
             found.append(place)
             next = sequence > 0 ? sequence - 1 : nil
         }
-        var readers: Set<DeviceID>?
+        var known: MessageReaders?
         for place in found.reversed() {
             let holders = try holders(of: place, in: workspace, news)
             guard holders.now.count > holders.before.count else { continue }
-            if readers == nil { readers = try devicesOfReaders(of: channel, in: workspace) }
-            guard holders.before.isEmpty || isHeldByAll(place, readers ?? [], holders.now),
+            let readers: MessageReaders
+            if let known {
+                readers = known
+            } else {
+                readers = try self.readers(of: channel, of: place, in: workspace)
+                if channel.circle?.isFromJoin != true { known = readers }
+            }
+            guard
+                holders.before.isEmpty
+                    || isRecent(place) && isStep(from: holders.before, to: holders.now, readers),
                 let row = try store.view.message(
                     arrival: place.arrival, sort: place.sort, document: branch.document),
                 !row.isRefused, try store.view.deletion(of: place.arrival) == nil
@@ -103,18 +115,38 @@ extension NodeCore {
             let data: JSONValue = [
                 "message": .string(PublicID.message(row.key)),
                 "holders": .integer(Int64(holders.now.count) + 1),
+                "people": .integer(Int64(readers.count(holding: holders.now))),
+                "readers": .integer(Int64(readers.count)),
             ]
             pass(Self.heldType, data, in: workspace, document: branch.document)
         }
     }
 
-    /// Whether nobody is waited for any more. Of an old message it is a new device that has it
-    /// too, and of that nobody is told.
-    private func isHeldByAll(
-        _ place: StoredPlace, _ readers: Set<DeviceID>, _ holders: Set<DeviceID>
+    /// Of an old message it is a new device that has it too, and of that nobody is told.
+    private func isRecent(_ place: StoredPlace) -> Bool {
+        place.link.timestamp.milliseconds &+ Limits.heldToldMilliseconds >= time.wall
+    }
+
+    /// Whether the first person has it now, or nobody is waited for any more: no person, or no
+    /// device.
+    private func isStep(
+        from before: Set<DeviceID>, to now: Set<DeviceID>, _ readers: MessageReaders
     ) -> Bool {
-        let at = place.link.timestamp.milliseconds
-        return at &+ Limits.heldToldMilliseconds >= time.wall && readers.isSubset(of: holders)
+        let people = (before: readers.count(holding: before), now: readers.count(holding: now))
+        if people.now > people.before, people.before == 0 || people.now == readers.count {
+            return true
+        }
+        return readers.allDevices.subtracting([ownDevice].compactMap { $0 }).isSubset(of: now)
+    }
+
+    private func readers(
+        of channel: Workspace.Channel, of place: StoredPlace, in workspace: Workspace
+    ) throws(StorageError) -> MessageReaders {
+        var key: KeyID?
+        if channel.circle?.isFromJoin == true {
+            key = try store.operations.operation(place.arrival)?.entry.keyID
+        }
+        return try readers(of: channel, sealedUnder: key, in: workspace)
     }
 
     /// Other devices that hold an operation, and those of them that did before this turn.
@@ -136,15 +168,5 @@ extension NodeCore {
             if isReceived || arrival >= place.arrival { before.insert(device) }
         }
         return (Set(now), before)
-    }
-
-    private func devicesOfReaders(
-        of channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> Set<DeviceID> {
-        let readers = Set(try followers(of: channel, in: workspace))
-        let devices = workspace.members.filter { readers.contains($0.member) }
-            .flatMap(\.devices)
-        return Set(devices).subtracting(workspace.recoveryDevices).subtracting(
-            [ownDevice].compactMap { $0 })
     }
 }

@@ -64,8 +64,8 @@ extension Chat {
             guard retry.map({ $0.due <= io.now }) ?? true else { return }
             try comeBack()
         }
-        if let watch, watch.due <= io.now { try askHolders(of: watch.message) }
-        tellPartial()
+        if let watch, watch.due <= io.now { try askTick() }
+        tellWaitingTick()
         guard hasUnmarked, hasReader, let newest = room.newest else { return }
         hasUnmarked = false
         do throws(NodeError) {
@@ -132,60 +132,10 @@ extension Chat {
         guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
             !room.has(id)
         else { return }
-        guard isLive else { return room.note(message) }
+        guard isLive else {
+            room.note(message)
+            return beginTick(of: message)
+        }
         show(message)
-        watch = (id, io.now, 125)
-    }
-
-    /// Asks who holds a message, and later again while not everybody does.
-    func askHolders(of id: String) throws(NodeError) {
-        let delay = min(30_000, (watch?.delay ?? 125) * 2)
-        watch = (id, io.now + delay, delay)
-        let answer: JSONValue
-        do throws(NodeError) {
-            answer = try call("message.holders", ["message": .string(id)])
-        } catch {
-            if !Self.isAway(error) { watch = nil }
-            throw error
-        }
-        let devices = answer["items"]?.arrayValue ?? []
-        room.devices = Int64(devices.count)
-        let held = Int64(devices.count { $0["complete"] == true })
-        if held >= Int64(devices.count) { watch = nil }
-        noteHolders(of: id, held)
-    }
-
-    /// How long it is waited for the rest to have a message, before those that have it are told of.
-    private static let partialMilliseconds: Int64 = 2_000
-
-    /// Notes how many hold a message; that all do is told, and after a while that some do.
-    func noteHolders(of id: String, _ count: Int64) {
-        guard let message = room.messages[id], var fields = message.objectValue else { return }
-        let before = message["holders"]?.integerValue ?? 1
-        fields["holders"] = .integer(max(count, 1))
-        room.note(.object(fields))
-        if id == openMessage, redrawOpen() { return }
-        guard count > before else { return }
-        if let devices = room.devices, count >= devices {
-            partial[id] = nil
-            tellHolders(of: id)
-        } else if before <= 1 {
-            partial[id] = io.now + Self.partialMilliseconds
-        }
-    }
-
-    private func tellHolders(of id: String) {
-        guard let message = room.messages[id] else { return }
-        let mark = room.mark(message).drop { $0 == " " }
-        let text = message["text"]?.stringValue ?? ""
-        remark("       \(mark)  \(excerpt(text.isEmpty ? "-" : text))")
-    }
-
-    /// Tells of those that have waited long enough for the rest.
-    private func tellPartial() {
-        for (id, due) in partial.sorted(by: { $0.value < $1.value }) where due <= io.now {
-            partial[id] = nil
-            tellHolders(of: id)
-        }
     }
 }

@@ -36,9 +36,7 @@ extension Chat {
             if event["data"]?["channel"] != .string(room.id) {
                 try tellElsewhere(event, onlyDirect: false)
             }
-        case "message.held":
-            let count = event["data"]?["holders"]?.integerValue ?? 0
-            if let id = event["data"]?["message"]?.stringValue { noteHolders(of: id, count) }
+        case "message.held": hearTick(event["data"])
         case "peer.connected", "sync.caught_up":
             // Now somebody may have taken what was said.
             if let watch { self.watch = (watch.message, io.now, watch.delay) }

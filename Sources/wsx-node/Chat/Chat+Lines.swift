@@ -121,7 +121,7 @@ extension Chat {
         next.older = page["older"]?.stringValue
         let items = page["items"]?.arrayValue ?? []
         watch = nil
-        partial = [:]
+        tickDue = nil
         guard hasReader else {
             for item in items { next.note(item) }
             room = next
@@ -138,7 +138,10 @@ extension Chat {
             ownNames = named.ownNames
         }
         learnRoots(of: items)
-        if let own = room.lastOwn?["id"]?.stringValue { try askHolders(of: own) }
+        if let own = room.lastOwn {
+            beginTick(of: own)
+            try askTick(isShown: false)
+        }
         showPage(items.map { room.messages[$0["id"]?.stringValue ?? ""] ?? $0 }, of: channel)
     }
 

@@ -32,10 +32,9 @@ final class Chat {
     private var openAfter: String?
     /// What somebody else said, and was asked to be deleted just now.
     var doomed: String?
-    /// Messages of which it was told yet that somebody holds them and not that all do, and when
-    /// that is told as it is by then.
-    var partial: [String: Int64] = [:]
-    /// When to ask again who holds one's last message.
+    /// When it is told in a line of its own that some have the newest message, and not all.
+    var tickDue: Int64?
+    /// When to ask again who has the newest message of one's own.
     var watch: (message: String, due: Int64, delay: Int64)?
     /// When to look for the daemon again, while it is away.
     var retry: (due: Int64, delay: Int64)?
@@ -154,7 +153,7 @@ final class Chat {
 
     /// How long nothing has to be done, in milliseconds.
     private func patience() -> Int64? {
-        [watch?.due, retry?.due, partial.values.min()].compactMap { $0 }.min()
+        [watch?.due, retry?.due, tickDue].compactMap { $0 }.min()
             .map { max(0, $0 - io.now) }
     }
 
@@ -307,7 +306,9 @@ final class Chat {
         let after = room.lastThread
         let text = text(of: message, after: after, rendering)
         defer { room.lastThread = message["thread"]?.stringValue ?? message["id"]?.stringValue }
-        guard isLive, message["self"] == true else { return print(text) }
+        guard message["self"] == true else { return print(text) }
+        beginTick(of: message)
+        guard isLive else { return print(text) }
         write(screen.printOpen(text))
         openMessage = message["id"]?.stringValue
         openAfter = after

@@ -15,8 +15,8 @@ struct ChatRoom {
     var isOutside: Bool
     /// Messages that were shown.
     private(set) var messages = RecentMessages()
-    /// Devices that are to have what is said here, where that is known.
-    var devices: Int64?
+    /// Who has the newest message of one's own; of no other one that changes.
+    var tick: ChatTick?
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
     /// How many messages had been shown when the line that is written was begun; `nil` where it
@@ -117,13 +117,15 @@ struct ChatRoom {
         NodeError(.notFound, text, hint: "use last, @NAME, 1 for the newest, or an id")
     }
 
-    /// Who holds one's own message, as far as is known: `✓2/3`, or `local` while nobody else does.
+    /// How many people have one's newest message, as far as is known: `✓1/2`, or `local` while
+    /// nobody does. Of an older one it is only said that it is `local`: here and nowhere else.
     func mark(_ message: JSONValue) -> String {
         guard message["self"] == true, message["deleted"]?.isNull != false,
-            message["state"] != "refused", let count = message["holders"]?.integerValue
+            message["state"] != "refused"
         else { return "" }
-        guard let devices, devices > 1 else { return count > 1 ? "  ✓\(count)" : "" }
-        return count > 1 ? "  ✓\(count)/\(max(devices, count))" : "  local"
+        guard let newest = tick else { return "" }
+        if newest.message == message["id"]?.stringValue { return newest.text }
+        return message["state"] == "local" && newest.readers ?? 0 > 0 ? "  local" : ""
     }
 }
 

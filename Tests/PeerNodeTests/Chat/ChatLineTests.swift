@@ -147,14 +147,19 @@ import WorkspaceModel
         #expect(room.lastOwn?["id"] == "m_bbbbbbbb33")
         let own = Self.message("m_bbbbbbbb33", by: "Ada", isOwn: true)
         #expect(room.mark(own) == "")
-        room.devices = 3
-        #expect(room.mark(own) == "  local")
-        var held = own.objectValue ?? [:]
-        held["holders"] = 2
-        #expect(room.mark(.object(held)) == "  ✓2/3")
-        #expect(room.mark(Self.message("m_aaaaaaaa11")) == "")
-        room.devices = 1
+        func row(_ person: String, _ verdict: String) -> JSONValue {
+            ["member": ["id": .string("u_" + person)], "verdict": .string(verdict)]
+        }
+        room.tick = ChatTick(own)
         #expect(room.mark(own) == "")
+        room.tick?.take([row("Ada", "held"), row("Mina", "held"), row("Joon", "waiting")])
+        #expect(room.mark(own) == "  ✓1/2")
+        #expect(room.mark(Self.message("m_aaaaaaaa11")) == "")
+        // An older one says no number, but whether it is nowhere else.
+        var older = Self.message("m_bbbbbbbb00", by: "Ada", isOwn: true).objectValue ?? [:]
+        #expect(room.mark(.object(older)) == "  local")
+        older["state"] = "held_by_others"
+        #expect(room.mark(.object(older)) == "")
     }
 
     @Test(arguments: [

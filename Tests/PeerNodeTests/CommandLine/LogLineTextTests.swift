@@ -197,6 +197,31 @@ import WorkspaceModel
         #expect(list.contains(row.name == "@me" ? "  me  " : "  Joon  "))
     }
 
+    @Test func `says one thing of each person who is to have a message, on whatever devices`() {
+        func row(_ label: String, _ isHeld: Bool, _ verdict: JSONValue) -> JSONValue {
+            let have: JSONValue = verdict == "unknown" ? "unknown" : 0
+            return [
+                "device": "d_1", "member": ["id": "u_1", "name": "Joon"],
+                "label": .string(label), "have": have,
+                "complete": .bool(isHeld), "at": .null, "verdict": verdict, "joined_at": 1,
+            ]
+        }
+        let list: JSONValue = [
+            "items": [
+                row("Joon (amber)", true, "held"), row("Joon (phone)", false, "held"),
+                row("Sora", false, "waiting"), row("Cho", false, "unknown"),
+                row("Eve", true, .null),
+            ]
+        ]
+        let lines = rendering().text(list, of: "message.holders").split(separator: "\n")
+        let ends = [
+            "PERSON", "yes      has it", "no       has it", "no       not yet",
+            "unknown  unknown", "yes      only carries it",
+        ]
+        #expect(lines.count == ends.count)
+        for (line, end) in zip(lines, ends) { #expect(line.contains(end), "\(line)") }
+    }
+
     @Test func `shows points in time, and a sign of who is there`() {
         let there: JSONValue = [
             "id": "u_1", "name": "Mina", "state": "busy", "text": "in a\nmeeting", "emoji": "🍜",

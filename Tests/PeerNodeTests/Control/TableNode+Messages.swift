@@ -26,7 +26,17 @@ extension TableNode {
     }
     func holders(_ id: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject> {
         try note("holders \(id)", scope)
-        return Page([])
+        return Page(holderRows)
+    }
+    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> Page<HolderObject>
+    {
+        try note("removalHolders \(member)", scope)
+        return Page([
+            HolderObject(
+                device: "d_1", member: PersonObject(id: "u_mina0000", name: "Mina"), have: 1,
+                isComplete: true, at: 1_795_200_000_000)
+        ])
     }
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
         try note("history \(request.position) \(request.limit)", scope)

@@ -23,6 +23,8 @@ final class TableNode: NodeCommands {
     var channelName = "general"
     /// How long it runs, by `status`.
     var uptimeMilliseconds: Int64 = 0
+    /// Who holds every message.
+    var holderRows: [HolderObject] = []
     /// The peers that are listed.
     var linked = [PeerObject(state: "connected")]
     /// What `status` warns of.
@@ -342,16 +344,6 @@ final class TableNode: NodeCommands {
             throw .unknownUser(name, field: "member")
         }
         return someone
-    }
-    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
-        -> Page<HolderObject>
-    {
-        try note("removalHolders \(member)", scope)
-        return Page([
-            HolderObject(
-                device: "d_1", member: PersonObject(id: "u_mina0000", name: "Mina"), have: 1,
-                isComplete: true, at: 1_795_200_000_000)
-        ])
     }
     func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
         throws(NodeError) -> MemberObject

@@ -50,7 +50,7 @@ extension TerminalEndToEnd {
             #expect(chat.shows("안녕하세요"))
             #expect(chat.wait { $0.screen.lines.last == "#general> hello @Joon and" })
             chat.type(" me\r")
-            #expect(chat.shows("hello @Joon and me  ✓2/2"), "\(chat.screen.text)")
+            #expect(chat.shows("hello @Joon and me  ✓1/1"), "\(chat.screen.text)")
             #expect(chat.wait { $0.screen.lines.last == "#general>" })
             #expect(
                 joon.texts().contains("hello @Joon and me")

@@ -434,6 +434,8 @@ import WorkspaceTestKit
         #expect(
             holders.compactMap { $0["member"]?["name"]?.stringValue } == ["Ada", "Bob", "Cleo"])
         #expect(holders.map { $0["complete"] } == [true, true, false])
+        #expect(holders.map { $0["verdict"] } == ["held", "held", "waiting"])
+        #expect(holders.allSatisfy { $0["joined_at"]?.integerValue ?? 0 > 0 })
         // Of who is there it is known as of now, of who is away as of when they were heard.
         let heard = holders.map { $0["at"]?.integerValue ?? 0 }
         #expect(heard[0] == Int64(table.bench.wall) && heard[1] == heard[0])

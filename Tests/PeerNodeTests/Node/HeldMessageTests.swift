@@ -5,8 +5,8 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
-/// The event `message.held`: told of own messages, when they reach the first other device and when
-/// everybody has them.
+/// The event `message.held`: told of own messages, when they reach the first other device or person,
+/// and when everybody has them. And what is said of people, whatever number of devices they use.
 @Suite struct `What others hold of one's messages` {
     private typealias Table = `Private channels`.Table
 
@@ -18,7 +18,7 @@ import WorkspaceTestKit
     private func told(_ node: BenchNode) -> [String] {
         Presence.take(node).compactMap { event in
             guard let data = event["data"], event["type"] == "message.held" else { return nil }
-            #expect(data.fieldNames == ["message", "holders"])
+            #expect(data.fieldNames == ["message", "holders", "people", "readers"])
             #expect(event["workspace"]?.stringValue?.hasPrefix("w_") == true)
             let id = data["message"]?.stringValue ?? ""
             return "\(id) \(data["holders"]?.integerValue ?? 0)"
@@ -40,16 +40,90 @@ import WorkspaceTestKit
         table.bench.heal(table.ada, table.bob)
         table.bench.advance(30_000)
         #expect(told(table.ada) == ["\(id) 2"])
-        // The second of three is nothing that anybody waits for.
+        // Everybody has it, though not on every device.
         table.bench.heal(table.ada, table.cleo)
         table.bench.advance(30_000)
-        #expect(told(table.ada).isEmpty)
+        #expect(told(table.ada) == ["\(id) 3"])
         table.bench.heal(table.ada, phone)
         table.bench.advance(30_000)
         #expect(told(table.ada) == ["\(id) 4"])
         #expect(try table.ada.ok("message.get", ["ids": [.string(id)]]).items[0]["holders"] == 4)
         table.bench.advance(1_000_000)
         #expect(told(table.ada).isEmpty)
+    }
+
+    /// What was told of devices and people: `devices people/readers`.
+    private func counts(_ node: BenchNode) throws -> [String] {
+        try Presence.take(node).compactMap { $0["data"] }.map { data in
+            try "\(data.number("holders")) \(data.number("people"))/\(data.number("readers"))"
+        }
+    }
+
+    /// The rows of `message.holders`: whose, whether that device has it, and whether they do.
+    private func rows(_ id: String, on node: BenchNode) throws -> [String] {
+        try node.ok("message.holders", ["message": .string(id)]).items.map { row in
+            let name = row["member"]?["name"]?.stringValue ?? ""
+            let verdict = row["verdict"]?.stringValue ?? "-"
+            return "\(name) \(row["complete"] == true) \(verdict)"
+        }
+    }
+
+    @Test func `counts people who can read it, each once, and nobody who only carries it`() throws {
+        let table = try Table()
+        let phone = try table.bench.bareNode("Phone")
+        try table.bob.link(phone)
+        try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
+        try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
+        table.bench.advance(20_000)
+        for device in [table.bob, phone] {
+            for other in [table.ada, table.cleo] { table.bench.cut(other, device) }
+        }
+        table.bench.cut(table.bob, phone)
+        try listen(table.ada)
+        let id = try table.ada.send("hello", to: "board").text("id")
+        table.bench.advance(30_000)
+        // Cleo is not in the channel.
+        #expect(try counts(table.ada) == ["2 0/1"])
+        #expect(
+            try rows(id, on: table.ada) == [
+                "Ada true held", "Cleo true -", "Bob false waiting", "Bob false waiting",
+            ])
+        table.bench.heal(table.ada, phone)
+        table.bench.advance(30_000)
+        #expect(try counts(table.ada) == ["3 1/1"])
+        let some = try rows(id, on: table.ada)
+        #expect(
+            Set(some) == ["Ada true held", "Cleo true -", "Bob true held", "Bob false held"])
+        #expect(some.count == 4)
+        // One more device of his changes nothing about Bob.
+        table.bench.heal(table.ada, table.bob)
+        table.bench.advance(30_000)
+        #expect(try counts(table.ada) == ["4 1/1"])
+    }
+
+    @Test func `counts nobody who was added later and is shown nothing older`() throws {
+        let table = try Table()
+        try table.ada.ok(
+            "channel.create", ["name": "board", "private": true, "history": "from-join"])
+        let first = try table.ada.send("first", to: "board").text("id")
+        try table.ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
+        table.bench.advance(5_000)
+        let before = try table.ada.send("before", to: "board").text("id")
+        table.bench.advance(5_000)
+        try table.ada.ok("channel.add", ["channel": "board", "members": ["@Cleo"]])
+        table.bench.advance(5_000)
+        let after = try table.ada.send("after", to: "board").text("id")
+        table.bench.advance(30_000)
+        #expect(
+            try Set(rows(first, on: table.ada)) == ["Ada true held", "Bob true -", "Cleo true -"])
+        #expect(
+            try Set(rows(before, on: table.ada)) == [
+                "Ada true held", "Bob true held", "Cleo true -",
+            ])
+        #expect(
+            try Set(rows(after, on: table.ada)) == [
+                "Ada true held", "Bob true held", "Cleo true held",
+            ])
     }
 
     @Test func `is told once where one other is all`() throws {

@@ -76,7 +76,9 @@ enum ResultFields {
     ]
     static let finding: Set<String> = ["id", "state", "message", "hint"]
     static let reader: Set<String> = ["id", "name", "cursor", "at"]
-    static let holder: Set<String> = ["device", "member", "have", "complete", "at"]
+    static let holder: Set<String> = [
+        "device", "member", "have", "complete", "at", "verdict", "joined_at",
+    ]
     static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]
     static let history: Set<String> = ["items", "next", "older", "newer"]

@@ -1,0 +1,89 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The people who are to have a message, with the devices on which they can read it.
+///
+/// They are the members of its conversation, each once. Who only carries what others wrote, a guest
+/// who is not in the channel, who is not in a private one, and who was added to a channel that shows
+/// nothing older after it was written, are none of them. Neither is who has no device but a phrase.
+struct MessageReaders {
+    /// This home's person, who is not waited for.
+    let own: MemberID
+    /// The devices of each, phrases left out; never empty.
+    let devices: [MemberID: [DeviceID]]
+
+    /// How many people these are besides the own one.
+    var count: Int { devices.keys.count { $0 != own } }
+
+    /// Of how many of them a device is among the holders.
+    func count(holding holders: Set<DeviceID>) -> Int {
+        devices.count { $0.key != own && $0.value.contains { holders.contains($0) } }
+    }
+
+    /// All devices, those of the own person included.
+    var allDevices: Set<DeviceID> { Set(devices.values.joined()) }
+}
+
+/// How far a message has come to one person, whatever number of devices they use.
+enum HolderVerdict: String {
+    /// A device on which they can read it has it.
+    case held
+    /// None is known to have it.
+    case waiting
+    /// The same of somebody of whom no device was ever heard.
+    case unknown
+}
+
+extension NodeCore {
+    /// Who is to have a message.
+    ///
+    /// - Parameter key: under which it is sealed, which tells who was given that where people who
+    ///   come later see nothing older.
+    func readers(
+        of channel: Workspace.Channel, sealedUnder key: KeyID?, in workspace: Workspace
+    ) throws(StorageError) -> MessageReaders {
+        var people = Set(try followers(of: channel, in: workspace))
+        if channel.circle?.isFromJoin == true, let key,
+            let given = workspace.privateDocuments[channel.id]?.seated(before: key)
+        {
+            people.formIntersection(given)
+        }
+        let phrases = workspace.recoveryDevices
+        var devices: [MemberID: [DeviceID]] = [:]
+        for standing in workspace.members where people.contains(standing.member) {
+            let usable = standing.devices.filter { !phrases.contains($0) }
+            if !usable.isEmpty { devices[standing.member] = usable }
+        }
+        return MessageReaders(own: workspace.member, devices: devices)
+    }
+
+    /// What to say of one person; `nil` of who is not to read the message and only carries it.
+    func verdict(
+        on member: MemberID, _ readers: MessageReaders, _ holders: Set<DeviceID>
+    ) -> HolderVerdict? {
+        // Who asks has it here.
+        if member == readers.own { return .held }
+        guard let devices = readers.devices[member] else { return nil }
+        if devices.contains(where: { holders.contains($0) }) { return .held }
+        let isHeardOf = devices.contains(where: { lastSeen($0) != nil })
+        return isHeardOf ? HolderVerdict.waiting : HolderVerdict.unknown
+    }
+}
+
+extension PrivateDocument {
+    /// Everybody who had a seat by what whoever introduced a key knew, which includes who came with
+    /// it; `nil` where nothing that is known here introduces it.
+    func seated(before key: KeyID) -> Set<MemberID>? {
+        var made = introducing[key] ?? []
+        if records[rootID]?.keyID == key { made.append(rootID) }
+        guard !made.isEmpty else { return nil }
+        var people: Set<MemberID> = []
+        for (id, record) in records {
+            guard let seats = record.change?.action.seats, !seats.isEmpty,
+                made.contains(where: { $0 == id || authority.isAncestor(id, of: $0) })
+            else { continue }
+            people.formUnion(seats.map(\.member))
+        }
+        return people
+    }
+}
