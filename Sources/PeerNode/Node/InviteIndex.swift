@@ -23,6 +23,8 @@ struct InviteIndex: Equatable {
     private(set) var requestsByMember: [MemberID: [OperationID]] = [:]
     /// Valid removals by member.
     private(set) var removals: [MemberID: [OperationID]] = [:]
+    /// Valid grants by member: an approval of who was in before is one.
+    private(set) var grants: [MemberID: [OperationID]] = [:]
 
     init(of workspace: Workspace) {
         for id in workspace.authorityOrder {
@@ -47,6 +49,7 @@ struct InviteIndex: Equatable {
             requests[joiner.invite, default: []].append(id)
             requestsByMember[joiner.member, default: []].append(id)
         case .remove(let removal): removals[removal.member, default: []].append(id)
+        case .grant(let grant): grants[grant.member, default: []].append(id)
         default: break
         }
     }

@@ -120,7 +120,9 @@ extension NodeCore {
     /// A function of the authority document alone, but for the time at which an invite ends.
     ///
     /// A removal of somebody who is no member, by an admin who knew the request, is its rejection.
-    /// It takes the effect from an admission that did not know of it, as every removal does.
+    /// It takes the effect from an admission that did not know of it, as every removal does. A grant
+    /// to somebody who was in before, by whoever knew the request, is its approval, also when they are
+    /// out again.
     func state(of group: JoinRequestGroup, in workspace: Workspace) -> JoinRequestState {
         let joiner = group.joiner
         if answersNothing(joiner.answering, in: workspace) { return .void }
@@ -132,12 +134,21 @@ extension NodeCore {
         }
         if isRejected { return .rejected }
         if admission != nil, joiner.answering == nil { return .approved }
+        if wasTakenBack(group, in: workspace) { return .approved }
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             !isRevoked(joiner.invite, in: workspace), citable(group, in: workspace) != nil,
             joiner.answering != nil
                 || UInt64(workspace.invites.used[joiner.invite] ?? 0) < invite.maximum
         else { return .void }
         return .pending
+    }
+
+    /// Whether somebody who knew the request let that person in again by it. It stays the answer when
+    /// they leave once more: who left is not taken back because of what they asked before.
+    private func wasTakenBack(_ group: JoinRequestGroup, in workspace: Workspace) -> Bool {
+        (workspace.invites.grants[group.joiner.member] ?? []).contains { grant in
+            group.operations.contains { workspace.evaluator.isAncestor($0, of: grant) }
+        }
     }
 
     /// Whether a request answers an admission that has effect: so would a device that was revoked since,

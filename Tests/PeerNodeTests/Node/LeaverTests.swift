@@ -303,6 +303,40 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    /// Else whoever approves what waits would take back somebody who has left and asked nobody.
+    @Test func `leaves again, and what let them back in is not asked once more`() throws {
+        let (bench, mina, _) = try world()
+        let link = try mina.link(["approve": true, "uses": 5])
+        let kim = try bench.bareNode("Kim")
+        func states() throws -> [String] {
+            try mina.requests().compactMap { $0["state"]?.stringValue }
+        }
+        for expected in [["approved"], ["approved", "approved"]] {
+            #expect(kim.ask(link) == "pending")
+            bench.advance(2_000)
+            try mina.decide("join.approve")
+            bench.advance(20_000)
+            #expect(try mina.memberNames() == ["Joon", "Kim", "Mina"])
+            try kim.ok("workspace.leave")
+            bench.advance(20_000)
+            #expect(try mina.memberNames() == ["Joon", "Mina"])
+            #expect(try states() == expected)
+        }
+        // To approve it again says so, and brings nobody back.
+        let old = try #require(try mina.requests().last)
+        #expect(try mina.ok("join.approve", ["id": old["id"] ?? .null])["state"] == "approved")
+        bench.advance(5_000)
+        #expect(try mina.memberNames() == ["Joon", "Mina"])
+        // A new departure is a new question, which waits, also after a restart.
+        #expect(kim.ask(link) == "pending")
+        bench.advance(2_000)
+        try mina.restart()
+        #expect(try states() == ["pending", "approved", "approved"])
+        try mina.decide("join.approve")
+        bench.advance(20_000)
+        #expect(try mina.memberNames() == ["Joon", "Kim", "Mina"])
+    }
+
     @Test func `as the only owner hands over to the successor, or does not leave`() throws {
         let (bench, mina, joon) = try world()
         #expect(try mina.refused("workspace.leave").kind == .transferFirst)
