@@ -55,7 +55,8 @@ struct ArgumentWords {
                 + "\(DurationText.text(range.upperBound)), such as 30s, 10m, 24h or 7d"
         case .list(let element, let count):
             words(element) + (count.upperBound > 1 ? ", at most \(count.upperBound)" : "")
-        case .identifier(let prefix): "an id, `\(prefix)…`, or at least its first 6 letters"
+        case .identifier(let prefix):
+            "an id, `\(prefix)…`, or at least its first 6 letters, or its last 4"
         case .time: "a time such as 2h, 2026-11-20 or '2026-11-20 14:03'"
         default: shape.words
         }

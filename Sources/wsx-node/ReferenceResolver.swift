@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// The beginning of an id, and `last`, turned into ids by asking the daemon.
+/// The beginning or the end of an id, and `last`, turned into ids by asking the daemon.
 ///
 /// Only the command line takes them: a script should name a thing exactly, a person need not.
 struct ReferenceResolver {
@@ -9,13 +9,17 @@ struct ReferenceResolver {
     var client: ControlClient
     /// The workspace that the call named, for every question it asks.
     let workspace: String?
+    /// Whether somebody is there to see whom the beginning of a name was taken for.
+    var takesParts = false
+    /// What was typed of a name, and whom it was taken for.
+    private(set) var taken: [(typed: String, name: String)] = []
 
     /// Letters and digits of an id: base32 of 16 bytes.
-    private static let idLength = 26
+    static let idLength = 26
     /// Fewer letters than these name nothing.
     private static let prefixLengthMin = 6
     /// Pages of one list that are looked through at most.
-    private static let pagesMax = 50
+    static let pagesMax = 50
     /// Candidates that are told at most.
     private static let candidatesMax = 10
 
@@ -31,7 +35,7 @@ struct ReferenceResolver {
         return bytes.dropFirst(2).allSatisfy(Base32Letters.contains)
     }
 
-    /// Every value of `values` that names something by a beginning or by `last`.
+    /// Every value of `values` that names something by a beginning, an end or by `last`.
     static func needed(_ values: JSONObject, _ command: Command) -> Bool {
         command.parameters.contains { parameter in
             texts(values[parameter.name]).contains { kind($0, parameter) != nil }
@@ -48,20 +52,23 @@ struct ReferenceResolver {
         if case .list(let element, _) = shape { shape = element }
         switch shape {
         case .identifier("m_"):
-            return text == "last" || isShort(text, "m") ? "m" : nil
+            return text == "last" || isShort(text, "m") || isEnding(text, "m") ? "m" : nil
         case .identifier("r_"):
             // Nobody remembers the id of a request, and everybody whom they wait for.
-            return isShort(text, "r") || !text.hasPrefix("r_") ? "r" : nil
+            return isShort(text, "r") || isEnding(text, "r") || !text.hasPrefix("r_") ? "r" : nil
         case .identifier(let prefix):
-            return prefix.first.flatMap { isShort(text, $0) ? $0 : nil }
-        case .channel: return isShort(text, "c") ? "c" : nil
-        case .member: return isShort(text, "u") ? "u" : nil
-        case .workspace: return isShort(text, "w") ? "w" : nil
+            return prefix.first.flatMap { isShort(text, $0) || isEnding(text, $0) ? $0 : nil }
+        // What has no letter and `_` before it is a name.
+        case .channel: return isPart(text, "c") ? "c" : nil
+        case .member: return isPart(text, "u") ? "u" : nil
+        case .workspace: return isPart(text, "w") ? "w" : nil
         case .text where ["before", "after", "around"].contains { $0 == parameter.name }:
-            return text == "last" || isShort(text, "m") ? "m" : nil
+            return text == "last" || isPart(text, "m") ? "m" : nil
         case .text where parameter.name == "subject":
-            return ["m", "c", "u"].first { isShort(text, $0) }
-        case .text where parameter.name == "peer": return isShort(text, "d") ? "d" : nil
+            return ["m", "c", "u"].first { isPart(text, $0) }
+        case .text where parameter.name == "peer": return isPart(text, "d") ? "d" : nil
+        case .text where parameter.name == "device":
+            return isPart(text, "d") || isEnding(text, "d") ? "d" : nil
         default: return nil
         }
     }
@@ -99,14 +106,16 @@ struct ReferenceResolver {
             switch letter {
             case "m" where text == "last": [try last(newest, in: channel, parameter)]
             case "m": try messages(text, in: channel)
+            case "d" where parameter.name == "device": ownDevices(text)
             default: try listed(text, letter)
             }
-        // What nothing begins with is left to the daemon, which says so in its own words.
+        // What nothing is called like is left to the daemon, which says so in its own words.
         guard let first = found.first else {
             guard letter != "r" || text.hasPrefix("r_") else {
                 throw .notFound(
                     "request of", text, field: parameter.name, hint: "wsx-node request list")
             }
+            if let error = Self.noEnding(text, letter, parameter) { throw error }
             return value
         }
         guard found.count == 1 || found.contains(where: { $0.id == text }) else {
@@ -119,13 +128,18 @@ struct ReferenceResolver {
 
     // MARK: Looking things up
 
-    private struct Found {
+    /// Something that a list has.
+    struct Found {
         let id: String
         let candidate: JSONValue
+        /// What it is called.
+        var name: String?
+        /// Of a request: whether it was not decided.
+        var isWaiting = false
     }
 
     /// The method that lists what ids of this letter name.
-    private static func listing(_ letter: Character) -> (method: String, given: JSONObject)? {
+    static func listing(_ letter: Character) -> (method: String, given: JSONObject)? {
         switch letter {
         case "c": ("channel.list", ["scope": "all"])
         case "w": ("workspace.list", [:])
@@ -138,45 +152,51 @@ struct ReferenceResolver {
     }
 
     private mutating func listed(_ text: String, _ letter: Character) throws(NodeError) -> [Found] {
-        if letter == "r", !text.hasPrefix("r_") { return try requests(ofSomebody: text) }
         guard let (method, given) = Self.listing(letter) else { return [] }
-        let channels = try listed(text, letter, by: method, given)
+        var all = try all(letter, by: method, given)
         // Direct conversations have ids like channels, and a list of their own.
-        return letter == "c" ? try channels + listed(text, letter, by: "dm.list", [:]) : channels
+        if letter == "c" { all += try self.all(letter, by: "dm.list", [:]) }
+        if letter == "r", !text.hasPrefix("r_") {
+            let found = requests(ofSomebody: text, among: all)
+            if !found.isEmpty { return found }
+        }
+        return Self.meant(text, letter, among: all)
     }
 
-    /// The requests that wait of people who are called something, with or without a sign.
-    private mutating func requests(ofSomebody text: String) throws(NodeError) -> [Found] {
+    /// The own devices that are meant. Where they cannot be listed, the daemon says why.
+    private mutating func ownDevices(_ text: String) -> [Found] {
+        Self.meant(text, "d", among: (try? all("d", by: "device.list", [:])) ?? [])
+    }
+
+    /// The requests that wait of people who are called something, with or without a sign; where
+    /// nobody is called so, of those whose name begins so.
+    private mutating func requests(ofSomebody text: String, among all: [Found]) -> [Found] {
         let name = text.hasPrefix("@") ? String(text.dropFirst()) : text
-        return try listed("r", by: "join.requests", [:]) { item in
-            item["state"] == "pending"
-                && item["name"]?.stringValue.map { NameFolding.matches($0, name) } == true
-        }
+        let waiting = all.filter { $0.isWaiting }
+        let found = waiting.filter { $0.name.map { NameFolding.matches($0, name) } == true }
+        guard found.isEmpty, takesParts else { return found }
+        let parts = waiting.filter { $0.name.map { PartOfName.is(name, in: $0) } == true }
+        if parts.count == 1, let called = parts.first?.name { taken.append((text, called)) }
+        return parts
     }
 
-    private mutating func listed(
-        _ text: String, _ letter: Character, by method: String, _ given: JSONObject
-    ) throws(NodeError) -> [Found] {
-        try listed(letter, by: method, given) { item in
-            item["id"]?.stringValue?.utf8.starts(with: text.utf8) == true
-        }
-    }
-
-    private mutating func listed(
-        _ letter: Character, by method: String, _ given: JSONObject,
-        where isMeant: (JSONValue) -> Bool
+    /// What a list has, each once.
+    private mutating func all(
+        _ letter: Character, by method: String, _ given: JSONObject
     ) throws(NodeError) -> [Found] {
         var parameters = given
         if let workspace, letter != "w" { parameters["workspace"] = .string(workspace) }
         var found: [Found] = []
+        var seen: Set<String> = []
         for _ in 0..<Self.pagesMax {
             let page = try client.call(method, parameters)
             for item in page["items"]?.arrayValue ?? [] {
-                guard let id = item["id"]?.stringValue, isMeant(item),
-                    !found.contains(where: { $0.id == id })
-                else { continue }
-                let name = item["name"] ?? .null
-                found.append(Found(id: id, candidate: ["id": .string(id), "name": name]))
+                guard let id = item["id"]?.stringValue, seen.insert(id).inserted else { continue }
+                let candidate: JSONValue = ["id": .string(id), "name": item["name"] ?? .null]
+                found.append(
+                    Found(
+                        id: id, candidate: candidate, name: item["name"]?.stringValue,
+                        isWaiting: item["state"] == "pending"))
             }
             guard let next = page["next"], !next.isNull else { break }
             parameters["cursor"] = next
@@ -184,7 +204,7 @@ struct ReferenceResolver {
         return found
     }
 
-    private func scoped(_ parameters: JSONObject) -> JSONObject {
+    func scoped(_ parameters: JSONObject) -> JSONObject {
         var parameters = parameters
         if let workspace { parameters["workspace"] = .string(workspace) }
         return parameters
@@ -240,10 +260,19 @@ struct ReferenceResolver {
         throw .notFound("message", "last", field: parameter.name, hint: newest.rawValue)
     }
 
-    /// A message's id begins with its time, so only the messages of that time are asked for.
+    /// The messages whose ids begin like that, else those recent ones whose ids end so.
     private mutating func messages(_ text: String, in channel: JSONValue?) throws(NodeError)
         -> [Found]
     {
+        let found = Self.isShort(text, "m") ? try messages(beginning: text, in: channel) : []
+        guard found.isEmpty, Self.isEnding(text, "m") else { return found }
+        return try messages(ending: text, in: channel)
+    }
+
+    /// A message's id begins with its time, so only the messages of that time are asked for.
+    private mutating func messages(
+        beginning text: String, in channel: JSONValue?
+    ) throws(NodeError) -> [Found] {
         var channels: [JSONValue] = []
         if let channel { channels = [channel] } else { channels = try allChannels() }
         let (since, until) = Base32Letters.milliseconds(of: text.utf8.dropFirst(2))
@@ -269,7 +298,7 @@ struct ReferenceResolver {
         return found
     }
 
-    private mutating func allChannels() throws(NodeError) -> [JSONValue] {
+    mutating func allChannels() throws(NodeError) -> [JSONValue] {
         try channels(by: "channel.list", ["scope": "all"]) + channels(by: "dm.list", [:])
     }
 

@@ -22,11 +22,12 @@ extension Session {
     /// Commands that end, give or take something: a part of a name is not enough for them.
     private static let weighty: Set<String> = [
         "member.remove", "member.role", "workspace.transfer", "workspace.successor.set",
-        "channel.add", "channel.remove", "channel.role", "channel.transfer", "request.approve",
+        "channel.add", "channel.remove", "channel.role", "channel.transfer", "join.approve",
+        "join.reject",
     ]
 
     /// Says whom a part of a name means, and asks where much hangs on it.
-    private func confirm(_ typed: String, means name: String) throws(NodeError) {
+    func confirm(_ typed: String, means name: String) throws(NodeError) {
         let (short, full) = (sanitised(typed), rendering.fitting(sanitised(name)))
         guard let command = scan.command, Self.weighty.contains(command.name) else {
             return io.printError("\(short) is \(full)\n")

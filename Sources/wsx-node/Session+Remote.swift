@@ -51,8 +51,10 @@ extension Session {
             values["workspace"] = .string(workspace)
         }
         if ReferenceResolver.needed(values, command) {
-            var resolver = ReferenceResolver(client: try client(), workspace: workspace)
+            var resolver = ReferenceResolver(
+                client: try client(), workspace: workspace, takesParts: mayAsk)
             values = try resolver.resolved(values, command)
+            for part in resolver.taken { try confirm(part.typed, means: part.name) }
         }
         do { try command.check(values) } catch { throw usage(error, command) }
         for parameter in command.parameters where parameter.isLocal { values[parameter.name] = nil }

@@ -170,7 +170,8 @@ extension Command {
             line: CommandLineForm(
                 "message show", ["ids"],
                 examples: ["message show m_01hx9t4c", "message show last --in general"]),
-            "Show messages by id. On the command line, a unique prefix or 'last' is enough.",
+            "Show messages by id. On the command line, a unique beginning or end, or 'last', is "
+                + "enough.",
             parameters: [
                 ids.definition, inChannel.definition, limit.definition, cursor.definition,
             ],

@@ -99,7 +99,7 @@ struct ChatRoom {
             return order[order.count - later - Int(number)]
         }
         if messages[text] != nil { return text }
-        if ReferenceResolver.isShort(text, "m") || ReferenceResolver.isShort("m_" + text, "m") {
+        if ReferenceResolver.isShort(text, "m") || ReferenceResolver.isEnding(text, "m") {
             let found = messages.ids(like: text)
             if found.count == 1 { return found[0] }
             if !found.isEmpty || text.utf8.starts(with: "m_".utf8) {

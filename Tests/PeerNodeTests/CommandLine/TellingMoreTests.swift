@@ -138,6 +138,23 @@ import WorkspaceModel
         #expect(script.io.errors.contains("--yes") == row.needsYes, "\(script.io.errors)")
     }
 
+    @Test func `a request is approved by the beginning of a name, once that is confirmed`() throws {
+        for (answer, isDone) in [("y", true), ("n", false)] {
+            let io = terminal()
+            (io.isInputTerminal, io.answer) = (true, answer)
+            #expect((io.run("request", "approve", "jo") == 0) == isDone, "\(io.errors)")
+            #expect(io.errors.hasPrefix("jo is Joon. Go on? [y/N] "), "\(io.errors)")
+            let isAsked = io.node?.asked.contains("approve r_7k3qm2xa") == true
+            #expect(isAsked == isDone)
+        }
+        // The whole name is enough, and a script gives that.
+        for (name, isDone) in [("@joon", true), ("jo", false), ("m2xa", true)] {
+            let io = MemoryIO()
+            #expect((io.run("request", "approve", name) == 0) == isDone, "\(name)")
+            #expect(io.errors.contains("request of 'jo'") != isDone, "\(io.errors)")
+        }
+    }
+
     @Test func `somebody may be called by a first name or the beginning of one`() throws {
         func asking() -> MemoryIO {
             let io = terminal()

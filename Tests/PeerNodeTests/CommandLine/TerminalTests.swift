@@ -157,6 +157,57 @@ import WorkspaceModel
         #expect(ReferenceResolver.needed(values, why) == row.isShort)
     }
 
+    @Test func `is one with the last letters of an id, at least four`() {
+        for text in ["9t4c", "m_9t4c", "1hx9t4c"] {
+            #expect(ReferenceResolver.isEnding(text, "m"), "\(text)")
+        }
+        for text in ["t4c", "m_t4c", "9t4l", "c_9t4c", "9t 4c", "", "last"] {
+            #expect(!ReferenceResolver.isEnding(text, "m"), "\(text)")
+        }
+        #expect(!ReferenceResolver.isEnding(String(repeating: "0", count: 26), "m"))
+        // What has no letter of a type before it is a name, where there are names.
+        #expect(ReferenceResolver.isPart("c_9t4c", "c") && !ReferenceResolver.isPart("9t4c", "c"))
+    }
+
+    @Test func `of last letters means what ends so, where nothing begins so or is called so`() {
+        func found(_ text: String, _ items: [(String, String)]) -> [String] {
+            ReferenceResolver.meant(
+                text, "c",
+                among: items.map { .init(id: $0.0, candidate: .null, name: $0.1) }
+            ).map(\.id)
+        }
+        let items = [("c_aaaaaa7k3q", "plans"), ("c_7k3q00bbbb", "board"), ("c_000000bbbb", "x")]
+        #expect(found("c_7k3q", items) == ["c_aaaaaa7k3q"])
+        #expect(found("c_7k3q00", items) == ["c_7k3q00bbbb"])
+        #expect(found("c_bbbb", items) == ["c_7k3q00bbbb", "c_000000bbbb"])
+        #expect(found("c_7k3q", items + [("c_zzzzzzzzzz", "C_7k3q")]).isEmpty)
+    }
+
+    @Test func `of last letters is looked for among the newest messages`() {
+        let io = MemoryIO()
+        #expect(io.run("message", "show", "9t4c", "--in", "general") == 0, "\(io.errors)")
+        #expect(io.node?.asked == ["history latest 100", "messages [\"m_01hx9t4c\"]"])
+        #expect(io.run("message", "show", "m_9t4c", "--in", "general") == 0, "\(io.errors)")
+        #expect(io.run("message", "show", "9t4d", "--in", "general") == 5)
+        #expect(io.errors.contains("there is no message '9t4d'"), "\(io.errors)")
+        // Not more than a thousand, however many there are.
+        io.node?.pageEnds = ("p_8", "p_9")
+        io.node?.asked = []
+        #expect(io.run("message", "show", "9t4d", "--in", "general") == 5)
+        #expect(io.node?.asked.count == 10)
+        io.errors = ""
+        #expect(io.run("message", "show", "9t4c", "--in", "general") == 5)
+        #expect(io.errors.contains("'9t4c' could be any of 10 things"), "\(io.errors)")
+    }
+
+    @Test func `of last letters names an invite, too`() {
+        let io = MemoryIO()
+        #expect(io.run("invite", "revoke", "m2xa", "--yes") == 0, "\(io.errors)")
+        #expect(io.node?.asked.last?.contains("i_7k3qm2xa") == true)
+        #expect(io.run("invite", "revoke", "m2xb", "--yes") == 5)
+        #expect(io.errors.contains("there is no invite 'm2xb'"), "\(io.errors)")
+    }
+
     @Test func `gives the time that its message was written`() {
         // 2026-11-21T01:22:44.187Z, in the 48 bits that a message's id begins with.
         let id = "m_06gzqckmbr001kab3w5p5hrk78"

@@ -1,0 +1,97 @@
+import PeerNode
+import WorkspaceModel
+
+/// Things that are named by the last letters of their ids. Ids of messages begin with the time, so
+/// the end is what tells those of one minute apart.
+extension ReferenceResolver {
+    /// Fewer last letters than these name nothing.
+    private static let endLengthMin = 4
+    /// Messages of the conversation that was named among which one is looked for, the newest: ids
+    /// are in no index by their end.
+    private static let endingsMax = 1_000
+    /// The same of each conversation where none was named.
+    private static let endingsPerConversation = 100
+    /// So many conversations are looked through then.
+    private static let conversationsMax = 50
+
+    /// Whether `text` may be the last letters of an id, with or without the letter of its type.
+    static func isEnding(_ text: String, _ letter: Character) -> Bool {
+        guard letter == "m" || listing(letter) != nil else { return false }
+        let letters = letters(of: text, letter).utf8
+        return (endLengthMin..<idLength).contains(letters.count)
+            && letters.allSatisfy(Base32Letters.contains)
+    }
+
+    /// Whether `text` has the letter of its type before it, and is the beginning or the end of an id.
+    static func isPart(_ text: String, _ letter: Character) -> Bool {
+        isShort(text, letter) || text.hasPrefix("\(letter)_") && isEnding(text, letter)
+    }
+
+    private static func letters(of text: String, _ letter: Character) -> Substring {
+        text.hasPrefix("\(letter)_") ? text.dropFirst(2) : text[...]
+    }
+
+    private static func ends(_ id: String, with letters: Substring) -> Bool {
+        id.utf8.count > letters.utf8.count + 1
+            && id.utf8.reversed().starts(with: letters.utf8.reversed())
+    }
+
+    /// Those of a list whose ids begin with `text`; where none does, those whose ids end with it. What
+    /// is called so comes before both, and is left to the daemon.
+    static func meant(_ text: String, _ letter: Character, among all: [Found]) -> [Found] {
+        if isShort(text, letter) {
+            let found = all.filter { $0.id.utf8.starts(with: text.utf8) }
+            if !found.isEmpty { return found }
+        }
+        let isName = all.contains { $0.name.map { NameFolding.matches($0, text) } == true }
+        guard !isName, isEnding(text, letter) else { return [] }
+        let letters = letters(of: text, letter)
+        return all.filter { ends($0.id, with: letters) }
+    }
+
+    /// The failure that last letters are which nothing ends with, where nothing else can be meant.
+    static func noEnding(
+        _ text: String, _ letter: Character, _ parameter: ParameterDefinition
+    ) -> NodeError? {
+        var shape = parameter.shape
+        if case .list(let element, _) = shape { shape = element }
+        guard case .identifier = shape, isEnding(text, letter), !isShort(text, letter) else {
+            return nil
+        }
+        let (what, hint) =
+            switch letter {
+            case "m": ("message", "add --in CHANNEL, or give the id from its beginning")
+            case "i": ("invite", "wsx-node invite list")
+            case "r": ("request", "wsx-node request list")
+            default: ("device", "wsx-node peer list")
+            }
+        return .notFound(what, text, field: parameter.name, hint: hint)
+    }
+
+    /// The newest messages whose ids end like that: of one conversation, or fewer of each.
+    mutating func messages(
+        ending text: String, in channel: JSONValue?
+    ) throws(NodeError) -> [Found] {
+        let letters = Self.letters(of: text, "m")
+        var channels: [JSONValue] = []
+        if let channel { channels = [channel] } else { channels = try allChannels() }
+        let count = channel == nil ? Self.endingsPerConversation : Self.endingsMax
+        var found: [Found] = []
+        for channel in channels.prefix(Self.conversationsMax) {
+            var parameters = scoped(["channel": channel, "limit": 100])
+            for _ in 0..<count / 100 {
+                let page = try client.call("message.history", parameters)
+                for item in page["items"]?.arrayValue ?? [] {
+                    guard let id = item["id"]?.stringValue, Self.ends(id, with: letters) else {
+                        continue
+                    }
+                    let candidate: JSONValue = ["id": .string(id), "text": item["text"] ?? .null]
+                    found.append(Found(id: id, candidate: candidate))
+                }
+                guard let older = page["older"], !older.isNull else { break }
+                parameters["before"] = older
+            }
+        }
+        return found
+    }
+}
