@@ -235,7 +235,7 @@ extension Session {
         let warnings = status["warnings"]?.arrayValue ?? []
         if workspaces.isEmpty {
             return warnings.contains { $0["kind"] == "join.pending" }
-                ? "wait until someone lets you in, or wsx-node invite decline LINK"
+                ? Self.waitingStep
                 : "wsx-node up --workspace NAME, or wsx-node join LINK"
         }
         // Everything that is written meanwhile says the wrong time for ever.

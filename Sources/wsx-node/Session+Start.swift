@@ -84,6 +84,8 @@ extension Session {
         }
         tellIdentity(identity, in: selected)
         if let selected { try tellWorkspace(selected, how, &client) }
+        let waiting = Self.requestsThatWait(status)
+        for request in waiting { say("request", sanitised(request), state: "wait") }
         say("daemon", wasStarted ? "started, socket ready" : "already running")
         let network = try client.call("net.status", [:])
         tellNetwork(network)
@@ -92,8 +94,19 @@ extension Session {
         let channel = selected.flatMap {
             $0["state"] == "member" ? defaultChannel(of: $0, &client) : nil
         }
-        say(next: nextStep(identity, selected, channel: channel))
+        say(
+            next: selected == nil && !waiting.isEmpty
+                ? Self.waitingStep : nextStep(identity, selected, channel: channel))
         return 0
+    }
+
+    /// What to do while somebody else decides.
+    static let waitingStep = "wait until someone lets you in, or wsx-node invite decline LINK"
+
+    /// What `status` says of joins that somebody has to approve.
+    private static func requestsThatWait(_ status: JSONValue) -> [String] {
+        (status["warnings"]?.arrayValue ?? []).filter { $0["kind"] == "join.pending" }
+            .compactMap { $0["message"]?.stringValue }
     }
 
     /// Says that a daemon that runs goes on as it was started.
@@ -158,10 +171,17 @@ extension Session {
         let page = try client.call("workspace.list", ["limit": 100])
         let others = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
             .map { rendering.fitting(sanitised($0["name"]?.stringValue ?? "")) }
-        guard !others.isEmpty else { return }
+        // Who waits to be let in has likely named that workspace.
+        var waiting: String?
+        if others.isEmpty {
+            waiting = Self.requestsThatWait(try client.call("node.status", [:])).first
+        }
+        guard !others.isEmpty || waiting != nil else { return }
+        let place =
+            waiting.map { $0.prefix(1).uppercased() + sanitised(String($0.dropFirst())) }
+            ?? "You are in \(others.prefix(5).joined(separator: ", "))"
         let answer = io.ask(
-            "You are in \(others.prefix(5).joined(separator: ", ")). Create a new workspace "
-                + "\(rendering.fitting(sanitised(name)))? [y/N] ")
+            "\(place). Create a new workspace \(rendering.fitting(sanitised(name)))? [y/N] ")
         guard ["y", "yes"].contains(answer?.lowercased()) else {
             throw .usage("nothing was created", hint: "add --yes to skip the question")
         }

@@ -84,7 +84,9 @@ public struct Command: Sendable {
                 let other = try context.node.workspaces(having: arguments.named).first
             else { throw error }
             var pointing = error
-            pointing.hint = "it is in another workspace: --workspace \(NodeError.quoted(other))"
+            let what = error.kind == .unknownUser ? "there is one" : "it is"
+            pointing.hint =
+                "\(what) in another workspace: --workspace \(NodeError.shellWord(other))"
             throw pointing
         }
     }

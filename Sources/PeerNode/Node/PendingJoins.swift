@@ -187,13 +187,19 @@ extension NodeCore {
     var pendingJoinWarnings: [StatusObject.Warning] {
         network.pendingJoins.compactMap { join in
             guard let link = try? InviteLink(join.link) else { return nil }
-            let name = "w_" + Base32.encode(link.workspace.bytes)
+            let id = "w_" + Base32.encode(link.workspace.bytes)
+            // Who was in before knows what it is called.
+            let known = workspaces.values.first {
+                $0.standing == .member && PublicID.workspace($0.id) == id
+            }
+            let name = known?.displayName ?? id
             return join.isRefused
                 ? .init(
                     kind: "join.refused", message: "your request to join \(name) was declined",
                     hint: "to forget it: wsx-node invite decline LINK")
                 : .init(
-                    kind: "join.pending", message: "waiting for approval to join \(name)",
+                    kind: "join.pending",
+                    message: "your request to join \(name) waits for an approval",
                     hint: "to ask again: wsx-node join LINK; to forget it: "
                         + "wsx-node invite decline LINK")
         }

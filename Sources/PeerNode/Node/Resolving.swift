@@ -74,6 +74,7 @@ extension NodeCore {
         case .channel(.name(let name)): return !workspace.channelIndex.matching(name).isEmpty
         case .channel(.direct(let member)), .member(let member):
             return (try? person(member, in: workspace, orRemoved: true)) != nil
+                || isCalledInPart(member, in: workspace)
         case .id(let id):
             if let key = PublicID.messageKey(id) {
                 return try stored { () throws(StorageError) in
@@ -83,6 +84,15 @@ extension NodeCore {
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
                 || joinRequests(of: workspace).contains { $0.id == id }
+        }
+    }
+
+    /// Whether somebody's name begins as a call says: enough to point to a workspace, and to mean
+    /// nobody.
+    private func isCalledInPart(_ reference: MemberReference, in workspace: Workspace) -> Bool {
+        guard case .name(let name) = reference else { return false }
+        return workspace.visibleMembers.contains {
+            PartOfName.is(name, in: workspace.displayName(of: $0.member))
         }
     }
 

@@ -18,7 +18,14 @@ extension EndToEnd {
             #expect(asked.status == 7)
             #expect(asked.error.kind == "pending")
             #expect(joon.run("workspace", "list", "--json").objects.isEmpty)
-            #expect(joon.run("status").output.contains("waiting for approval to join w_"))
+            #expect(joon.run("status").output.contains("your request to join w_"))
+            // Who waits is not told to found a workspace.
+            let waiting = joon.run("up")
+            #expect(waiting.status == 0)
+            #expect(waiting.output.contains("your request to join w_"))
+            #expect(waiting.output.contains(" waits for an approval\n"))
+            #expect(waiting.output.contains("next: wait until someone lets you in"))
+            #expect(!waiting.output.contains("up --workspace"))
 
             // Both nodes stop, and the admin decides while nobody waits.
             joon.run("down")
@@ -39,7 +46,7 @@ extension EndToEnd {
                     joon.run("channel", "list", "--json").objects.compactMap { $0["name"] }
                         == ["general", "plans"]
                 })
-            #expect(!joon.run("status").output.contains("waiting for approval"))
+            #expect(!joon.run("status").output.contains("waits for an approval"))
             #expect(joon.run("send", "plans", "in").status == 0)
             #expect(eventually { mina.texts("plans") == ["in"] })
         }

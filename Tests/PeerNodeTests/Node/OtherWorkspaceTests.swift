@@ -73,6 +73,35 @@ import WorkspaceTestKit
         withExtendedLifetime(bench) {}
     }
 
+    /// As for channels, also where a part of the name is typed; what somebody here is called in part is
+    /// said of nobody elsewhere.
+    @Test func `points to the workspace where there is somebody of that name`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try bench.guest("Joon Kim", of: mina)
+        try mina.ok("workspace.create", ["name": "other two"])
+        for name in ["@Joon Kim", "@joon"] {
+            for (method, given) in [
+                ("message.send", ["channel": .string(name), "text": "x"] as JSONValue),
+                ("member.get", ["member": .string(name)]), ("dm.open", ["members": [.string(name)]]),
+            ] {
+                let failure = try mina.refused(method, given)
+                #expect(failure.kind == .unknownUser, "\(failure)")
+                #expect(
+                    failure.hint == "there is one in another workspace: --workspace acme",
+                    "\(method): \(failure)")
+            }
+        }
+        try mina.ok("workspace.select", ["workspace": "acme"])
+        let other = try bench.bareNode("Sora")
+        try other.join(try mina.link(["workspace": "other two"]))
+        bench.advance(5_000)
+        let failure = try mina.refused("message.send", ["channel": "@Sora", "text": "x"])
+        #expect(failure.hint == "there is one in another workspace: --workspace 'other two'")
+        let here = try mina.refused("message.send", ["channel": "@Joon", "text": "x"])
+        #expect(here.hint?.contains("--workspace") != true, "\(here)")
+    }
+
     /// A stranger elsewhere who has the name of somebody here, whom two are called, or nobody any more.
     @Test(arguments: [false, true])
     func `sends nothing to a namesake elsewhere`(isGone: Bool) throws {
