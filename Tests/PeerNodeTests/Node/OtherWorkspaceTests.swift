@@ -81,10 +81,12 @@ import WorkspaceTestKit
         _ = try bench.guest("Joon Kim", of: mina)
         try mina.ok("workspace.create", ["name": "other two"])
         for name in ["@Joon Kim", "@joon"] {
-            for (method, given) in [
-                ("message.send", ["channel": .string(name), "text": "x"] as JSONValue),
-                ("member.get", ["member": .string(name)]), ("dm.open", ["members": [.string(name)]]),
-            ] {
+            let calls: [(String, JSONValue)] = [
+                ("message.send", ["channel": .string(name), "text": "x"]),
+                ("member.get", ["member": .string(name)]),
+                ("dm.open", ["members": [.string(name)]]),
+            ]
+            for (method, given) in calls {
                 let failure = try mina.refused(method, given)
                 #expect(failure.kind == .unknownUser, "\(failure)")
                 #expect(
