@@ -11,6 +11,9 @@ struct ControlClient {
     /// Events that came while an answer was awaited, and how many of them were given on.
     private var events: [JSONValue] = []
     private var eventsGiven = 0
+    /// Is given each line that says whom a former name was taken for; the answer stands without that
+    /// then. `nil` leaves it in the answer, for programs.
+    var tellsFormer: ((String) -> Void)?
 
     /// How long a daemon may be silent that begins or ends, in milliseconds. A disk that is slow or
     /// a machine that is busy takes long for that; whoever waits is woken when it is done.
@@ -46,8 +49,17 @@ struct ControlClient {
             let id = answer["id"]
             guard id == .integer(lastID) || id == .null else { continue }
             if let error = answer["error"] { throw NodeError(json: error) }
-            return answer["result"] ?? .null
+            return withoutFormer(answer["result"] ?? .null)
         }
+    }
+
+    private func withoutFormer(_ result: JSONValue) -> JSONValue {
+        guard let tellsFormer, let names = result["formerly"]?.arrayValue,
+            var object = result.objectValue
+        else { return result }
+        for name in names { tellsFormer(Session.former(name)) }
+        object["formerly"] = nil
+        return .object(object)
     }
 
     /// A daemon that takes nobody more says so and hangs up; then that is the failure.

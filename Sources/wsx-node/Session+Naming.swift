@@ -1,20 +1,24 @@
 import PeerNode
 import WorkspaceModel
 
-/// People who are called by a part of their name, where that can mean one of them only.
+/// People who are called by a part of their name, where that can mean one of them only, or by a name
+/// that they had before.
 ///
 /// Whole names come first: only what nobody is called is looked at. And only for somebody who is there
 /// to see who is taken: a script that means one person must not get another one later, when the first is
 /// gone. What changes who may do what is asked about.
 extension Session {
     /// Runs a command; where it names somebody by a first name or the beginning of a name, once more with
-    /// that person's id.
+    /// that person's id. Likewise by a former name where the node wants more than that: it takes one itself
+    /// where nothing hangs on it.
     func runNamingPeople(_ command: Command) throws(NodeError) -> Int32 {
         do throws(NodeError) { return try runRemotely(command) } catch {
             guard mayAsk, error.kind == .unknownUser, let field = error.fields.first?.name,
-                let parameter = command.parameters.first(where: { $0.name == field }),
-                let session = try meaningSomebody(in: parameter)
+                let parameter = command.parameters.first(where: { $0.name == field })
             else { throw error }
+            var session = try meaningSomebody(in: parameter)
+            if session == nil { session = try meaningFormer(in: parameter, error) }
+            guard let session else { throw error }
             return try session.runRemotely(command)
         }
     }
@@ -28,12 +32,44 @@ extension Session {
 
     /// Says whom a part of a name means, and asks where much hangs on it.
     func confirm(_ typed: String, means name: String) throws(NodeError) {
-        let (short, full) = (sanitised(typed), rendering.fitting(sanitised(name)))
+        try confirm("\(sanitised(typed)) is \(rendering.fitting(sanitised(name)))")
+    }
+
+    private func confirm(_ sentence: String) throws(NodeError) {
         guard let command = scan.command, Self.weighty.contains(command.name) else {
-            return io.printError("\(short) is \(full)\n")
+            return io.printError(sentence + "\n")
         }
-        guard ["y", "yes"].contains(io.ask("\(short) is \(full). Go on? [y/N] ")?.lowercased())
+        guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }
+    }
+
+    /// Whom a former name was taken for, or would be: `{name, member}` of an answer or a failure.
+    static func former(_ name: JSONValue) -> String {
+        let now = name["member"]?["name"]?.stringValue ?? ""
+        return "\(sanitised(name["name"]?.stringValue ?? "")) is \(sanitised(now)) now"
+    }
+
+    /// The same call with the id of who had a name that nobody has now.
+    ///
+    /// - Returns: `nil` where the failure names nobody.
+    private func meaningFormer(
+        in parameter: ParameterDefinition, _ error: NodeError
+    ) throws(NodeError) -> Session? {
+        guard let former = error.details["formerly"]?[0], let name = former["name"]?.stringValue,
+            let id = former["member"]?["id"]?.stringValue, let given = scan.values[parameter.name]
+        else { return nil }
+        func meant(_ value: JSONValue) -> JSONValue {
+            guard let text = value.stringValue else { return value }
+            let sign = text.hasPrefix("@") ? "@" : ""
+            let isMeant = NameFolding.matches(String(text.dropFirst(sign.count)), name)
+            return isMeant ? .string(sign + id) : value
+        }
+        var session = self
+        session.scan.values[parameter.name] =
+            given.arrayValue.map { JSONValue.array($0.map(meant)) } ?? meant(given)
+        guard session.scan.values[parameter.name] != given else { return nil }
+        try confirm(Self.former(former))
+        return session
     }
 
     /// - Returns: `nil` where nothing of the parameter can be taken for a part of a name.

@@ -36,6 +36,7 @@ extension Session {
         let known = try? Command.method(name)
         let parameters = try rawParameters(known)
         var client = try client()
+        client.tellsFormer = nil
         io.print(try client.call(name, parameters).text + "\n")
         return 0
     }

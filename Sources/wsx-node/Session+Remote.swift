@@ -5,7 +5,13 @@ import WorkspaceModel
 extension Session {
     func client() throws(NodeError) -> ControlClient {
         let socket = try paths().socket
-        return ControlClient(try io.connect(socket), timeoutMilliseconds: answerMilliseconds)
+        var client = ControlClient(
+            try io.connect(socket), timeoutMilliseconds: answerMilliseconds)
+        if !globals.json {
+            let isQuiet = globals.quiet
+            client.tellsFormer = { [io] in if !isQuiet { io.printError($0 + "\n") } }
+        }
+        return client
     }
 
     /// How long each answer may take; `nil` for ever. Where `--timeout` says how long a stream
@@ -53,6 +59,8 @@ extension Session {
         if ReferenceResolver.needed(values, command) {
             var resolver = ReferenceResolver(
                 client: try client(), workspace: workspace, takesParts: mayAsk)
+            // The command itself tells it.
+            resolver.client.tellsFormer = { _ in }
             values = try resolver.resolved(values, command)
             for part in resolver.taken { try confirm(part.typed, means: part.name) }
         }

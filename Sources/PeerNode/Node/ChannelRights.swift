@@ -197,7 +197,8 @@ extension NodeCore {
         case talk
     }
 
-    /// Somebody who is in the workspace now. A guest means, and sees, its company alone.
+    /// Somebody who is in the workspace now. A guest means, and sees, its company alone. To talk to
+    /// somebody, a name that they had before is enough.
     func someone(
         _ reference: MemberReference, field: String, in workspace: Workspace,
         for purpose: Purpose = .public
@@ -213,6 +214,11 @@ extension NodeCore {
             throw .unknownUser(id, field: field)
         case .name(let name):
             let found = workspace.named(name, among: people)
+            if found.isEmpty {
+                let former = try former(
+                    name, among: people, in: workspace, field: field, isTaken: purpose == .talk)
+                if let former { return former }
+            }
             return try single(
                 found, name, "member", field: field,
                 names: people.map { workspace.displayName(of: $0) }, hint: "wsx-node member list"

@@ -12,7 +12,7 @@ extension NodeCore {
     ) throws(NodeError) -> Page<DeviceObject> {
         let workspace: Workspace = try workspace(scope)
         let owner = try member.map { (reference) throws(NodeError) in
-            try person(reference, in: workspace, orRemoved: true)
+            try person(reference, in: workspace, orRemoved: true, orFormerly: true)
         }
         let all = knownDevices(of: owner ?? workspace.member, in: workspace)
         let (items, next) = try page(all, request)

@@ -9,10 +9,11 @@ extension NodeCore {
     ///
     /// - Parameters:
     ///   - removed: whether somebody who is out may be meant.
+    ///   - formerly: whether a name that somebody had and nobody has now is enough.
     ///   - field: the parameter in which the person was named, for failures.
     func person(
         _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool,
-        field: String = "member"
+        orFormerly formerly: Bool = false, field: String = "member"
     ) throws(NodeError) -> MemberID {
         let current = workspace.visibleMembers.map(\.member)
         let past = removed ? formerMembers(of: workspace) : []
@@ -38,6 +39,9 @@ extension NodeCore {
                 if isMeantHere { break }
                 return only
             }
+            let former = try former(
+                name, among: current, in: workspace, field: field, isTaken: formerly)
+            if let former { return former }
             let names = current.map { workspace.displayName(of: $0) }
             throw .unknownUser(
                 name, field: field,
@@ -70,7 +74,8 @@ extension NodeCore {
         _ reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
         let workspace: Workspace = try workspace(scope)
-        return try shown(person(reference, in: workspace, orRemoved: true), in: workspace)
+        return try shown(
+            person(reference, in: workspace, orRemoved: true, orFormerly: true), in: workspace)
     }
 
     private func shown(

@@ -20,7 +20,7 @@ extension NodeCore {
         let content = ContentPayload.message(
             .init(
                 text: text, format: format, thread: thread, location: draft.location,
-                mentions: mentions(in: text, format, channel, of: workspace),
+                mentions: try mentions(in: text, format, channel, of: workspace),
                 isBot: draft.isBot))
         let sent = try stored { () throws(StorageError) in
             try authorContent(content, to: channel.id, in: workspace)

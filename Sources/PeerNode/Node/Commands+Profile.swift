@@ -9,7 +9,8 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         guard let reference else { return try profile(of: workspace.member, in: workspace) }
         return try profile(
-            of: person(reference, in: workspace, orRemoved: true), in: workspace)
+            of: person(reference, in: workspace, orRemoved: true, orFormerly: true),
+            in: workspace)
     }
 
     private func profile(

@@ -109,7 +109,8 @@ extension NodeCore {
             tags.append([SearchRow.tag(workspace: workspace.number)])
         }
         let author = try request.author.map { (reference) throws(NodeError) in
-            try person(reference, in: workspace, orRemoved: true, field: "from")
+            try person(
+                reference, in: workspace, orRemoved: true, orFormerly: true, field: "from")
         }
         if let author {
             let grants = grantNumbers(of: author, in: workspace)

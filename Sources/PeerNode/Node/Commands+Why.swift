@@ -118,6 +118,9 @@ extension NodeCore {
             }
             if let only = found.first { return only }
         }
+        let holder = try self.former(
+            text, among: current, in: workspace, field: "subject", isTaken: true)
+        if let holder { return holder }
         throw .unknownUser(text, field: "subject")
     }
 

@@ -236,6 +236,9 @@ extension NodeCore {
                 field: "member")
         }
         guard let only = found.first else {
+            _ = try former(
+                text, among: workspace.members.map(\.member), in: workspace, field: "member",
+                isTaken: false)
             throw .unknownUser(text, field: "member")
         }
         return only

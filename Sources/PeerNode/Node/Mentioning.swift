@@ -10,6 +10,13 @@ struct MentionFinder {
     private enum Meaning {
         case members([MemberID])
         case everybody
+        case former(Former)
+    }
+
+    /// A name that stands in a text and that nobody has now, with those who had it.
+    struct Former: Equatable {
+        let name: String
+        let holders: [MemberID]
     }
 
     /// The words behind a sign that mean everybody in the channel. Nobody is told from here who is
@@ -21,12 +28,18 @@ struct MentionFinder {
     private static let idLetters = 26
 
     private var meanings: [String: Meaning] = [:]
+    private var formerMeanings: [String: [MemberID]] = [:]
     private let ids: [(text: String, member: MemberID)]
     /// Characters of the longest name.
     private var longest = 0
 
     /// Looks for these people. Two of one name are both meant.
-    init(_ people: [(member: MemberID, name: String)]) {
+    ///
+    /// - Parameter formerly: what people were called, of which is taken what nobody is called here.
+    init(
+        _ people: [(member: MemberID, name: String)],
+        formerly: [(member: MemberID, name: String)] = []
+    ) {
         ids = people.map { (PublicID.member($0.member), $0.member) }
         for (member, name) in people where NewNames.isPerson(name) {
             guard let key = NameFolding.key(of: name), !key.isEmpty else { continue }
@@ -45,6 +58,13 @@ struct MentionFinder {
             meanings[word] = .everybody
             longest = max(longest, word.count)
         }
+        for (member, name) in formerly {
+            guard let key = NameFolding.key(of: name), !key.isEmpty, meanings[key] == nil else {
+                continue
+            }
+            formerMeanings[key, default: []].append(member)
+            longest = max(longest, name.count)
+        }
     }
 
     /// Who may be meant by the first word of a name of several words, by its folded form.
@@ -62,8 +82,12 @@ struct MentionFinder {
     }
 
     /// Whom `text` mentions: at each `@` the longest name that stands there.
-    func mentions(in text: String) -> Mentions {
+    func mentions(in text: String) -> Mentions { look(in: text).mentions }
+
+    /// The same, and former names at which nothing that somebody is called stands.
+    func look(in text: String) -> (mentions: Mentions, former: [Former]) {
         var members: [MemberID] = []
+        var former: [Former] = []
         var isEverybody = false
         var signs = 0
         var before: Character?
@@ -76,15 +100,26 @@ struct MentionFinder {
             switch meaning(at: rest) {
             case .members(let found): members += found
             case .everybody: isEverybody = true
+            case .former(let found): if !former.contains(found) { former.append(found) }
             case nil: break
             }
         }
-        return Mentions(members, everybody: isEverybody)
+        return (Mentions(members, everybody: isEverybody), former)
     }
 
     private func meaning(at rest: Substring) -> Meaning? {
         if let named = member(at: rest) { return .members([named]) }
         let candidate = Array(rest.prefix(longest + 1))
+        if let found = longestName(in: candidate, { meanings[$0] }) { return found.meaning }
+        guard !formerMeanings.isEmpty else { return nil }
+        let found = longestName(in: candidate) { formerMeanings[$0] }
+        return found.map { Meaning.former(Former(name: $0.name, holders: $0.meaning)) }
+    }
+
+    /// What the longest name means with which a text begins.
+    private func longestName<Found>(
+        in candidate: [Character], _ meaning: (String) -> Found?
+    ) -> (name: String, meaning: Found)? {
         for count in stride(from: min(longest, candidate.count), to: 0, by: -1) {
             // `@Minaret` does not mean Mina. Other scripts hang endings on names.
             if count < candidate.count, Self.isWord(candidate[count]),
@@ -92,8 +127,9 @@ struct MentionFinder {
             {
                 continue
             }
-            guard let key = NameFolding.key(of: String(candidate[..<count])) else { continue }
-            if let found = meanings[key] { return found }
+            let name = String(candidate[..<count])
+            guard let key = NameFolding.key(of: name) else { continue }
+            if let found = meaning(key) { return (name, found) }
         }
         return nil
     }
@@ -124,12 +160,38 @@ extension NodeCore {
     func mentions(
         in text: String, _ format: ContentPayload.Message.Format, _ channel: Workspace.Channel,
         of workspace: Workspace
-    ) -> Mentions {
+    ) throws(NodeError) -> Mentions {
         guard format != .code, text.utf8.contains(UInt8(ascii: "@")) else { return .none }
         let people =
             channel.circle.map { $0.roles.keys.sorted() }
             ?? workspace.members.filter { $0.role <= .member }.map(\.member)
-        return MentionFinder(people.map { ($0, workspace.displayName(of: $0)) })
-            .mentions(in: text)
+        let names = people.map { (member: $0, name: workspace.displayName(of: $0)) }
+        return try stored { () throws(StorageError) -> Mentions in
+            var formerly: [(member: MemberID, name: String)] = []
+            for member in people {
+                for former in try formerNames(of: member, in: workspace) {
+                    formerly.append((member, former.name))
+                }
+            }
+            let found = MentionFinder(names, formerly: formerly).look(in: text)
+            return try adding(found.former, to: found.mentions, in: workspace)
+        }
+    }
+
+    /// Mentions whom former names lead to as well: one person each, where nobody is called so, in the
+    /// channel or outside it.
+    private func adding(
+        _ former: [MentionFinder.Former], to mentions: Mentions, in workspace: Workspace
+    ) throws(StorageError) -> Mentions {
+        var members = mentions.members
+        for name in former {
+            let holders = try formerHolders(of: name.name, in: workspace)
+            guard holders.count == 1, holders == name.holders, let only = holders.first else {
+                continue
+            }
+            members.append(only)
+            note(FormerNameTaken(name: name.name, member: only, workspace: workspace))
+        }
+        return Mentions(members, everybody: mentions.isEverybody)
     }
 }

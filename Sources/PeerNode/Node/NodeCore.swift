@@ -121,6 +121,8 @@ final class NodeCore {
     var hasErased = false
     /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
     var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
+    /// The former names by which the call that is answered has meant somebody.
+    var formerNamesTaken: [FormerNameTaken] = []
     /// Workspaces whose members have not heard the own presence as it is now.
     var untoldPresence: Set<Int64> = []
     /// When the own presence was told last, on the monotonic clock, by workspace.
@@ -321,6 +323,7 @@ final class NodeCore {
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
         if !lock.isLocked, holdsCall(call, method, arguments) { return }
+        formerNamesTaken = []
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             if let writingStop { try refuseWrites(method, arguments, writingStop) }
@@ -331,7 +334,7 @@ final class NodeCore {
             if lock.isLocked, !Self.isAnsweredLocked(method) { throw NodeError.locked(lock.phase) }
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }
             switch try command.call(CommandContext(node: self, call: call), arguments) {
-            case .reply(let value): result = .success(value)
+            case .reply(let value): result = .success(tellingFormerNames(value))
             case .later: return
             }
         } catch {

@@ -77,7 +77,7 @@ extension NodeCore {
     }
 
     /// What a word says, opened from its operation.
-    private func value(
+    func value(
         _ word: ProfileRegisters.Word?, at place: ProfileRegisters.Place, _ workspace: Workspace
     ) throws(StorageError) -> String? {
         guard let word, let stored = try store.operations.operation(word.arrival) else {
@@ -196,6 +196,7 @@ extension NodeCore {
 
     /// Takes over what is stored, and tells nobody.
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
+        workspace.formerNames = OpenedFormerNames()
         var found: [(StoredOperation, ProfileRegisters.Subject, Bool)] = []
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
@@ -262,6 +263,7 @@ extension ContentPayload {
 extension Workspace {
     func forgetProfiles() {
         profileRegisters.clear()
+        formerNames = OpenedFormerNames()
         profileNames = [:]
         profileFields = [:]
         deviceNames = [:]

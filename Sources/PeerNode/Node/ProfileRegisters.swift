@@ -40,12 +40,14 @@ struct ProfileRegisters {
         var citations: [OperationID: Int] = [:]
         /// The valid words that no other one cites.
         var heads = ProfileHeads()
+        private var latest = LatestWords()
         /// Citations that were followed.
         var visitCount = 0
 
         mutating func take(_ word: Word) {
             words[word.id] = word
             guard word.isValid else { return }
+            if word.hasValue { latest.insert(word) }
             if citations[word.id] == nil { heads.insert(word.id, at: word.timestamp) }
             for id in word.cited { cite(id) }
         }
@@ -54,7 +56,17 @@ struct ProfileRegisters {
             words[word.id] = nil
             heads.remove(word.id)
             guard word.isValid else { return }
+            latest.remove(word.id)
             for id in word.cited { uncite(id) }
+        }
+
+        /// The latest that count and say something.
+        mutating func latestWords() -> LatestWords {
+            if latest.isShort {
+                visitCount += words.count
+                latest.refill(from: words.values)
+            }
+            return latest
         }
 
         private mutating func cite(_ id: OperationID) {
@@ -155,6 +167,13 @@ struct ProfileRegisters {
             .sorted {
                 ($0.timestamp.rawValue, $0.id) > ($1.timestamp.rawValue, $1.id)
             }
+    }
+
+    /// The latest valid words that say something.
+    ///
+    /// - Cost: as many as former names are taken; after one of them was taken out, once all.
+    mutating func latest(_ place: Place) -> LatestWords {
+        registers[place]?.latestWords() ?? LatestWords()
     }
 
     /// Every word that says something, in the order of arrival.

@@ -23,6 +23,7 @@ extension Workspace.Derived {
         standings = known.standings
         names = known.names
         twins = known.twins
+        goneNames = known.goneNames
         told = known.told
         company = known.company
         (channels, overview) = (known.channels, known.overview)

@@ -90,6 +90,8 @@ final class Workspace {
     var earlyNotices: EarlyNotices?
     /// What members say they are called.
     var profileNames: [MemberID: String] = [:] { didSet { forgetDerived() } }
+    /// What some of them were called before, once it was opened.
+    var formerNames = OpenedFormerNames()
     /// What else they say of themselves.
     var profileFields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// The own choice of how reachable one looks here.
@@ -138,6 +140,8 @@ final class Workspace {
         var names: [MemberID: String] = [:]
         /// Those whose names look like another's.
         var twins: Set<MemberID>?
+        /// What those are called who are out, folded.
+        var goneNames: Set<String>?
         var channels: ChannelIndex?
         /// What is known of each of them.
         var overview = ConversationOverview()
@@ -276,6 +280,7 @@ final class Workspace {
         derived.told = nil
         derived.names = [:]
         derived.twins = nil
+        derived.goneNames = nil
     }
 
     /// Takes up what a public channel is now, `nil` where it is none.

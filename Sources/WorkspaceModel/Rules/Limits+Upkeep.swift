@@ -112,6 +112,11 @@ extension Limits {
     /// Names of channels and people whose folded forms are kept, some 300 bytes each: as many as the
     /// largest workspaces have. Of more all are worked out anew.
     public static let foldedNamesMax = 16_384
+    /// Former names of one member that lead to them, the latest: nobody takes more in a month but to
+    /// take them from others.
+    public static let formerNamesMax = 8
+    /// For how long a name leads to who had it: until colleagues have seen the new one.
+    public static let formerNameMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
 }
 
 /// Judging what is deleted (PROTOCOL.md, 4.6).

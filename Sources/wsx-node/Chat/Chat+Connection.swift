@@ -39,6 +39,7 @@ extension Chat {
         wanted["since"] = cursor.map { .string($0) }
         let opened = try fresh.call("events.subscribe", wanted)
         cursor = opened["cursor"]?.stringValue ?? cursor
+        if hasReader { fresh.tellsFormer = { [weak self] in self?.remark($0) } }
         client = fresh
     }
 

@@ -69,7 +69,10 @@ import WorkspaceTestKit
         }
         let message = try table.ada.ok("message.get", ["ids": [sent["id"] ?? .null]])
         #expect(message.items.first?["author"]?["name"] == "Robert")
-        #expect(try table.ada.refused("profile.of", ["member": "@Bob"]).kind == .unknownUser)
+        // Who asks for the old name is shown the same person, and told so.
+        let former = try table.ada.ok("profile.of", ["member": "@Bob"])
+        #expect(former["name"] == "Robert")
+        #expect(former["formerly"]?[0]?["name"] == "Bob")
         // Mentions and conversations go by the new name.
         let mention = try table.ada.send("@Robert look")
         #expect(mention["mentions"]?.arrayValue?.count == 1)

@@ -1,0 +1,197 @@
+import CRDTStore
+import WorkspaceModel
+
+/// A name that somebody had and has no more.
+struct FormerName: Equatable {
+    let name: String
+    /// When another one took its place, milliseconds since 1970, by the clock of who wrote that.
+    let until: UInt64
+}
+
+/// The texts of former names that were opened, so that each operation is read once.
+struct OpenedFormerNames {
+    /// By the operation that says them; of each member as many as former names are taken.
+    fileprivate var words: [MemberID: [OperationID: String]] = [:]
+    /// What people were called as they came in.
+    fileprivate var admitted: [MemberID: String] = [:]
+}
+
+/// What a call meant by a name that somebody had before.
+struct FormerNameTaken {
+    /// As it was typed.
+    let name: String
+    let member: MemberID
+    let workspace: Workspace
+}
+
+/// A former name leads to who had it for 30 days, where nobody is called so now (PROTOCOL.md, 3.2).
+///
+/// It follows from the words that are kept in the profile document, and from their times: the same on
+/// every device and after every start. Only names that nobody has are looked for, so this costs
+/// nothing while people are called by what they are called.
+extension NodeCore {
+    /// What a member was called within the last 30 days and is not now, the latest first, at most
+    /// `Limits.formerNamesMax`.
+    func formerNames(
+        of member: MemberID, in workspace: Workspace
+    ) throws(StorageError) -> [FormerName] {
+        let place = ProfileRegisters.Place(member: member, subject: .name)
+        let latest = workspace.profileRegisters.latest(place)
+        guard !latest.words.isEmpty else { return [] }
+        let current = workspace.profileRegisters.current(place)?.id
+        let known = workspace.formerNames.words[member] ?? [:]
+        var opened: [OperationID: String] = [:]
+        var end: HybridTimestamp?
+        var found: [FormerName] = []
+        for word in latest.words.reversed() {
+            // What a clock that was ahead wrote may be overwritten by what is dated before it.
+            let until = end ?? word.timestamp
+            end = word.timestamp
+            guard word.id != current, isRecent(until) else { continue }
+            var name = known[word.id]
+            if name == nil { name = try value(word, at: place, workspace) }
+            guard let name else { continue }
+            opened[word.id] = name
+            found.append(FormerName(name: name, until: until.milliseconds))
+        }
+        workspace.formerNames.words[member] = opened.isEmpty ? nil : opened
+        if latest.isWhole, let end, isRecent(end),
+            let name = admittedName(of: member, in: workspace)
+        {
+            found.append(FormerName(name: name, until: end.milliseconds))
+        }
+        return told(found, now: workspace.displayName(of: member), in: workspace)
+    }
+
+    /// Each name once that could be given here and is not the present one.
+    private func told(
+        _ names: [FormerName], now: String, in workspace: Workspace
+    ) -> [FormerName] {
+        var seen: Set<String> = []
+        if let key = workspace.foldedNames.key(of: now) { seen.insert(key) }
+        return names.filter { former in
+            guard NewNames.isPerson(former.name),
+                let key = workspace.foldedNames.key(of: former.name)
+            else { return false }
+            return seen.insert(key).inserted
+        }
+    }
+
+    /// Whether that is no longer ago than a former name counts. What a clock says that is ahead counts
+    /// for nothing: else a name would last as long as its owner writes.
+    private func isRecent(_ time: HybridTimestamp) -> Bool {
+        !time.isIncredible(at: self.time.wall)
+            && self.time.wall <= time.milliseconds &+ Limits.formerNameMilliseconds
+    }
+
+    /// What the admission calls somebody.
+    private func admittedName(of member: MemberID, in workspace: Workspace) -> String? {
+        if let known = workspace.formerNames.admitted[member] { return known }
+        for id in workspace.authority.entrances {
+            guard case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
+                joiner.member == member, let name = workspace.name(joiner.name, key: 7, of: id)
+            else { continue }
+            workspace.formerNames.admitted[member] = name
+            return name
+        }
+        return nil
+    }
+
+    // MARK: Whom they lead to
+
+    /// Those who are here and were called so, where the name is free; ascending.
+    func formerHolders(
+        of name: String, in workspace: Workspace
+    ) throws(StorageError) -> [MemberID] {
+        guard let key = workspace.foldedNames.key(of: name), !key.isEmpty else { return [] }
+        var found: [MemberID] = []
+        for standing in workspace.visibleMembers {
+            let names = try formerNames(of: standing.member, in: workspace)
+            if names.contains(where: { workspace.foldedNames.key(of: $0.name) == key }) {
+                found.append(standing.member)
+            }
+        }
+        guard !found.isEmpty, isFree(name, but: found, in: workspace) else { return [] }
+        return found.sorted()
+    }
+
+    /// Whether nobody is called so: no one who is here, also by a first name or the beginning of a name,
+    /// but for those who had it; and no one who is out, whom it may still mean.
+    private func isFree(
+        _ name: String, but holders: [MemberID], in workspace: Workspace
+    ) -> Bool {
+        let isTaken = workspace.visibleMembers.contains { standing in
+            let called = workspace.displayName(of: standing.member)
+            return NameFolding.matches(called, name)
+                || !holders.contains(standing.member) && PartOfName.is(name, in: called)
+        }
+        guard !isTaken, let key = workspace.foldedNames.key(of: name) else { return false }
+        return !goneNames(of: workspace).contains(key)
+    }
+
+    private func goneNames(of workspace: Workspace) -> Set<String> {
+        if let known = workspace.derived.goneNames { return known }
+        // Works the names of all out at once: one by one it would take as long as there are people.
+        _ = workspace.hasTwin(workspace.member)
+        let names = formerMembers(of: workspace).compactMap {
+            workspace.foldedNames.key(of: workspace.displayName(of: $0))
+        }
+        workspace.derived.goneNames = Set(names)
+        return Set(names)
+    }
+
+    /// The one of `people` whom a name leads to that nobody has now.
+    ///
+    /// - Parameter isTaken: whether that is enough. What gives or takes a right needs the name that
+    ///   somebody has: people choose their names, and a former one may have been anybody's.
+    /// - Throws: `ambiguous` where two had it, and `unknown_user` with who is meant where that is not
+    ///   enough.
+    func former(
+        _ name: String, among people: [MemberID], in workspace: Workspace, field: String,
+        isTaken: Bool
+    ) throws(NodeError) -> MemberID? {
+        let holders = try stored { () throws(StorageError) in
+            try formerHolders(of: name, in: workspace)
+        }
+        guard let only = holders.first(where: people.contains) else { return nil }
+        guard holders.count == 1 else {
+            throw .ambiguous(
+                name, candidates: holders.map { person($0, in: workspace).json }, field: field)
+        }
+        let taken = FormerNameTaken(name: name, member: only, workspace: workspace)
+        guard isTaken else {
+            var error = NodeError.unknownUser(
+                name, field: field,
+                hint: "\(NodeError.quoted(workspace.displayName(of: only))) was called so")
+            error.details["formerly"] = .array([json(of: taken)])
+            throw error
+        }
+        note(taken)
+        return only
+    }
+
+    // MARK: Telling
+
+    /// Notes for the answer whom a former name was taken for.
+    func note(_ taken: FormerNameTaken) {
+        let isKnown = formerNamesTaken.contains {
+            $0.member == taken.member && NameFolding.matches($0.name, taken.name)
+        }
+        if !isKnown { formerNamesTaken.append(taken) }
+    }
+
+    /// An answer with the former names by which the call meant somebody, where there are any.
+    func tellingFormerNames(_ answer: JSONValue) -> JSONValue {
+        guard !formerNamesTaken.isEmpty, var object = answer.objectValue else { return answer }
+        object["formerly"] = .array(formerNamesTaken.map { json(of: $0) })
+        formerNamesTaken = []
+        return .object(object)
+    }
+
+    private func json(of taken: FormerNameTaken) -> JSONValue {
+        [
+            "name": .string(taken.name),
+            "member": person(taken.member, in: taken.workspace).json,
+        ]
+    }
+}

@@ -1,0 +1,197 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// A name that somebody had leads to them for 30 days, where nobody has it now.
+@Suite struct `A former name` {
+    private typealias Table = `Private channels`.Table
+
+    private static func rename(_ node: BenchNode, to names: String..., in table: Table) throws {
+        for name in names {
+            try node.ok("profile.set", ["name": .string(name)])
+            table.bench.advance(2_000)
+        }
+    }
+
+    private static func name(_ told: JSONValue) -> [JSONValue?] {
+        (told["formerly"]?.arrayValue ?? []).flatMap { [$0["name"], $0["member"]?["name"]] }
+    }
+
+    private static func days(_ count: UInt64) -> UInt64 { count * 24 * 3_600 * 1_000 }
+
+    @Test func `leads to the person, in commands and in mentions`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert Kim", in: table)
+        let shown = try table.ada.ok("member.get", ["member": "@bob"])
+        #expect(shown["name"] == "Robert Kim")
+        #expect(Self.name(shown) == ["bob", "Robert Kim"])
+        let sent = try table.ada.ok("message.send", ["channel": "@Bob", "text": "hi"])
+        #expect(Self.name(sent) == ["Bob", "Robert Kim"])
+        table.bench.advance(2_000)
+        #expect(try table.bob.log(of: "@Ada") == ["hi"])
+        let direct = try table.ada.ok("dm.open", ["members": ["@Bob", "@Cleo"]])
+        #expect(Self.name(direct) == ["Bob", "Robert Kim"])
+        let mention = try table.ada.send("@Bob, and @BOB again")
+        #expect(mention["mentions"] == [shown["id"] ?? .null])
+        #expect(Self.name(mention) == ["Bob", "Robert Kim"])
+        // Who is called by the present name is told nothing.
+        let present = try table.ada.ok("member.get", ["member": "@Robert Kim"])
+        #expect(present["formerly"] == nil)
+        #expect(try table.ada.send("@Robert look")["formerly"] == nil)
+    }
+
+    @Test func `is the same after a start and on every device`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", "Rupert", in: table)
+        let late = try table.bench.guest("Late", of: table.ada)
+        table.bench.advance(5_000)
+        try table.cleo.restart()
+        for node in [table.ada, table.cleo, late] {
+            for name in ["@Bob", "@Robert"] {
+                let shown = try node.ok("member.get", ["member": .string(name)])
+                #expect(shown["name"] == "Rupert", "\(node.name) \(name)")
+            }
+        }
+    }
+
+    @Test func `ends after 30 days`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", in: table)
+        table.bench.letPass(Self.days(29))
+        #expect(try table.ada.ok("member.get", ["member": "@Bob"])["name"] == "Robert")
+        table.bench.letPass(Self.days(2))
+        #expect(try table.ada.refused("member.get", ["member": "@Bob"]).kind == .unknownUser)
+        #expect(try table.ada.send("@Bob")["mentions"] == [])
+        // The days count from when somebody gave it up, not from when they took it.
+        try Self.rename(table.bob, to: "Rupert", in: table)
+        #expect(try table.ada.ok("member.get", ["member": "@Robert"])["name"] == "Rupert")
+        #expect(try table.ada.refused("member.get", ["member": "@Bob"]).kind == .unknownUser)
+    }
+
+    @Test func `gives way to whoever is called so, also by the beginning of a name`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", in: table)
+        try Self.rename(table.ada, to: "Bobby", in: table)
+        #expect(try table.cleo.refused("member.get", ["member": "@Bob"]).kind == .unknownUser)
+        #expect(try table.cleo.send("@Bob")["mentions"] == [])
+        try Self.rename(table.ada, to: "Ada", in: table)
+        #expect(try table.cleo.ok("member.get", ["member": "@Bob"])["name"] == "Robert")
+        try Self.rename(table.cleo, to: "Bob", in: table)
+        let cleo = try table.cleo.ok("member.list").items.first { $0["self"] == true }?["id"]
+        let shown = try table.ada.ok("member.get", ["member": "@Bob"])
+        #expect(shown["id"] == cleo && shown["formerly"] == nil)
+        #expect(try table.ada.send("@Bob")["mentions"] == [cleo ?? .null])
+        // Their own longer name takes nothing from them.
+        try Self.rename(table.bob, to: "Robert Kim", in: table)
+        #expect(try table.ada.ok("member.get", ["member": "@Robert"])["name"] == "Robert Kim")
+    }
+
+    @Test func `of two people is neither's`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", in: table)
+        try Self.rename(table.cleo, to: "Bob", "Cleo", in: table)
+        let failure = try table.ada.refused("message.send", ["channel": "@Bob", "text": "x"])
+        #expect(failure.kind == .ambiguous, "\(failure)")
+        let listed = failure.details["candidates"]?.arrayValue ?? []
+        #expect(Set(listed.compactMap { $0["name"]?.stringValue }) == ["Robert", "Cleo"])
+        #expect(try table.ada.send("@Bob")["mentions"] == [])
+    }
+
+    /// Whoever is out is meant by their name still, and nobody inherits it.
+    @Test func `of somebody who has left leads to nobody who took it since`() throws {
+        let table = try Table()
+        try table.ada.ok("member.remove", ["member": "Cleo"])
+        table.bench.advance(5_000)
+        try Self.rename(table.bob, to: "Cleo", "Bob", in: table)
+        let failure = try table.ada.refused("message.send", ["channel": "@Cleo", "text": "x"])
+        #expect(failure.kind == .unknownUser, "\(failure)")
+        #expect(try table.ada.send("@Cleo")["mentions"] == [])
+    }
+
+    @Test func `gives and takes no right, and says whom it would mean`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", in: table)
+        try table.ada.ok("channel.create", ["name": "vault", "private": true])
+        let calls: [(String, JSONValue)] = [
+            ("member.role", ["member": "@Bob", "role": "admin"]),
+            ("member.remove", ["member": "@Bob"]), ("workspace.transfer", ["member": "@Bob"]),
+            ("workspace.successor.set", ["member": "@Bob"]),
+            ("channel.add", ["channel": "vault", "members": ["@Bob"]]),
+            ("channel.remove", ["channel": "general", "members": ["@Bob"]]),
+            ("channel.role", ["channel": "general", "member": "@Bob", "role": "admin"]),
+            ("channel.transfer", ["channel": "vault", "member": "@Bob"]),
+        ]
+        let count = try table.ada.rowCount("operation")
+        for (method, given) in calls {
+            let failure = try table.ada.refused(method, given)
+            #expect(failure.kind == .unknownUser, "\(method): \(failure)")
+            #expect(failure.details["formerly"]?[0]?["member"]?["name"] == "Robert", "\(method)")
+            #expect(failure.hint == "'Robert' was called so", "\(method)")
+        }
+        #expect(try table.ada.rowCount("operation") == count)
+    }
+
+    @Test func `is one of the last eight, however many somebody had`() throws {
+        let table = try Table()
+        for number in 0..<12 {
+            try Self.rename(table.bob, to: "Name \(number) x", in: table)
+        }
+        let workspace = try table.ada.workspace()
+        let core = try #require(table.ada.host?.core)
+        let member = try table.bob.workspace().member
+        let names = try core.formerNames(of: member, in: workspace).map(\.name)
+        #expect(names == (3...10).reversed().map { "Name \($0) x" })
+        let reads = core.tally.profileReads
+        _ = try core.formerNames(of: member, in: workspace)
+        #expect(core.tally.profileReads == reads, "each is opened once")
+        #expect(
+            try table.ada.refused("member.get", ["member": "@Name 2 x"]).kind == .unknownUser)
+    }
+}
+
+/// The latest words of a register, of any number.
+@Suite struct `The latest words of a register` {
+    private static let place = ProfileRegisters.Place(
+        member: MemberID([UInt8](repeating: 7, count: 16)), subject: .name)
+
+    private static func word(_ number: Int, isValid: Bool = true) -> ProfileRegisters.Word {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        (bytes[0], bytes[1]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+        return ProfileRegisters.Word(
+            id: OperationID(bytes), timestamp: HybridTimestamp(rawValue: UInt64(number)),
+            arrival: Int64(number), cited: [], hasValue: true, isValid: isValid)
+    }
+
+    private static func latest(_ registers: ProfileRegisters) -> [Int] {
+        var registers = registers
+        return registers.latest(place).words.map { Int($0.arrival) }
+    }
+
+    @Test func `are the same in every order, and are found again when one goes`() {
+        var rising = ProfileRegisters()
+        var falling = ProfileRegisters()
+        for number in 1...40 {
+            rising.take(Self.word(number), at: Self.place)
+            falling.take(Self.word(41 - number), at: Self.place)
+        }
+        #expect(Self.latest(rising) == Array(32...40))
+        #expect(Self.latest(falling) == Array(32...40))
+        rising.take(Self.word(38, isValid: false), at: Self.place)
+        let gone: Set<Int64> = [38, 40]
+        _ = falling.remove(storedAt: gone)
+        #expect(Self.latest(rising) == [31, 32, 33, 34, 35, 36, 37, 39, 40])
+        #expect(Self.latest(falling) == [30, 31, 32, 33, 34, 35, 36, 37, 39])
+    }
+
+    @Test func `cost nothing more the more there are`() {
+        var registers = ProfileRegisters()
+        for number in 1...2_000 { registers.take(Self.word(number), at: Self.place) }
+        let before = registers.visitCount(Self.place)
+        let count = registers.latest(Self.place).words.count
+        #expect(count == Limits.formerNamesMax + 1)
+        #expect(registers.visitCount(Self.place) == before)
+    }
+}
