@@ -21,6 +21,13 @@ extension EndToEnd {
                     mina.run("profile", "show", "@Joonho", "--json").object["description"]
                         == "Paints at night"
                 })
+            // The old name leads to him, and the command line says so; it gives no right.
+            let former = mina.run("member", "show", "@Joon")
+            #expect(former.status == 0)
+            #expect(former.errors == "Joon is Joonho now\n")
+            let told = mina.run("member", "show", "@Joon", "--json")
+            #expect(told.object["formerly"]?[0]?["name"] == "Joon" && told.errors.isEmpty)
+            #expect(mina.run("member", "role", "@Joon", "admin").status == 5)
             let seen = mina.run("profile", "show", "@Joonho", "--json").object
             #expect(seen["phone"] == .null)
             #expect(mina.run("member", "show", "@Joonho").output.contains("Paints at night"))
