@@ -55,7 +55,7 @@ import Testing
     ]
 
     private static let methods = contract.flatMap { group, names in
-        names.split { $0 == " " || $0 == "\n" }.map { "\(group).\($0)" }
+        names.split(separator: " ").map { "\(group).\($0)" }
     }.sorted()
 
     /// What stands between backticks in the table: names of methods, and groups as `note.*`.
