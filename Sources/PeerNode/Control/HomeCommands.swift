@@ -9,7 +9,8 @@ extension Command {
         """
         Return what a start screen shows, all from the same moment. That is your identity, your \
         workspaces, and the channels and direct messages of one workspace with what is unread: at \
-        most `limit` channels and `limit` direct messages; `cursor` gets the next ones.
+        most `limit` channels and `limit` direct messages; `cursor` gets the next ones. \
+        `backup_due` says that it is time for a backup.
         """,
         parameters: [limit.definition, cursor.definition], result: "home",
         failures: [.notFound, .locked], needs: .daemon,

@@ -51,6 +51,14 @@ extension NodeCore {
         return bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// Whether it is time for a backup: the last one is old, or there is none and the home is old.
+    ///
+    /// - Parameter last: when the last one was made, as `lastBackup` gives it.
+    func isBackupDue(last: UInt64?) -> Bool {
+        guard let since = last ?? home?.createdAt else { return false }
+        return time.wall &- min(since, time.wall) > Limits.backupAgeMilliseconds
+    }
+
     private func absolute(_ path: String, field: String) throws(NodeError) -> String {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw NodeError(

@@ -6,6 +6,9 @@ extension NodeCore {
     func home(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         var home = HomeObject()
         home.identity = identityObject()
+        let backup = try stored { () throws(StorageError) in try lastBackup() }
+        home.backupAt = backup.map { Int64(clamping: $0) }
+        home.isBackupDue = isBackupDue(last: backup)
         let named = try scope.workspace.map { (reference) throws(NodeError) in
             try workspace(reference)
         }

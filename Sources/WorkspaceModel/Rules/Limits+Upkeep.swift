@@ -148,6 +148,9 @@ extension Limits {
     public static let patrolStartMilliseconds: UInt64 = 10 * 60 * 1_000
     /// Damaged rows that are remembered one by one; what is said is that there are so many or more.
     public static let patrolFindingsMax = 1_000
+    /// After how long another backup is due: what was said is with others as well, but the keys are
+    /// nowhere else, and people are not to be nagged every week.
+    public static let backupAgeMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
 }
 
 /// Logs that begin (PROTOCOL.md, 4.0.4, S-9).

@@ -13,6 +13,7 @@ extension TableNode {
         home.selected = "w_acme0000"
         home.channels = [channel]
         home.unread = unreadMessages
+        (home.backupAt, home.isBackupDue) = (backupAt, isBackupDue)
         return home
     }
     private var reading: ReadingObject { ReadingObject(id: "c_general0", name: "general") }

@@ -19,6 +19,9 @@ final class TableNode: NodeCommands {
     var readings: [ReadingObject]?
     /// Messages that were not read, in the one channel.
     var unreadMessages: Int64 = 0
+    /// When the last backup was made, and whether another one is due.
+    var backupAt: Int64?
+    var isBackupDue = false
     /// The name of the one channel.
     var channelName = "general"
     /// How long it runs, by `status`.

@@ -48,6 +48,31 @@ import WorkspaceTestKit
         #expect(try table.ada.refused("home.get", ["workspace": "nowhere"]).kind == .notFound)
     }
 
+    @Test func `says when the last backup was made, and when another one is due`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let day: UInt64 = 24 * 3_600_000
+        func backup() throws -> [JSONValue] {
+            let home = try mina.ok("home.get")
+            return [home["backup_at"] ?? "none", home["backup_due"] ?? "none"]
+        }
+        #expect(try backup() == [.null, false])
+        bench.wall += 29 * day
+        #expect(try backup() == [.null, false], "the home is new")
+        bench.wall += 2 * day
+        #expect(try backup() == [.null, true])
+        let made = bench.wall
+        bench.give(.backedUp(at: made), to: mina)
+        bench.settle()
+        let at = JSONValue.integer(Int64(clamping: made))
+        #expect(try backup() == [at, false])
+        try mina.restart()
+        bench.wall += 29 * day
+        #expect(try backup() == [at, false])
+        bench.wall += 2 * day
+        #expect(try backup() == [at, true])
+    }
+
     @Test func `leaves out of a long list what does not fit in a line`() {
         var home = HomeObject()
         for number in 0..<2_000 {

@@ -28,7 +28,7 @@ import WorkspaceTestKit
             method: "home.get",
             fields: [
                 "identity", "workspaces", "selected", "channels", "dms", "unread", "refused",
-                "complete", "next",
+                "backup_at", "backup_due", "complete", "next",
             ]),
         Call(method: "node.doctor", fields: ResultFields.page, element: ResultFields.finding),
         Call(method: "node.stop", fields: []),

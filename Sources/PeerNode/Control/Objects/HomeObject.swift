@@ -19,6 +19,11 @@ public struct HomeObject: ControlObject {
     public var mentions: Int64 = 0
     /// Messages of the caller's that others do not take, in that workspace.
     public var refused: Int64 = 0
+    /// When the last backup of this home was made that it knows of, milliseconds since 1970; `nil`
+    /// for never.
+    public var backupAt: Int64?
+    /// Whether it is time for another one.
+    public var isBackupDue = false
 
     /// Where the page of channels and that of conversations begin and end; the longer list has more
     /// pages. Without one, both are whole.
@@ -56,6 +61,8 @@ public struct HomeObject: ControlObject {
             "dms": .array(Array(directs.prefix(fitting))),
             "unread": ["unread": .integer(unread), "mentions": .integer(mentions)],
             "refused": .integer(refused),
+            "backup_at": JSONValue(orNull: backupAt),
+            "backup_due": .bool(isBackupDue),
             "complete": .bool(next == nil && shown.count == workspaces.count),
             "next": JSONValue(orNull: next),
         ]
