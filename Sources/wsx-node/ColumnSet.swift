@@ -3,18 +3,30 @@ struct ColumnSet {
     let titles: [String]
     /// Fields, with a point where they are inside another.
     let paths: [String]
+    /// The columns that a terminal may be too narrow for, those first that matter least.
+    let drops: [Int]
+    /// The columns whose texts then stand below their row: what is long, and wanted all the same.
+    let below: [Int]
 
-    init(_ columns: KeyValuePairs<String, String>) {
-        titles = columns.map(\.key)
+    /// - Parameters:
+    ///   - columns: titles and fields, in order.
+    ///   - drops: titles.
+    ///   - below: titles.
+    init(
+        _ columns: KeyValuePairs<String, String>, drops: [String] = [], below: [String] = []
+    ) {
+        let titles = columns.map(\.key)
+        self.titles = titles
         paths = columns.map(\.value)
+        self.drops = drops.compactMap { titles.firstIndex(of: $0) }
+        self.below = below.compactMap { titles.firstIndex(of: $0) }
     }
 
     /// Whether a column says something about a thing, and may be cut; others are copied.
     func isDescribing(_ column: Int) -> Bool {
         [
             "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
-            "last_error",
-            "message", "hint", "text",
+            "last_error", "message", "hint", "text", "note", "value",
         ].contains(paths[column])
     }
 
@@ -73,29 +85,34 @@ struct ColumnSet {
     private static func forPeople(_ method: String) -> ColumnSet? {
         switch method {
         case "presence.list":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
-                "UNTIL": "until",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
+                    "UNTIL": "until",
+                ], drops: ["ID", "UNTIL", "EMOJI", "TEXT"])
         case "device.list", "device.rename", "device.revoke":
-            ColumnSet([
-                "ID": "id", "KIND": "kind", "NAME": "name", "SELF": "self", "ADDED": "added_at",
-                "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "KIND": "kind", "NAME": "name", "SELF": "self", "ADDED": "added_at",
+                    "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
+                ], drops: ["HOW", "BY", "ID", "KIND", "REVOKED", "ADDED"])
         case "message.holders":
-            ColumnSet([
-                "DEVICE": "device", "NAME": "label", "HELD": "complete", "PERSON": "person",
-                "HEARD": "at",
-            ])
+            ColumnSet(
+                [
+                    "DEVICE": "device", "NAME": "label", "HELD": "complete", "PERSON": "person",
+                    "HEARD": "at",
+                ], drops: ["DEVICE", "HEARD"])
         case "member.status":
-            ColumnSet([
-                "DEVICE": "device", "NAME": "label", "APPLIED": "complete", "HEARD": "at",
-            ])
+            ColumnSet(
+                [
+                    "DEVICE": "device", "NAME": "label", "APPLIED": "complete", "HEARD": "at",
+                ], drops: ["DEVICE", "HEARD"])
         case "peer.list":
-            ColumnSet([
-                "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",
-                "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",
+                    "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
+                ], drops: ["ID", "ERROR", "ADDRESS", "AHEAD", "BEHIND"])
         default: nil
         }
     }
@@ -106,37 +123,45 @@ struct ColumnSet {
             "workspace.leave", "workspace.forget", "workspace.rekey", "workspace.edit",
             "workspace.transfer",
             "workspace.successor.set", "invite.accept", "identity.recover":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
-                "CHANNELS": "channels", "SELECTED": "selected", "STATE": "state",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
+                    "CHANNELS": "channels", "SELECTED": "selected", "STATE": "state",
+                ], drops: ["CHANNELS", "ID", "MEMBERS", "STATE", "ROLE"])
         case "channel.list", "channel.find", "channel.create", "channel.join", "channel.leave",
             "channel.edit", "channel.add", "channel.remove":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "KIND": "kind", "PRIVATE": "private",
-                "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "KIND": "kind", "PRIVATE": "private",
+                    "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
+                ], drops: ["KIND", "ID", "MEMBERS", "TOPIC", "PRIVATE"])
         case "unread.get", "read.mark", "read.status":
             ColumnSet([
                 "ID": "id", "NAME": "name", "UNREAD": "unread", "MENTIONS": "mentions",
                 "LAST": "last.text",
             ])
         case "dm.list", "dm.open":
-            ColumnSet(["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"])
+            ColumnSet(
+                ["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"],
+                drops: ["ID", "MEMBERS"])
         case "channel.mute", "channel.notify":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "MUTED": "muted", "UNTIL": "muted_until",
-                "NOTIFY": "notify",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "MUTED": "muted", "UNTIL": "muted_until",
+                    "NOTIFY": "notify",
+                ], drops: ["ID", "UNTIL"])
         case "channel.transfer", "channel.role", "channel.archive", "channel.unarchive":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",
+                ], drops: ["ID"])
         case "member.list", "member.role", "member.remove", "channel.members",
             "user.find":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices", "SELF": "self",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices",
+                    "SELF": "self",
+                ], drops: ["ID", "DEVICES", "SELF"])
         case "ui.pref.list": ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case "presence.list":
             ColumnSet([
@@ -160,25 +185,29 @@ struct ColumnSet {
         case "member.status":
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "APPLIED": "complete"])
         case "invite.list", "invite.create", "invite.revoke":
-            ColumnSet([
-                "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
-                "LINK": "link",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
+                    "LINK": "link",
+                ], drops: ["ROLE", "USES"], below: ["LINK"])
         case "join.requests", "join.approve", "join.reject":
-            ColumnSet([
-                "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
-                "INVITE": "invite", "NOTE": "note",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
+                    "INVITE": "invite", "NOTE": "note",
+                ], drops: ["INVITE", "DEVICE", "STATE"], below: ["NOTE"])
         case "peer.list", "peer.add", "peer.remove":
-            ColumnSet([
-                "ID": "id", "NAME": "name", "STATE": "state", "ADDRESS": "address",
-                "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
-            ])
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "STATE": "state", "ADDRESS": "address",
+                    "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
+                ], drops: ["ID", "ERROR", "AHEAD", "BEHIND"])
         case "sync.status":
-            ColumnSet([
-                "PEER": "peer", "WORKSPACE": "workspace", "STATE": "state", "BEHIND": "behind",
-                "AHEAD": "ahead",
-            ])
+            ColumnSet(
+                [
+                    "PEER": "peer", "WORKSPACE": "workspace", "STATE": "state", "BEHIND": "behind",
+                    "AHEAD": "ahead",
+                ], drops: ["WORKSPACE", "AHEAD"])
         case "node.doctor":
             ColumnSet(["ID": "id", "STATE": "state", "MESSAGE": "message", "HINT": "hint"])
         default: nil

@@ -53,8 +53,9 @@ func excerpt(_ text: String, columns: Int = 40) -> String {
     return TerminalText.truncated(first, toColumns: columns)
 }
 
-/// `line`, which was made safe, in pieces of at most `columns` columns; at blanks where there are
-/// any in the second half of a piece.
+/// `line`, which was made safe, in pieces of at most `columns` columns: at blanks, so that words
+/// stay whole. A word that is wider than a piece is broken, and begins in the line before if that has
+/// room for half of a piece.
 ///
 /// The program breaks lines itself because a terminal would begin the next row at its edge, where
 /// a text can look like the beginning of somebody else's message.
@@ -63,11 +64,13 @@ func wrapped(_ line: String, columns: Int) -> [String] {
     var pieces: [String] = []
     var piece = ""
     var width = 0
-    // Where the piece may end: behind its last blank.
+    // Where the piece may end: behind its last blank that stands behind a word.
     var breakable: String.Index?
+    var hasWord = false
     // Inside what this program wrote to make a text bold, which takes no room.
     var isInsideSequence = false
-    for character in line {
+    for index in line.indices {
+        let character = line[index]
         if character == "\u{1B}" || isInsideSequence {
             isInsideSequence = character != "m"
             piece.append(character)
@@ -78,8 +81,10 @@ func wrapped(_ line: String, columns: Int) -> [String] {
         let own = max(columnWidth(String(character)), emoji * 2)
         if width + own > columns {
             var rest = ""
-            if let end = breakable,
-                columnWidth(LiveScreen.bare(String(piece[..<end]))) * 2 > columns
+            // Before a blank the word is whole already.
+            if character != " ", let end = breakable,
+                isWordWithin(columns, piece[end...], line[index...])
+                    || columnWidth(LiveScreen.bare(String(piece[..<end]))) * 2 > columns
             {
                 rest = String(piece[end...])
                 piece = String(piece[..<end])
@@ -87,16 +92,30 @@ func wrapped(_ line: String, columns: Int) -> [String] {
             while piece.utf8.last == 0x20 { piece.removeLast() }
             pieces.append(piece)
             piece = rest
+            hasWord = !rest.isEmpty
             width = columnWidth(LiveScreen.bare(rest))
             breakable = nil
             if character == " ", piece.isEmpty { continue }
         }
         piece.append(character)
         width += own
-        if character == " " { breakable = piece.endIndex }
+        if character != " " {
+            hasWord = true
+        } else if hasWord {
+            breakable = piece.endIndex
+        }
     }
     if !piece.isEmpty { pieces.append(piece) }
     return pieces
+}
+
+/// Whether the word that `begin` ends with and `rest` goes on with fits into a piece.
+private func isWordWithin(_ columns: Int, _ begin: Substring, _ rest: Substring) -> Bool {
+    // What is longer is wider, whatever it is made of.
+    let end = rest.prefix(columns + 1).prefix { $0 != " " }
+    let word = LiveScreen.bare(String(begin) + String(end))
+    let emoji = word.unicodeScalars.count { $0.properties.isEmojiPresentation }
+    return columnWidth(word) + emoji <= columns
 }
 
 /// How many columns text takes that was made safe.

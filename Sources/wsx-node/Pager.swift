@@ -9,6 +9,13 @@ enum Pager {
         return command.isEmpty || command == "cat" ? nil : command
     }
 
+    /// The command that shows a text from its end on, where we know how to tell it; `less` alone is
+    /// told, and only of a text that it does not end after at once: it would fill the screen.
+    static func atEnd(_ command: String) -> String {
+        let isLess = command == "less" || command.utf8.starts(with: "less ".utf8)
+        return isLess ? command + " +G" : command
+    }
+
     /// Gives `bytes` to a command of the shell on its standard input, and waits for its end.
     ///
     /// - Returns: `false` where the command could not be run at all, as the shell says by 126

@@ -67,18 +67,19 @@ enum Program {
             io.printError(error.json.text + "\n")
             return
         }
-        io.printError("wsx-node: \(sanitised(error.message))\n")
+        io.tell("wsx-node: \(sanitised(error.message))\n", indent: 10, isOwn: false)
         for field in error.fields.dropFirst() {
-            io.printError("          \(sanitised(field.name)): \(sanitised(field.reason))\n")
+            let text = "\(sanitised(field.name)): \(sanitised(field.reason))"
+            io.tell("          \(text)\n", isOwn: false)
         }
         for candidate in error.details["candidates"]?.arrayValue ?? [] {
             let words = [
                 candidate["id"]?.stringValue, candidate["name"]?.stringValue,
                 candidate["text"]?.stringValue.map { excerpt($0) },
             ].compactMap { $0 }
-            io.printError("          \(sanitised(words.joined(separator: "  ")))\n")
+            io.tell("          \(sanitised(words.joined(separator: "  ")))\n", isOwn: false)
         }
-        if let hint = error.hint { io.printError("hint: \(sanitised(hint))\n") }
+        if let hint = error.hint { io.tell("hint: \(sanitised(hint))\n", indent: 6) }
     }
 }
 
@@ -96,7 +97,7 @@ struct Session {
         }
         guard let command = scan.command else { return try withoutCommand() }
         if globals.help {
-            io.print(Manual.help(for: command))
+            io.print(helpPage.text(for: command))
             return 0
         }
         try refuseVisibleSecrets(command)
@@ -107,7 +108,7 @@ struct Session {
     private func withoutCommand() throws(NodeError) -> Int32 {
         if scan.words.isEmpty {
             if globals.help {
-                show(Manual.fullHelp, isLong: true)
+                show(helpPage.full, isLong: true)
             } else if io.isOutputTerminal {
                 return try homeScreen()
             } else {
@@ -115,9 +116,8 @@ struct Session {
             }
             return 0
         }
-        let list = Manual.help(under: scan.words) ?? Manual.shortHelp
         if globals.help {
-            io.print(list)
+            io.print(helpPage.list(under: scan.words) ?? helpPage.short)
             return 0
         }
         guard !globals.json else {
@@ -125,9 +125,13 @@ struct Session {
                 "several commands begin with '\(scan.words.joined(separator: " "))'",
                 hint: "wsx-node help \(scan.words.joined(separator: " "))")
         }
-        io.printError(list)
+        let page = HelpPage(columns: io.errorColumns)
+        io.printError(page.list(under: scan.words) ?? page.short)
         return 2
     }
+
+    /// Help as wide as the terminal, if there is one.
+    var helpPage: HelpPage { HelpPage(columns: globals.json ? nil : rendering.columns) }
 
     private func version() -> Int32 {
         io.print(globals.json ? Release.json.text + "\n" : "wsx-node \(Release.version)\n")
@@ -162,13 +166,13 @@ struct Session {
         let words = scan.values["topic"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let text: String
         if words.isEmpty {
-            text = Manual.fullHelp
+            text = helpPage.full
         } else if let command = Command.all.first(where: { $0.line?.words == words }) {
-            text = Manual.help(for: command)
-        } else if let list = Manual.help(under: words) {
+            text = helpPage.text(for: command)
+        } else if let list = helpPage.list(under: words) {
             text = list
         } else if let topic = Manual.topics.first(where: { [$0.word] == words }) {
-            text = topic.text
+            text = helpPage.topic(topic.text)
         } else {
             throw ArgumentScanner.unknownCommand(
                 words, Command.all, topics: Manual.topics.map(\.word))

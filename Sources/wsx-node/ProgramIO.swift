@@ -41,6 +41,10 @@ protocol ProgramIO: AnyObject {
     func zoneMinutes(at milliseconds: Int64) -> Int64
     /// Columns of the terminal that standard output is, where that is known.
     var outputColumns: Int? { get }
+    /// Rows of that terminal, where that is known.
+    var outputRows: Int? { get }
+    /// Columns of the terminal that standard error is; `nil` where it is none.
+    var errorColumns: Int? { get }
     /// What stands for keyboard and screen, or for two pipes, in a conversation.
     func openLive(isRaw: Bool) -> (any LiveInput)?
     /// What the system calls this machine; empty where it does not say.
@@ -66,6 +70,10 @@ protocol ProgramIO: AnyObject {
 extension ProgramIO {
     /// Columns of the terminal that standard output is, where that is known.
     var outputColumns: Int? { nil }
+    /// Rows of that terminal, where that is known.
+    var outputRows: Int? { nil }
+    /// Columns of the terminal that standard error is; `nil` where it is none.
+    var errorColumns: Int? { nil }
     /// What the system calls this machine; empty where it does not say.
     var hostName: String { "" }
     /// What stands for keyboard and screen, or for two pipes, in a conversation.

@@ -124,7 +124,11 @@ extension Rendering {
         let shown =
             lines.flatMap { wrapped($0, columns: room) }
             + notes.flatMap { wrapped($0, columns: room).map(dim) }
-        let begin = isNarrow ? head + "\n" + gap : head
+        var begin = head
+        if isNarrow {
+            while begin.utf8.last == 0x20 { begin.removeLast() }
+            begin += "\n" + gap
+        }
         return begin + Self.joined(shown, behind: gap)
     }
 
@@ -225,6 +229,6 @@ extension Rendering {
         let count = message["holders"]?.integerValue ?? 1
         let known = holders ?? HolderText(count: count)
         let place = workspace.map { "  in \(fitting(sanitised($0)))" } ?? ""
-        return "\(shown(message["id"]))  \(known.text)\(place)\n"
+        return flowed("\(shown(message["id"]))  \(known.text)\(place)\n", isOwn: false)
     }
 }

@@ -214,6 +214,9 @@ extension Rendering {
             + hints.text("wsx-node -w \(workspace) device revoke \(shown(device["id"]))\n")
     }
 
+    /// Titles of what this program says itself, commands among it.
+    private static let ownTitles: Set<String> = ["recovery", "locked", "next"]
+
     /// Titles and texts in two columns.
     func lines(_ rows: [(String, String)]) -> String {
         let widest = rows.map { columnWidth($0.0) }.max() ?? 0
@@ -222,7 +225,10 @@ extension Rendering {
         return rows.map { title, text in
             let text = text.split(separator: "\n", omittingEmptySubsequences: false)
                 .joined(separator: indent)
-            return "\(padded(title, widest))  \(text)\n"
+            // What people say of themselves may look like a command, and is broken all the same.
+            return flowed(
+                "\(padded(title, widest))  \(text)\n", indent: widest + 2,
+                isOwn: Self.ownTitles.contains(title))
         }.joined()
     }
 

@@ -14,10 +14,11 @@ extension Rendering {
             case "message": text += messageHit(hit, lastDay: &lastDay)
             case "channel":
                 let topic = hit["channel"]?["topic"]?.stringValue.map { "  " + sanitised($0) }
-                text += "#" + marked(hit["channel"]?["name"], "name", hit) + (topic ?? "") + "\n"
+                let name = "#" + marked(hit["channel"]?["name"], "name", hit)
+                text += flowed(name + (topic ?? "") + "\n", isOwn: false)
             default:
-                text += "@" + marked(hit["member"]?["name"], "name", hit)
-                text += "  " + shown(hit["member"]?["role"]) + "\n"
+                let name = "@" + marked(hit["member"]?["name"], "name", hit)
+                text += flowed("\(name)  \(shown(hit["member"]?["role"]))\n", isOwn: false)
             }
         }
         return text

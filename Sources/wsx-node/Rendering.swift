@@ -73,25 +73,27 @@ struct Rendering {
             return messages([result], lastDay: &lastDay, namesChannel: false)
         case "message.send": return sent(result)
         case "search": return hits(result)
-        case "invite.create" where !isPlain: return invite(result)
+        case "invite.create" where !isPlain: return flowed(invite(result))
         case "channel.delete" where !isPlain:
-            return "deleted \(shown(result["id"]))  #\(shown(result["name"]))\n"
-        case "identity.show" where !isPlain && result["phrase"] != nil: return phrase(result)
-        case "device.link" where !isPlain && result["link"] != nil: return deviceLink(result)
+            return flowed("deleted \(shown(result["id"]))  #\(shown(result["name"]))\n")
+        case "identity.show" where !isPlain && result["phrase"] != nil:
+            return flowed(phrase(result))
+        case "device.link" where !isPlain && result["link"] != nil:
+            return flowed(deviceLink(result))
         case "workspace.leave" where !isPlain:
-            return "left \(shown(result["name"])); you can still read it here\n"
+            return flowed("left \(shown(result["name"])); you can still read it here\n")
         case "workspace.forget" where !isPlain:
-            return "\(shown(result["name"])) is gone from this device\n"
+            return flowed("\(shown(result["name"])) is gone from this device\n")
         case "node.metrics":
             return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
-        case "node.status" where !isPlain: return status(result)
-        case "node.doctor" where !isPlain: return findings(result)
+        case "node.status" where !isPlain: return flowed(status(result))
+        case "node.doctor" where !isPlain: return flowed(findings(result), indent: 5)
         case "why" where !isPlain: return why(result)
-        case "node.check" where !isPlain: return check(result)
+        case "node.check" where !isPlain: return flowed(check(result))
         case "backup.create", "backup.verify", "backup.restore": return fields(result)
         default: break
         }
-        if !isPlain, let text = object(result, of: method) { return text }
+        if !isPlain, let text = object(result, of: method) { return flowed(text) }
         let items = result["items"]?.arrayValue
         if items?.isEmpty == true, let text = nothing(of: method) { return text }
         if !isPlain, ["unread.get", "read.mark", "read.status"].contains(method) {
@@ -157,8 +159,10 @@ struct Rendering {
     private func phrase(_ identity: JSONValue) -> String {
         let words = (identity["phrase"]?.stringValue ?? "").split(separator: " ").map(String.init)
         var text = "recovery phrase of \(shown(identity["name"])), shown only once: write it down\n"
-        for row in stride(from: 0, to: words.count, by: 4) {
-            let cells = (row..<min(row + 4, words.count)).map { place in
+        // A word has at most eight letters, and no row may break.
+        let perRow = columns.map { $0 < 28 ? 1 : $0 < 56 ? 2 : 4 } ?? 4
+        for row in stride(from: 0, to: words.count, by: perRow) {
+            let cells = (row..<min(row + perRow, words.count)).map { place in
                 padded("\(place + 1).", 3) + " " + padded(sanitised(words[place]), 8)
             }
             let line = "  " + cells.joined(separator: "  ")
@@ -210,10 +214,12 @@ struct Rendering {
             let (day, clock) = TimeText.local(step["at"]?.integerValue ?? 0, zone: zone)
             let mark = step["valid"]?.boolValue == true ? " " : "!"
             let when = TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)
-            return "\(mark) \(when) \(clock)  \(shown(step["text"]))  "
-                + dim(shortID(step["operation"])) + "\n"
+            let begin = "\(mark) \(when) \(clock)  "
+            return flowed(
+                begin + shown(step["text"]) + "  " + dim(shortID(step["operation"])) + "\n",
+                indent: columns.map { $0 < 60 } == true ? 4 : columnWidth(begin))
         }
-        return bold(head) + "\n" + steps.joined()
+        return flowed(bold(head) + "\n") + steps.joined()
     }
 
     private func check(_ result: JSONValue) -> String {
@@ -240,12 +246,10 @@ struct Rendering {
     /// An object, one field a line.
     private func fields(_ value: JSONValue) -> String {
         let members = value.objectValue?.members ?? []
-        let widest = members.map(\.key.utf8.count).max() ?? 0
-        return members.map { member in
-            isPlain
-                ? "\(member.key)\t\(shown(member.value))\n"
-                : "\(padded(sanitised(member.key), widest))  \(field(member))\n"
-        }.joined()
+        guard !isPlain else {
+            return members.map { "\($0.key)\t\(shown($0.value))\n" }.joined()
+        }
+        return lines(members.map { (sanitised($0.key), field($0)) })
     }
 
     /// A field as people read it: points in time are no numbers to them.
@@ -273,6 +277,11 @@ struct Rendering {
     /// An id as far as it is shown in running text: its letter, `_`, and eight more.
     func shortID(_ value: JSONValue?) -> String {
         String(shown(value).unicodeScalars.prefix(10).map(Character.init))
+    }
+
+    /// Text in lines that fit, broken at words where it stands on a terminal.
+    func flowed(_ text: String, indent: Int? = nil, isOwn: Bool = true) -> String {
+        columns.map { FlowedText.text(text, columns: $0, indent: indent, isOwn: isOwn) } ?? text
     }
 
     func padded(_ text: String, _ width: Int) -> String {

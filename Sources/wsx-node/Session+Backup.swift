@@ -20,7 +20,7 @@ extension Session {
         show(rendering.text(result, of: command.name))
         if result["phrase_left_out"]?.boolValue == true {
             let hint = rendering.hints.text("wsx-node identity show --phrase, and write it down")
-            io.printError(
+            io.tell(
                 """
                 wsx-node: your recovery phrase is not in the backup: you have not seen it yet
                 hint: \(hint)
@@ -33,7 +33,7 @@ extension Session {
                 state?["passphrase"] == true
                 ? "the backup is not sealed; its keys are under the passphrase of this home"
                 : "the backup holds your keys, and only its file mode 0600 protects it"
-            io.printError("wsx-node: \(what)\nhint: add --passphrase-file FILE to seal it\n\n")
+            io.tell("wsx-node: \(what)\nhint: add --passphrase-file FILE to seal it\n\n")
         }
         return 0
     }
@@ -66,7 +66,7 @@ extension Session {
             let result = try BackupCheck.verify(path, passphrase: secret, in: home())
             show(rendering.text(result, of: command.name))
             if secret != nil, result["sealed"]?.boolValue == false {
-                io.printError(
+                io.tell(
                     "wsx-node: the backup is not sealed, so the passphrase was not used\n")
             }
             return 0

@@ -7,16 +7,17 @@ extension Session {
         var client: ControlClient
         do { client = try self.client() } catch {
             guard error.kind == .notRunning else { throw error }
-            io.print(Manual.shortHelp + "\nwsx-node is not running\n")
+            io.print(helpPage.short + "\nwsx-node is not running\n")
             let paths = try paths()
             let isNew = !io.exists(HomeFolder(data: paths.data, socket: paths.socket).identity)
-            tell(next: "wsx-node up" + (isNew ? " --name NAME --workspace WORKSPACE" : ""))
+            let command = "wsx-node up" + (isNew ? " --name NAME --workspace WORKSPACE" : "")
+            io.print(next(command) + "\n")
             return 0
         }
         let status = try client.call("node.status", [:])
         guard status["locked"] != true else {
             io.print("\(rendering.shortID(status["identity"]?["id"]))  locked\n")
-            tell(next: "wsx-node session unlock")
+            io.print(next("wsx-node session unlock") + "\n")
             return 0
         }
         var given = JSONObject()
@@ -29,53 +30,88 @@ extension Session {
         }
         guard let identity = home["identity"], !identity.isNull else {
             io.print("no identity yet\n")
-            tell(next: "wsx-node up --name NAME --workspace WORKSPACE")
+            io.print(next("wsx-node up --name NAME --workspace WORKSPACE") + "\n")
             return 0
         }
+        show(try homeLines(status, home, identity, given, &client))
+        return 0
+    }
+
+    private func homeLines(
+        _ status: JSONValue, _ home: JSONValue, _ identity: JSONValue, _ given: JSONObject,
+        _ client: inout ControlClient
+    ) throws(NodeError) -> HomeScreen {
         let peers = try client.call("peer.list", given)["items"]?.arrayValue ?? []
         let labels = deviceLabels(
             peers, id: "id", beside: Self.ownMembers(identity),
             shown: Array(peers.prefix(Self.peersMax)), &client)
-        tell("\(rendering.shown(identity["name"]))  \(rendering.shortID(identity["id"]))")
-        homeWorkspaces(home, &client)
-        tellPeers(peers, labels, since: io.now - (status["uptime_ms"]?.integerValue ?? 0))
+        var screen = HomeScreen()
+        screen.add([owner(identity)])
+        addWorkspaces(of: home, to: &screen, &client)
+        let start = io.now - (status["uptime_ms"]?.integerValue ?? 0)
+        screen.add(peerLines(peers, labels, since: start))
         let requests = waitingRequests(home, &client)
         if requests > 0 {
-            tell("note  \(requests) \(requests == 1 ? "person is" : "people are") asking to join")
+            let people = requests == 1 ? "1 person is" : "\(requests) people are"
+            screen.add([line("note  \(people) asking to join")])
         }
-        tellNewDevices(given, &client)
-        tellWarnings(status)
-        tell(next: requests > 0 ? "wsx-node request list" : homeStep(status, home, peers))
-        return 0
+        screen.add(newDevices(given, &client))
+        screen.add(backupReminder(home))
+        screen.add(warnings(status))
+        let step = requests > 0 ? "wsx-node request list" : homeStep(status, home, peers)
+        screen.add([next(step)])
+        return screen
+    }
+
+    private func show(_ screen: HomeScreen) {
+        io.print(screen.text(rows: io.outputRows, columns: rendering.columns))
+    }
+
+    /// Whose node it is.
+    private func owner(_ identity: JSONValue?) -> String {
+        rendering.fitted(
+            "\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
     }
 
     /// Whose node it is, and that the disk does not give back what would be shown.
     private func tellFailedStore(_ status: JSONValue) {
-        let identity = status["identity"]
-        tell("\(rendering.shown(identity?["name"]))  \(rendering.shortID(identity?["id"]))")
-        tellWarnings(status)
-        tell(next: "wsx-node doctor")
+        var screen = HomeScreen()
+        screen.add([owner(status["identity"])] + warnings(status) + [next("wsx-node doctor")])
+        show(screen)
     }
 
-    private func tellWarnings(_ status: JSONValue) {
-        for warning in status["warnings"]?.arrayValue ?? [] {
-            tell("warn  \(rendering.shown(warning["message"]))")
+    private func warnings(_ status: JSONValue) -> [String] {
+        (status["warnings"]?.arrayValue ?? []).map {
+            line("warn  \(rendering.shown($0["message"]))")
         }
+    }
+
+    /// That it is time for a backup: no other machine has the keys of this home.
+    private func backupReminder(_ home: JSONValue) -> [String] {
+        guard home["backup_due"] == true else { return [] }
+        let command = rendering.hints.text("wsx-node backup create")
+        let what =
+            home["backup_at"]?.integerValue.map {
+                "your last backup is \(TimeText.ago(io.now &- $0)) old"
+            } ?? "this home has never been backed up"
+        return [line("note  \(what): \(command)")]
     }
 
     /// For so long a device is new to its person.
     private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
 
     /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
-    private func tellNewDevices(_ given: JSONObject, _ client: inout ControlClient) {
+    private func newDevices(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
         let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
         let own = devices.first { $0["self"] == true }?["added_at"]?.integerValue ?? .max
-        for device in devices where device["self"] == false && device["recovery"] == false {
-            guard let added = device["added_at"]?.integerValue, added > own,
+        return devices.compactMap { device in
+            guard device["self"] == false, device["recovery"] == false,
+                let added = device["added_at"]?.integerValue, added > own,
                 added > io.now - Self.newDeviceMilliseconds, device["revoked"] == false
-            else { continue }
+            else { return nil }
             let when = rendering.momentInSentence(device["added_at"])
-            tell("note  a device of yours was added \(when): \(rendering.shown(device["name"]))")
+            let name = rendering.shown(device["name"])
+            return line("note  a device of yours was added \(when): \(name)")
         }
     }
 
@@ -88,18 +124,15 @@ extension Session {
         return (page["items"]?.arrayValue ?? []).count { $0["state"] == "pending" }
     }
 
-    /// A line, cut where the terminal ends.
-    private func tell(_ line: String) { io.print(rendering.fitted(line) + "\n") }
+    /// A sentence in lines that fit.
+    private func line(_ text: String) -> String { rendering.flowed(text) }
 
-    /// A line with a command to copy, which is never cut.
-    private func tell(whole line: String) { io.print(line + "\n") }
-
-    /// A command to copy, likewise.
-    private func tell(next command: String) {
-        io.print("next: \(rendering.hints.text(command))\n")
+    /// The command to go on with, which is never cut.
+    private func next(_ command: String) -> String {
+        line("next: \(rendering.hints.text(command))")
     }
 
-    /// So many conversations of each kind fit on a screen.
+    /// So many conversations of each kind are listed at most.
     private static let homeRowsMax = 12
     /// So many peers fit.
     private static let peersMax = 8
@@ -116,32 +149,50 @@ extension Session {
     }
 
     /// The workspaces, and under the one that is shown its channels and conversations.
-    private func homeWorkspaces(_ home: JSONValue, _ client: inout ControlClient) {
+    private func addWorkspaces(
+        of home: JSONValue, to screen: inout HomeScreen, _ client: inout ControlClient
+    ) {
         let channels = home["channels"]?.arrayValue ?? []
         let directs = (home["dms"]?.arrayValue ?? []).filter { $0["last"]?.isNull == false }
         let shown = shownWorkspace(home)?["id"]
+        var others = HomeScreen.List(more: more("wsx-node workspace list"))
         for workspace in home["workspaces"]?.arrayValue ?? [] {
-            let isShown = workspace["id"] == shown
-            let members = workspace["members"]?.integerValue ?? 1
-            var text = rendering.fitting(rendering.shown(workspace["name"]))
-            text += "  \(members) member\(members == 1 ? "" : "s")"
-            if Self.isFormer(workspace) { text += ", \(rendering.shown(workspace["state"]))" }
-            io.print("\n")
-            guard isShown else {
-                if let new = newWords(of: workspace, &client) { text += "  " + new }
-                let name = NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
-                let way = rendering.hints.text("  (wsx-node workspace use \(name))")
-                tell(whole: text + (workspace["selected"] == true ? "" : way))
+            guard workspace["id"] == shown else {
+                others.entries.append("\n" + other(workspace, &client))
                 continue
             }
-            tell(text + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? ""))
+            screen.add(others)
+            others.entries = []
+            screen.add([
+                "",
+                rendering.fitted(
+                    title(of: workspace)
+                        + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? "")),
+            ])
             if Self.isFormer(workspace) {
-                tell("  you can still read here what was said before")
-                tellRefused(home["refused"]?.integerValue ?? 0)
+                screen.add([line("  you can still read here what was said before")])
+                screen.add(refused(home["refused"]?.integerValue ?? 0))
             }
-            tellRows(channels, more: "wsx-node channel list")
-            tellRows(directs, more: "wsx-node dm list")
+            screen.add(rows(of: channels, more: "wsx-node channel list"))
+            screen.add(rows(of: directs, more: "wsx-node dm list"))
         }
+        screen.add(others)
+    }
+
+    private func title(of workspace: JSONValue) -> String {
+        let members = workspace["members"]?.integerValue ?? 1
+        let name = rendering.fitting(rendering.shown(workspace["name"]))
+        let state = Self.isFormer(workspace) ? ", \(rendering.shown(workspace["state"]))" : ""
+        return "\(name)  \(members) member\(members == 1 ? "" : "s")\(state)"
+    }
+
+    /// A workspace whose channels are not shown, and how to see them.
+    private func other(_ workspace: JSONValue, _ client: inout ControlClient) -> String {
+        var text = title(of: workspace)
+        if let new = newWords(of: workspace, &client) { text += "  " + new }
+        guard workspace["selected"] != true else { return line(text) }
+        let name = NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
+        return line(text + rendering.hints.text("  (wsx-node workspace use \(name))"))
     }
 
     /// How much is new in a workspace that is not shown.
@@ -158,15 +209,16 @@ extension Session {
     }
 
     /// How many of one's own messages do not count, in a workspace that one is out of.
-    private func tellRefused(_ count: Int64) {
-        guard count > 0 else { return }
-        tell(
-            whole: "  \(count) of your messages \(count == 1 ? "was" : "were") refused: "
-                + rendering.hints.text("wsx-node log")
-                + " marks \(count == 1 ? "it" : "them")")
+    private func refused(_ count: Int64) -> [String] {
+        guard count > 0 else { return [] }
+        let (were, them) = count == 1 ? ("was", "it") : ("were", "them")
+        let command = rendering.hints.text("wsx-node log")
+        return [line("  \(count) of your messages \(were) refused: \(command) marks \(them)")]
     }
 
-    private func tellRows(_ channels: [JSONValue], more: String) {
+    private func more(_ command: String) -> String { "  … \(rendering.hints.text(command))" }
+
+    private func rows(of channels: [JSONValue], more command: String) -> HomeScreen.List {
         let listed = channels.prefix(Self.homeRowsMax).map { channel in
             (
                 name: rendering.fitting(sanitised(ChannelNames.shown(channel) ?? "-"))
@@ -176,12 +228,14 @@ extension Session {
         }
         let names = listed.map { columnWidth($0.name) }.max() ?? 0
         let news = listed.map { columnWidth($0.new) }.max() ?? 0
+        var list = HomeScreen.List(more: more(command))
         for row in listed {
             var line = "  " + rendering.padded(row.name, names) + "  "
             if news > 0 { line += rendering.padded(row.new, news) + "  " }
-            tell(line + row.last)
+            list.entries.append(rendering.fitted(line + row.last))
         }
-        if channels.count > listed.count { tell(whole: "  … \(rendering.hints.text(more))") }
+        list.isEndless = channels.count > listed.count
+        return list
     }
 
     private func preview(_ last: JSONValue?) -> String {
@@ -197,7 +251,9 @@ extension Session {
     ///
     /// - Parameter start: when the node started, milliseconds since 1970. Who was linked since then
     ///   and is not any more is offline; of others the node does not know.
-    private func tellPeers(_ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64) {
+    private func peerLines(
+        _ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64
+    ) -> [String] {
         let words = peers.prefix(Self.peersMax).map { peer in
             let label =
                 peer["id"]?.stringValue.flatMap { labels[$0] }
@@ -214,18 +270,18 @@ extension Session {
             let ago = TimeText.ago(io.now - seen)
             return seen < start ? "\(name) unknown, seen \(ago) ago" : "\(name) offline \(ago)"
         }
-        io.print("\n")
+        var lines: [String] = []
         var line = "peers  " + (words.first ?? "none yet")
         for word in words.dropFirst() {
             let longer = line + " · " + word
             if let columns = rendering.columns, columnWidth(longer) > columns {
-                tell(line)
+                lines.append(line)
                 line = "       " + word
             } else {
                 line = longer
             }
         }
-        tell(line)
+        return [""] + (lines + [line]).map { rendering.fitted($0) }
     }
 
     private func homeStep(

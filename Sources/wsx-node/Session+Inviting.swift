@@ -23,7 +23,7 @@ extension Session {
         let link = try client.call(command.name, parameters)
         io.print(rendering.text(link, of: command.name))
         let waiting = "waiting for the other device; ctrl-C stops waiting, the link keeps working"
-        io.print(rendering.dim(waiting) + "\n")
+        io.print(rendering.dim(rendering.flowed(waiting)) + "\n")
         let expiry = link["expires_at"]?.integerValue ?? .max
         let end = min(expiry, globals.timeoutMilliseconds.map { io.now &+ $0 } ?? .max)
         while true {
@@ -56,7 +56,7 @@ extension Session {
         // One that was made before, under the same key, may be over.
         guard invite["state"] == "open" else { return 0 }
         let waiting = "waiting for them to join; ctrl-C stops waiting, the link keeps working"
-        io.print(rendering.dim(waiting) + "\n")
+        io.print(rendering.dim(rendering.flowed(waiting)) + "\n")
         try awaitUse(of: invite, &client)
         return 0
     }
@@ -86,8 +86,8 @@ extension Session {
             case "request.created" where data?["invite"] == invite["id"]:
                 let who = sanitised(data?["name"]?.stringValue ?? data?["id"]?.stringValue ?? "")
                 let how = NodeError.shellWord("@" + who)
-                io.print("\(who) is asking to join: ")
-                io.print(rendering.hints.text("wsx-node request approve \(how)") + "\n")
+                let command = rendering.hints.text("wsx-node request approve \(how)")
+                io.print(rendering.flowed("\(who) is asking to join: \(command)\n"))
             case "invite.used" where data?["id"] == invite["id"]:
                 let role = rendering.shown(newcomer?["role"])
                 io.print("\(rendering.person(newcomer)) joined as \(role)\n")

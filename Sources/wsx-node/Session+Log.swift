@@ -31,7 +31,10 @@ extension Session {
         readOwnNames(for: items, &client, into: &rendering)
         rendering.threadRoots = roots(of: items, &client)
         result = .object(["items": .array(items)])
-        show(rendering.text(result, of: command.name), isLong: true)
+        // Whoever names a place reads on from there; others want what was said last.
+        let isFromPlace = ["after", "around", "since"].contains { parameters[$0] != nil }
+        show(
+            rendering.text(result, of: command.name), isLong: true, opensAtEnd: !isFromPlace)
         if hasOlder, let first = items.first {
             tellMore("there are older messages", "before", first["id"])
         }

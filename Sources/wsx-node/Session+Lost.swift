@@ -19,11 +19,12 @@ extension Session {
         show(rendering.text(result, of: "device.revoke"))
         guard !globals.json, !globals.plain else { return 0 }
         io.print(
-            """
-            Nothing written from now on can be read with it. What it held until then, its finder can
-            read, unless its home has a passphrase that they do not know.
+            rendering.flowed(
+                """
+                Nothing written from now on can be read with it. What it held until then, its \
+                finder can read, unless its home has a passphrase that they do not know.
 
-            """)
+                """))
         return 0
     }
 
@@ -37,7 +38,7 @@ extension Session {
             guard error.reason == "device.older", parameters["phrase"] == nil, mayAsk else {
                 throw error
             }
-            io.printError("\(error.message)\n")
+            io.tell("\(error.message)\n", isOwn: false)
             var again = parameters
             again["phrase"] = .string(try askPhrase())
             return try callAndPrint(command, again)
@@ -62,7 +63,7 @@ extension Session {
                 "last seen \(TimeText.ago(max(0, io.now - $0))) ago"
             }
             let name = rendering.fitting(sanitised(device["name"]?.stringValue ?? ""))
-            io.printError(
+            io.tell(
                 "  \(number + 1)  \(name), added \(rendering.momentInSentence(device["added_at"]))"
                     + "\(seen.map { ", " + $0 } ?? "")\n")
         }

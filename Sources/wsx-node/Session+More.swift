@@ -18,7 +18,7 @@ extension Session {
     /// Says where a part of the past goes on.
     func tellMore(_ what: String, _ flag: String, _ place: JSONValue?) {
         guard hasReader, let place = place?.stringValue else { return }
-        io.printError("\(what): add --\(flag) \(sanitised(place))\n")
+        io.tell("\(what): add --\(flag) \(sanitised(place))\n")
     }
 
     /// Says that filters are flags, to whoever found nothing with them in the query.
@@ -26,7 +26,7 @@ extension Session {
         guard !globals.json, !globals.plain, !globals.quiet else { return }
         let flags = SearchFilterWords.flags(in: query)
         guard !flags.isEmpty else { return }
-        io.printError("hint: use flags to filter: \(sanitised(flags.joined(separator: " ")))\n")
+        io.tell("hint: use flags to filter: \(sanitised(flags.joined(separator: " ")))\n")
     }
 
     /// Says that links which are still open let in whoever has them.
@@ -38,7 +38,7 @@ extension Session {
         let open = invites.count { $0["state"] == "open" && $0["approve"] != true }
         guard open > 0 else { return }
         let how = rendering.hints.text("wsx-node invite list")
-        io.printError(
+        io.tell(
             "note: \(open) open invite\(open == 1 ? " lets" : "s let") in anyone who has the link: "
                 + "\(how), then invite revoke\n")
     }
@@ -56,7 +56,7 @@ extension Session {
         guard !others.isEmpty else { return }
         let names = others.compactMap { $0["name"]?.stringValue }.map(sanitised)
         let how = rendering.hints.text("wsx-node device revoke NAME --phrase -")
-        io.printError(
+        io.tell(
             "your other devices there: \(names.joined(separator: ", "))\n"
                 + "revoke any that you have lost: \(how)\n")
     }
@@ -74,7 +74,7 @@ extension Session {
             }
             guard isAway else { continue }
             let how = rendering.hints.text("wsx-node device link")
-            io.printError("your other devices are not in it yet: \(how) adds them\n")
+            io.tell("your other devices are not in it yet: \(how) adds them\n")
             return
         }
     }

@@ -37,7 +37,7 @@ extension Session {
 
     private func confirm(_ sentence: String) throws(NodeError) {
         guard let command = scan.command, Self.weighty.contains(command.name) else {
-            return io.printError(sentence + "\n")
+            return io.tell(sentence + "\n")
         }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }

@@ -14,14 +14,14 @@ extension Session {
             return try client.call(method, parameters)
         }
         let limit = DurationText.text(parameters["timeout_ms"]?.integerValue ?? 30_000)
-        io.printError("Looking for \(what), for up to \(limit). Ctrl-C stops.\n")
+        io.tell("Looking for \(what), for up to \(limit). Ctrl-C stops.\n")
         // A home without an identity hears nothing yet.
         _ = try? client.subscribe([
             "types": ["peer.connected", "sync.progress"], "since": "latest", "ephemeral": true,
         ])
         let io = io
         return try client.call(method, parameters) { event in
-            if let text = Self.progress(event) { io.printError(text + "\n") }
+            if let text = Self.progress(event) { io.tell(text + "\n", isOwn: false) }
         }
     }
 

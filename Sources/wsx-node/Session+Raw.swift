@@ -16,7 +16,7 @@ extension Session {
         if let name = scan.values["describe"]?.stringValue {
             let method = try Command.method(name)
             guard globals.json else {
-                io.print(Manual.description(of: method))
+                io.print(rendering.flowed(Manual.description(of: method)))
                 return 0
             }
             let described = Manual.openRPC["methods"]?.arrayValue?.first {

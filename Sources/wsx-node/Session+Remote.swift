@@ -87,7 +87,7 @@ extension Session {
     /// All of standard input as text, without its last newline. Lines that end as on Windows end
     /// as everywhere: nobody wants to read their carriage returns.
     func textFromInput(_ command: Command) throws(NodeError) -> String {
-        if io.isInputTerminal { io.printError("Ctrl-D on a line of its own ends the text.\n") }
+        if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the text.\n") }
         var bytes = io.readInput(limit: Limits.controlLineBytesMax)
         guard bytes.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -175,11 +175,17 @@ extension Session {
     var rendering: Rendering { Rendering(globals: globals, environment: environment, io: io) }
 
     /// Prints an answer; a long one on a terminal through the pager.
-    func show(_ text: String, isLong: Bool = false) {
+    ///
+    /// - Parameter opensAtEnd: whether the pager begins with what stands last, if that is more than
+    ///   the screen holds.
+    func show(_ text: String, isLong: Bool = false, opensAtEnd: Bool = false) {
         if isLong, io.isOutputTerminal, !globals.noPager, !globals.json,
-            let command = Pager.command(environment), io.page(text, through: command)
+            let command = Pager.command(environment)
         {
-            return
+            let lines = text.utf8.count { $0 == UInt8(ascii: "\n") }
+            let isMore = io.outputRows.map { lines >= $0 } ?? false
+            let pager = opensAtEnd && isMore ? Pager.atEnd(command) : command
+            if io.page(text, through: pager) { return }
         }
         io.print(text)
     }

@@ -19,7 +19,7 @@ extension Session {
             tellFilters(in: parameters["query"]?.stringValue ?? "")
         }
         if result["complete"] == false, !globals.json {
-            io.printError("wsx-node: some older messages may be missing: not all are indexed\n")
+            io.tell("wsx-node: some older messages may be missing: not all are indexed\n")
         }
         return status(of: result)
     }

@@ -46,7 +46,7 @@ extension Session {
         let place = try? place(of: message, &client)
         io.print(rendering.sent(message, holders: holders, in: place ?? nil))
         if let nobody = Self.unheard(in: message) {
-            io.printError(Self.told(nobody) + "\n")
+            io.tell(Self.told(nobody) + "\n")
         }
         return 0
     }

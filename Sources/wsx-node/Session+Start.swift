@@ -412,7 +412,8 @@ extension Session {
         func padded(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(1, width - text.utf8.count))
         }
-        io.print(padded(state, 5) + padded(what, 11) + text + "\n")
+        let line = padded(state, 5) + padded(what, 11) + text + "\n"
+        io.print(rendering.flowed(line, indent: 16))
     }
 
     private func say(fix command: String) {
@@ -420,6 +421,7 @@ extension Session {
     }
 
     func say(next command: String) {
-        if !globals.quiet { io.print("next: \(HintText(globals).text(command))\n") }
+        if globals.quiet { return }
+        io.print(rendering.flowed("next: \(HintText(globals).text(command))\n"))
     }
 }

@@ -13,6 +13,16 @@ final class SystemIO: ProgramIO {
         return isOutputTerminal && columns > 0 ? columns : nil
     }
 
+    var outputRows: Int? {
+        let rows = SystemLiveInput.size(of: 1)?.rows ?? 0
+        return isOutputTerminal && rows > 0 ? rows : nil
+    }
+
+    var errorColumns: Int? {
+        let columns = SystemLiveInput.size(of: 2)?.columns ?? 0
+        return isatty(2) == 1 && columns > 0 ? columns : nil
+    }
+
     func openLive(isRaw: Bool) -> (any LiveInput)? { SystemLiveInput(isRaw: isRaw) }
 
     var now: Int64 {
@@ -73,7 +83,7 @@ final class SystemIO: ProgramIO {
     func readInput(limit: Int) -> [UInt8] { Self.readAll(0, limit: limit) }
 
     func ask(_ question: String) -> String? {
-        printError(question)
+        tell(question)
         return readLine(strippingNewline: true)
     }
 

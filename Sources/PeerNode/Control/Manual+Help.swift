@@ -85,78 +85,16 @@ extension Manual {
     ]
 
     /// What the program prints when it is called bare: examples first.
-    public static var shortHelp: String {
-        """
-        wsx-node: a workspace without a server
-
-          wsx-node up --name Mina --workspace acme    start, and create what is missing
-          wsx-node invite create                      print a link for someone else
-          wsx-node send general 'hello'               send a message
-          wsx-node log general                        read a channel
-          wsx-node tail                               follow new messages
-
-        'wsx-node help' lists every command, 'wsx-node help COMMAND' explains one.
-
-        """
-    }
+    public static var shortHelp: String { HelpPage().short }
 
     /// Every command with a line, by group.
-    public static var fullHelp: String {
-        var text = shortHelp
-        for group in Command.groups {
-            let lines = group.commands.compactMap { command in
-                command.line.map { ($0.words.joined(separator: " "), command.summary) }
-            }
-            text += "\n\(group.title)\n" + table(lines)
-        }
-        return text + "\nflags for every command\n"
-            + table(globalFlags.map { ($0.form, $0.summary) })
-            + "\ntopics for 'wsx-node help': \(topics.map(\.word).joined(separator: ", "))\n"
-    }
+    public static var fullHelp: String { HelpPage().full }
 
     /// What `--help` after a command prints: examples, usage, parameters.
-    public static func help(for command: Command) -> String {
-        var text = wrapped(command.summary, indent: 0) + "\n\n"
-        let examples = command.line?.examples ?? []
-        for example in examples {
-            text +=
-                example.utf8.starts(with: "uptime".utf8)
-                ? "  \(example)\n" : "  wsx-node \(example)\n"
-        }
-        if !examples.isEmpty { text += "\n" }
-        text += wrapped("usage: wsx-node \(command.usage)", indent: 16, atBrackets: true) + "\n"
-        let positions = command.line?.positions ?? []
-        let positional = command.parameters.filter { positions.contains($0.name) }
-            .map { ($0.positionWord, explained($0)) }
-        let flags = command.flags.map { parameter in
-            let short = parameter.shortFlag.map { "-\($0), " } ?? ""
-            return (short + Command.flagForm(parameter), explained(parameter))
-        }
-        if !(positional + flags).isEmpty { text += "\n" + table(positional + flags) }
-        for isAhead in [false, true] where command.flags.contains(where: { $0.isTime(isAhead) }) {
-            text += "\n" + wrapped("T is \(times(ahead: isAhead)).", indent: 0) + "\n"
-        }
-        return text + "\n'wsx-node help' lists the flags that every command takes.\n"
-    }
+    public static func help(for command: Command) -> String { HelpPage().text(for: command) }
 
     /// The commands that start with these words, or `nil` when none does.
-    public static func help(under words: [String]) -> String? {
-        let lines = Command.all.compactMap { command -> (String, String)? in
-            guard let line = command.line, line.words.starts(with: words) else { return nil }
-            return (command.usage, command.summary)
-        }
-        return lines.isEmpty ? nil : table(lines)
-    }
-
-    private static func explained(_ parameter: ParameterDefinition) -> String {
-        guard !parameter.isRequired, let value = parameter.defaultText,
-            !parameter.takesNoValue, value != "[]"
-        else { return parameter.summary }
-        if case .duration = parameter.shape, let milliseconds = Int64(value) {
-            return "\(parameter.summary) Default \(DurationText.text(milliseconds))."
-        }
-        return "\(parameter.summary) Default \(value)."
-    }
+    public static func help(under words: [String]) -> String? { HelpPage().list(under: words) }
 
     /// What the command line takes where a point in time is asked for.
     ///
@@ -168,64 +106,5 @@ extension Manual {
         '2026-11-20 14:03', 2026-11-20T14:03:00Z, 2026-11-20T14:03:00+09:00, or milliseconds \
         since 1970
         """
-    }
-
-    // MARK: Lines that fit
-
-    /// Columns of the narrowest terminal that is reckoned with.
-    private static let columns = 80
-    private static let leftColumnsMax = 34
-
-    /// Two columns; a left side that is too wide gets lines of its own.
-    private static func table(_ rows: [(String, String)]) -> String {
-        let widest = min(leftColumnsMax, rows.map(\.0.count).max() ?? 0)
-        return rows.map { left, right in
-            let indent = widest + 4
-            let gap = String(repeating: " ", count: indent)
-            let lines = wrapped(gap + right, indent: indent) + "\n"
-            guard left.count <= widest else {
-                return wrapped("  " + left, indent: 6, atBrackets: true) + "\n" + lines
-            }
-            return "  \(left)" + lines.dropFirst(2 + left.count)
-        }.joined()
-    }
-
-    /// One line in as many as it takes, broken at blanks.
-    ///
-    /// - Parameters:
-    ///   - indent: blanks before every line but the first.
-    ///   - atBrackets: whether what stands in brackets stays together.
-    private static func wrapped(_ line: String, indent: Int, atBrackets: Bool = false) -> String {
-        var lines: [String] = []
-        var current = ""
-        var depth = 0
-        var word = ""
-        func endWord() {
-            let isFirst = current.allSatisfy { $0 == " " }
-            if !isFirst, current.count + 1 + word.count > columns {
-                lines.append(current)
-                current = String(repeating: " ", count: indent) + word
-            } else {
-                current += (isFirst ? "" : " ") + word
-            }
-            word = ""
-        }
-        var rest = Substring(line)
-        current = String(rest.prefix { $0 == " " })
-        rest = rest.dropFirst(current.count)
-        for character in rest {
-            if atBrackets, character == "[" { depth += 1 }
-            if atBrackets, character == "]" { depth -= 1 }
-            if character == " ", depth == 0 { endWord() } else { word.append(character) }
-        }
-        endWord()
-        return (lines + [current]).joined(separator: "\n")
-    }
-}
-
-extension ParameterDefinition {
-    /// Whether it is a point in time, to come or gone by.
-    fileprivate func isTime(_ isAhead: Bool) -> Bool {
-        if case .time = shape { self.isAhead == isAhead } else { false }
     }
 }

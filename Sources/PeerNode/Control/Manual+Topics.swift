@@ -23,7 +23,7 @@ extension Manual {
                                     ephemeral, keepalive_s in the query, or
                                     Last-Event-ID in the header
         GET  /metrics               what 'wsx-node metrics' prints
-        GET  /healthz               200, or 503 with what needs attention
+        GET  /healthz               200, or 503 with what needs attention;
                                     HEAD gets either without the body
 
         With 'Idempotency-Key: KEY' a repeated post counts once. '?workspace=NAME' acts

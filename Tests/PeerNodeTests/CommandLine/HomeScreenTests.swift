@@ -78,6 +78,52 @@ import WorkspaceModel
         #expect(lines.last == "next: wsx-node unread")
     }
 
+    @Test func `reminds of a backup, once one is due`() {
+        let io = terminal()
+        #expect(io.run() == 0)
+        #expect(!io.output.contains("back"))
+        io.node?.isBackupDue = true
+        #expect(io.run() == 0)
+        #expect(
+            io.output.contains(
+                "note  this home has never been backed up: wsx-node backup create\n"))
+        io.node?.backupAt = io.now - 31 * 86_400_000
+        #expect(io.run() == 0)
+        #expect(
+            io.output.contains("note  your last backup is 31 days old: wsx-node backup create\n"))
+    }
+
+    @Test func `has no more lines than the terminal has rows, and says where the rest is`() {
+        var screen = HomeScreen()
+        var channels = HomeScreen.List(more: "  … channel list")
+        channels.entries = (1...12).map { "  #\($0)" }
+        var directs = HomeScreen.List(more: "  … dm list")
+        directs.entries = ["  @Joon", "  @Mina"]
+        var others = HomeScreen.List(more: "  … workspace list")
+        others.entries = ["\nduo", "\ntrio"]
+        screen.add(["Mina", "", "acme"])
+        screen.add(channels)
+        screen.add(directs)
+        screen.add(others)
+        screen.add(["next: wsx-node unread"])
+        func lines(_ rows: Int?, columns: Int? = 40) -> [String] {
+            screen.text(rows: rows, columns: columns)
+                .split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
+                    String.init)
+        }
+        #expect(lines(nil).count == 22)
+        #expect(lines(23) == lines(nil))
+        for rows in 9...23 {
+            #expect(lines(rows).count <= rows - 1, "\(rows): \(lines(rows))")
+        }
+        #expect(
+            lines(13) == [
+                "Mina", "", "acme", "  #1", "  #2", "  … channel list", "  @Joon", "  @Mina", "",
+                "duo", "  … workspace list", "next: wsx-node unread",
+            ])
+        #expect(lines(24, columns: 10).count < 22, "the last line takes three rows")
+    }
+
     @Test func `repeats a home in the command to copy`() {
         let io = terminal()
         #expect(io.run("--home", "/h") == 0)

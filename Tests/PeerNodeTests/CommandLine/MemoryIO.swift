@@ -10,6 +10,8 @@ final class MemoryIO: ProgramIO {
     var input: [UInt8] = []
     var isInputTerminal = false
     var isOutputTerminal = false
+    var outputRows: Int?
+    var errorColumns: Int?
     var now: Int64 = 1_795_200_000_000
     var accountHome: String? = "/home/mina"
     var userID: UInt32 = 1000

@@ -49,6 +49,22 @@ import WorkspaceModel
         #expect(io.output.contains("flags for every command"))
     }
 
+    @Test func `a log that is longer than the screen opens at its end`() {
+        let io = terminal()
+        io.outputRows = 2
+        #expect(io.run("log", "general") == 0)
+        #expect(io.run("log", "general", "--after", "m_01hx9t4c000000000000000000") == 0)
+        #expect(io.run("help") == 0)
+        #expect(io.run("log", "general", environment: ["PAGER": "less"]) == 0)
+        #expect(io.run("log", "general", environment: ["PAGER": "most"]) == 0)
+        io.outputRows = 3
+        #expect(io.run("log", "general") == 0)
+        #expect(
+            io.paged.map(\.command) == [
+                "less -FIRX +G", "less -FIRX", "less -FIRX", "less +G", "most", "less -FIRX",
+            ])
+    }
+
     @Test func `deleting asks first, unless it is told not to`() {
         let id = "m_01hx9t4c000000000000000000"
         for (answer, isDone) in [("y", true), ("Yes", true), ("n", false), ("", false)] {

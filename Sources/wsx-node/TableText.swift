@@ -1,0 +1,133 @@
+import WorkspaceModel
+
+/// A table for people, made to fit into a terminal.
+///
+/// Where it is too wide, ids are cut to their beginnings; then what is long and to be copied goes
+/// below its row; then the columns go that matter least, for which `…` stands behind the titles;
+/// and then texts are cut, the widest first.
+struct TableText {
+    private let set: ColumnSet
+    /// The titles, and behind them the rows.
+    private var lines: [[String]]
+    /// The columns that are shown, in order.
+    private var shown: [Int]
+    /// The columns that stand below their row.
+    private var below: [Int] = []
+    private var widths: [Int]
+    /// Columns whose texts are cut to their width.
+    private var cut: Set<Int> = []
+    /// Whether it stands on a terminal; elsewhere everything is whole.
+    private var isFitted = false
+    /// Whether columns were left out.
+    private var isShortened = false
+
+    /// A column that describes is not wider than that.
+    private static let describingColumnsMax = 40
+    /// Before a column that describes becomes narrower, another one goes.
+    private static let comfortColumns = 12
+    /// Nothing is cut further than that.
+    private static let leastColumns = 4
+
+    /// - Parameter rows: a text for each column of `set`; at least one row.
+    init(_ rows: [[String]], _ set: ColumnSet) {
+        self.set = set
+        lines = [set.titles] + rows
+        shown = Array(set.titles.indices)
+        widths = []
+        measure()
+    }
+
+    private mutating func measure() {
+        widths = set.titles.indices.map { column in
+            let widest = lines.map { columnWidth($0[column]) }.max() ?? 0
+            guard set.isDescribing(column), widest > Self.describingColumnsMax else {
+                return widest
+            }
+            cut.insert(column)
+            return Self.describingColumnsMax
+        }
+    }
+
+    // MARK: Fitting
+
+    /// The columns that the table takes.
+    private var width: Int {
+        shown.reduce(-2) { $0 + widths[$1] + 2 } + (isShortened ? 3 : 0)
+    }
+
+    /// The same, with texts cut as far as they are still of use.
+    private var comfortableWidth: Int {
+        shown.reduce(width) { sum, column in
+            sum - (set.isDescribing(column) ? max(0, widths[column] - Self.comfortColumns) : 0)
+        }
+    }
+
+    mutating func fit(into columns: Int) {
+        isFitted = true
+        guard width > columns else { return }
+        for column in shown where set.isIdentifier(column) {
+            // The beginning of an id names the thing as well.
+            for row in lines.indices.dropFirst() {
+                lines[row][column] = String(lines[row][column].prefix(10))
+            }
+        }
+        measure()
+        for column in set.below where comfortableWidth > columns {
+            shown.removeAll { $0 == column }
+            below.append(column)
+        }
+        for column in set.drops where comfortableWidth > columns && shown.count > 1 {
+            shown.removeAll { $0 == column }
+            isShortened = true
+        }
+        narrow(shown.filter(set.isDescribing), into: columns)
+        narrow(shown, into: columns)
+    }
+
+    /// Makes the widest of some columns narrower until the table fits.
+    private mutating func narrow(_ candidates: [Int], into columns: Int) {
+        while width > columns {
+            guard let widest = candidates.max(by: { widths[$0] < widths[$1] }),
+                widths[widest] > Self.leastColumns
+            else { return }
+            widths[widest] -= 1
+            cut.insert(widest)
+        }
+    }
+
+    // MARK: Lines
+
+    /// The titles, without blanks at the end.
+    var head: String {
+        let titles = padded(lines[0])
+        return isShortened ? titles + "  …" : trimmed(titles)
+    }
+
+    /// Each row, and below it what found no place in it.
+    ///
+    /// - Parameter columns: of the terminal.
+    func rows(columns: Int?) -> [String] {
+        lines.dropFirst().flatMap { row -> [String] in
+            var rows = [trimmed(padded(row))]
+            for column in below where row[column] != "-" {
+                let text = "  " + row[column]
+                rows +=
+                    columns.map { FlowedText.lines(of: text, columns: $0, isOwn: false) } ?? [text]
+            }
+            return rows
+        }
+    }
+
+    private func padded(_ row: [String]) -> String {
+        shown.map { column in
+            let text =
+                isFitted && cut.contains(column)
+                ? TerminalText.truncated(row[column], toColumns: widths[column]) : row[column]
+            return text + String(repeating: " ", count: max(0, widths[column] - columnWidth(text)))
+        }.joined(separator: "  ")
+    }
+
+    private func trimmed(_ line: String) -> String {
+        line.utf8.lastIndex { $0 != 0x20 }.map { String(line[...$0]) } ?? ""
+    }
+}
