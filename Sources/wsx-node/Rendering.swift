@@ -132,7 +132,8 @@ struct Rendering {
         let words = [
             shown(event["cursor"]), shown(event["type"]), shown(subject), text ?? "-",
         ]
-        return words.joined(separator: isPlain ? "\t" : "  ") + "\n"
+        if isPlain { return words.joined(separator: "\t") + "\n" }
+        return flowed(words.joined(separator: "  ") + "\n", indent: 2, isOwn: false)
     }
 
     // MARK: Single objects

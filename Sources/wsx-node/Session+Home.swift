@@ -44,7 +44,7 @@ extension Session {
         let peers = try client.call("peer.list", given)["items"]?.arrayValue ?? []
         let labels = deviceLabels(
             peers, id: "id", beside: Self.ownMembers(identity),
-            shown: Array(peers.prefix(Self.peersMax)), &client)
+            shown: Array(peers.prefix(Self.homePeersMax)), &client)
         var screen = HomeScreen()
         screen.add([owner(identity)])
         addWorkspaces(of: home, to: &screen, &client)
@@ -53,7 +53,7 @@ extension Session {
         let requests = waitingRequests(home, &client)
         if requests > 0 {
             let people = requests == 1 ? "1 person is" : "\(requests) people are"
-            screen.add([line("note  \(people) asking to join")])
+            screen.add([homeLine("note  \(people) asking to join")])
         }
         screen.add(newDevices(given, &client))
         screen.add(backupReminder(home))
@@ -80,69 +80,25 @@ extension Session {
         show(screen)
     }
 
-    private func warnings(_ status: JSONValue) -> [String] {
-        (status["warnings"]?.arrayValue ?? []).map {
-            line("warn  \(rendering.shown($0["message"]))")
-        }
-    }
-
-    /// That it is time for a backup: no other machine has the keys of this home.
-    private func backupReminder(_ home: JSONValue) -> [String] {
-        guard home["backup_due"] == true else { return [] }
-        let command = rendering.hints.text("wsx-node backup create")
-        let what =
-            home["backup_at"]?.integerValue.map {
-                "your last backup is \(TimeText.ago(io.now &- $0)) old"
-            } ?? "this home has never been backed up"
-        return [line("note  \(what): \(command)")]
-    }
-
-    /// For so long a device is new to its person.
-    private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
-
-    /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
-    private func newDevices(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
-        let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
-        let own = devices.first { $0["self"] == true }?["added_at"]?.integerValue ?? .max
-        return devices.compactMap { device in
-            guard device["self"] == false, device["recovery"] == false,
-                let added = device["added_at"]?.integerValue, added > own,
-                added > io.now - Self.newDeviceMilliseconds, device["revoked"] == false
-            else { return nil }
-            let when = rendering.momentInSentence(device["added_at"])
-            let name = rendering.shown(device["name"])
-            return line("note  a device of yours was added \(when): \(name)")
-        }
-    }
-
-    /// How many wait to be let in, where that is for the reader to decide.
-    private func waitingRequests(_ home: JSONValue, _ client: inout ControlClient) -> Int {
-        guard let shown = shownWorkspace(home), let id = shown["id"],
-            shown["role"] == "owner" || shown["role"] == "admin",
-            let page = try? client.call("join.requests", ["workspace": id, "limit": 1_000])
-        else { return 0 }
-        return (page["items"]?.arrayValue ?? []).count { $0["state"] == "pending" }
-    }
-
     /// A sentence in lines that fit.
-    private func line(_ text: String) -> String { rendering.flowed(text) }
+    func homeLine(_ text: String) -> String { rendering.flowed(text) }
 
     /// The command to go on with, which is never cut.
     private func next(_ command: String) -> String {
-        line("next: \(rendering.hints.text(command))")
+        homeLine("next: \(rendering.hints.text(command))")
     }
 
     /// So many conversations of each kind are listed at most.
     private static let homeRowsMax = 12
     /// So many peers fit.
-    private static let peersMax = 8
+    static let homePeersMax = 8
 
-    private static func isFormer(_ workspace: JSONValue) -> Bool {
+    static func isFormer(_ workspace: JSONValue) -> Bool {
         workspace["state"]?.stringValue ?? "member" != "member"
     }
 
     /// The workspace whose channels are shown.
-    private func shownWorkspace(_ home: JSONValue) -> JSONValue? {
+    func shownWorkspace(_ home: JSONValue) -> JSONValue? {
         let conversations = (home["channels"]?.arrayValue ?? []) + (home["dms"]?.arrayValue ?? [])
         let id = conversations.first?["workspace"] ?? home["selected"]
         return home["workspaces"]?.arrayValue?.first { $0["id"] == id }
@@ -170,7 +126,7 @@ extension Session {
                         + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? "")),
             ])
             if Self.isFormer(workspace) {
-                screen.add([line("  you can still read here what was said before")])
+                screen.add([homeLine("  you can still read here what was said before")])
                 screen.add(refused(home["refused"]?.integerValue ?? 0))
             }
             screen.add(rows(of: channels, more: "wsx-node channel list"))
@@ -190,9 +146,9 @@ extension Session {
     private func other(_ workspace: JSONValue, _ client: inout ControlClient) -> String {
         var text = title(of: workspace)
         if let new = newWords(of: workspace, &client) { text += "  " + new }
-        guard workspace["selected"] != true else { return line(text) }
+        guard workspace["selected"] != true else { return homeLine(text) }
         let name = NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
-        return line(text + rendering.hints.text("  (wsx-node workspace use \(name))"))
+        return homeLine(text + rendering.hints.text("  (wsx-node workspace use \(name))"))
     }
 
     /// How much is new in a workspace that is not shown.
@@ -213,7 +169,7 @@ extension Session {
         guard count > 0 else { return [] }
         let (were, them) = count == 1 ? ("was", "it") : ("were", "them")
         let command = rendering.hints.text("wsx-node log")
-        return [line("  \(count) of your messages \(were) refused: \(command) marks \(them)")]
+        return [homeLine("  \(count) of your messages \(were) refused: \(command) marks \(them)")]
     }
 
     private func more(_ command: String) -> String { "  … \(rendering.hints.text(command))" }
@@ -245,75 +201,5 @@ extension Session {
         let when = day == today ? clock : TimeText.dayLine(day, today: today)
         let text = TerminalText.truncated(rendering.preview(last), toColumns: 64)
         return "\(when)  \(text)"
-    }
-
-    /// The peers beside one another, in as many lines as they need.
-    ///
-    /// - Parameter start: when the node started, milliseconds since 1970. Who was linked since then
-    ///   and is not any more is offline; of others the node does not know.
-    private func peerLines(
-        _ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64
-    ) -> [String] {
-        let words = peers.prefix(Self.peersMax).map { peer in
-            let label =
-                peer["id"]?.stringValue.flatMap { labels[$0] }
-                ?? peer["address"]?.stringValue
-            let name = rendering.fitting(label.map(sanitised) ?? "-")
-            if peer["state"] == "connected" {
-                guard let behind = peer["behind"]?.integerValue,
-                    let ahead = peer["ahead"]?.integerValue
-                else { return "\(name) connected, comparing" }
-                if behind > 0 { return "\(name) connected, \(behind) to fetch" }
-                return ahead > 0 ? "\(name) connected, \(ahead) to send" : "\(name) in sync"
-            }
-            guard let seen = peer["last_seen"]?.integerValue else { return "\(name) unknown" }
-            let ago = TimeText.ago(io.now - seen)
-            return seen < start ? "\(name) unknown, seen \(ago) ago" : "\(name) offline \(ago)"
-        }
-        var lines: [String] = []
-        var line = "peers  " + (words.first ?? "none yet")
-        for word in words.dropFirst() {
-            let longer = line + " · " + word
-            if let columns = rendering.columns, columnWidth(longer) > columns {
-                lines.append(line)
-                line = "       " + word
-            } else {
-                line = longer
-            }
-        }
-        return [""] + (lines + [line]).map { rendering.fitted($0) }
-    }
-
-    private func homeStep(
-        _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
-    ) -> String {
-        let workspaces = home["workspaces"]?.arrayValue ?? []
-        let warnings = status["warnings"]?.arrayValue ?? []
-        if workspaces.isEmpty {
-            return warnings.contains { $0["kind"] == "join.pending" }
-                ? Self.waitingStep
-                : "wsx-node up --workspace NAME, or wsx-node join LINK"
-        }
-        // Everything that is written meanwhile says the wrong time for ever.
-        if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
-            return "set the clock: \(rendering.shown(clock["hint"]))"
-        }
-        if warnings.contains(where: { $0["kind"] == "store.stopped" }) {
-            return "wsx-node doctor"
-        }
-        if warnings.contains(where: { $0["kind"] == "net.suspended" }) {
-            return "wsx-node net resume"
-        }
-        if let shown = shownWorkspace(home), Self.isFormer(shown) {
-            let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
-            return other.map { "wsx-node workspace use \(NodeError.shellWord(sanitised($0)))" }
-                ?? "wsx-node join LINK, with an invite from a member"
-        }
-        if !warnings.isEmpty { return "wsx-node doctor" }
-        if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
-        let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
-        if members == 1 { return "wsx-node invite create" }
-        return peers.contains { $0["state"] == "connected" }
-            ? "wsx-node tail" : "wsx-node doctor"
     }
 }

@@ -87,7 +87,9 @@ final class SystemIO: ProgramIO {
         return readLine(strippingNewline: true)
     }
 
-    func askSecret(_ question: String) -> String? { SecretInput.ask(question) }
+    func askSecret(_ question: String) -> String? {
+        SecretInput.ask(errorColumns.map { FlowedText.text(question, columns: $0) } ?? question)
+    }
 
     func output(of command: String, limit: Int) -> [UInt8]? {
         SecretInput.output(of: command, limit: limit)

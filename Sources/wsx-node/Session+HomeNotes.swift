@@ -1,0 +1,121 @@
+import PeerNode
+import WorkspaceModel
+
+/// What the first screen says below the conversations: who is there, and what there is to do.
+extension Session {
+    /// What the node warns of.
+    func warnings(_ status: JSONValue) -> [String] {
+        (status["warnings"]?.arrayValue ?? []).map {
+            homeLine("warn  \(rendering.shown($0["message"]))")
+        }
+    }
+
+    /// That it is time for a backup: no other machine has the keys of this home.
+    func backupReminder(_ home: JSONValue) -> [String] {
+        guard home["backup_due"] == true else { return [] }
+        let command = rendering.hints.text("wsx-node backup create")
+        let what =
+            home["backup_at"]?.integerValue.map {
+                "your last backup is \(TimeText.ago(io.now &- $0)) old"
+            } ?? "this home has never been backed up"
+        return [homeLine("note  \(what): \(command)")]
+    }
+
+    /// For so long a device is new to its person.
+    private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
+
+    /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
+    func newDevices(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
+        let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
+        let own = devices.first { $0["self"] == true }?["added_at"]?.integerValue ?? .max
+        return devices.compactMap { device in
+            guard device["self"] == false, device["recovery"] == false,
+                let added = device["added_at"]?.integerValue, added > own,
+                added > io.now - Self.newDeviceMilliseconds, device["revoked"] == false
+            else { return nil }
+            let when = rendering.momentInSentence(device["added_at"])
+            let name = rendering.shown(device["name"])
+            return homeLine("note  a device of yours was added \(when): \(name)")
+        }
+    }
+
+    /// How many wait to be let in, where that is for the reader to decide.
+    func waitingRequests(_ home: JSONValue, _ client: inout ControlClient) -> Int {
+        guard let shown = shownWorkspace(home), let id = shown["id"],
+            shown["role"] == "owner" || shown["role"] == "admin",
+            let page = try? client.call("join.requests", ["workspace": id, "limit": 1_000])
+        else { return 0 }
+        return (page["items"]?.arrayValue ?? []).count { $0["state"] == "pending" }
+    }
+
+    /// The peers beside one another, in as many lines as they need.
+    ///
+    /// - Parameter start: when the node started, milliseconds since 1970. Who was linked since then
+    ///   and is not any more is offline; of others the node does not know.
+    func peerLines(
+        _ peers: [JSONValue], _ labels: DeviceLabels, since start: Int64
+    ) -> [String] {
+        let words = peers.prefix(Self.homePeersMax).map { peer in
+            let label =
+                peer["id"]?.stringValue.flatMap { labels[$0] }
+                ?? peer["address"]?.stringValue
+            let name = rendering.fitting(label.map(sanitised) ?? "-")
+            if peer["state"] == "connected" {
+                guard let behind = peer["behind"]?.integerValue,
+                    let ahead = peer["ahead"]?.integerValue
+                else { return "\(name) connected, comparing" }
+                if behind > 0 { return "\(name) connected, \(behind) to fetch" }
+                return ahead > 0 ? "\(name) connected, \(ahead) to send" : "\(name) in sync"
+            }
+            guard let seen = peer["last_seen"]?.integerValue else { return "\(name) unknown" }
+            let ago = TimeText.ago(io.now - seen)
+            return seen < start ? "\(name) unknown, seen \(ago) ago" : "\(name) offline \(ago)"
+        }
+        var lines: [String] = []
+        var line = "peers  " + (words.first ?? "none yet")
+        for word in words.dropFirst() {
+            let longer = line + " · " + word
+            if let columns = rendering.columns, columnWidth(longer) > columns {
+                lines.append(line)
+                line = "       " + word
+            } else {
+                line = longer
+            }
+        }
+        return [""] + (lines + [line]).map { rendering.fitted($0) }
+    }
+
+    /// The command to go on with.
+    func homeStep(
+        _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
+    ) -> String {
+        let workspaces = home["workspaces"]?.arrayValue ?? []
+        let warnings = status["warnings"]?.arrayValue ?? []
+        if workspaces.isEmpty {
+            return warnings.contains { $0["kind"] == "join.pending" }
+                ? Self.waitingStep
+                : "wsx-node up --workspace NAME, or wsx-node join LINK"
+        }
+        // Everything that is written meanwhile says the wrong time for ever.
+        if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
+            return "set the clock: \(rendering.shown(clock["hint"]))"
+        }
+        if warnings.contains(where: { $0["kind"] == "store.stopped" }) {
+            return "wsx-node doctor"
+        }
+        if warnings.contains(where: { $0["kind"] == "net.suspended" }) {
+            return "wsx-node net resume"
+        }
+        if let shown = shownWorkspace(home), Self.isFormer(shown) {
+            let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
+            return other.map { "wsx-node workspace use \(NodeError.shellWord(sanitised($0)))" }
+                ?? "wsx-node join LINK, with an invite from a member"
+        }
+        if !warnings.isEmpty { return "wsx-node doctor" }
+        if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }
+        let members = workspaces.map { $0["members"]?.integerValue ?? 1 }.max() ?? 1
+        if members == 1 { return "wsx-node invite create" }
+        return peers.contains { $0["state"] == "connected" }
+            ? "wsx-node tail" : "wsx-node doctor"
+    }
+}
