@@ -60,9 +60,8 @@ import Testing
 
     /// What stands between backticks in the table: names of methods, and groups as `note.*`.
     private static func listed() throws -> [String] {
-        let section = try #require(
-            SourceTree.text("README.md").components(separatedBy: "\n## ")
-                .first { $0.hasPrefix("Not there yet\n") })
+        let parts = try SourceTree.text("README.md").components(separatedBy: "\n## ")
+        let section = try #require(parts.first { $0.hasPrefix("Not there yet\n") })
         let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
         return rows.flatMap { row in
             row.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }
