@@ -252,7 +252,7 @@ struct EventBot {
         let type = sanitised(event["type"]?.stringValue ?? "")
         let text = "the command \(how) \(Self.triesMax) times at \(cursor) \(type); skipped it"
         guard isJSON else {
-            io.printError("wsx-node: \(text)\n")
+            io.tell("wsx-node: \(text)\n", indent: 10, isOwn: false)
             return text
         }
         let warning: JSONValue = [
