@@ -1,0 +1,73 @@
+"""Machines whose date is wrong, among two that agree."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from stage import Skipped
+
+SHOWS = "wrong clocks: the warning is shown where it is wrong, and messages stand in sensible order"
+HOURS = 3600
+
+
+def play(stage):
+    shim = build(stage)
+    mina, sora = stage.person("Mina"), stage.person("Sora")
+    mina.founds()
+    sora.joins(mina)
+    order = []
+    for name, hours, side in (("Behind", -50, "behind"), ("Ahead", 5, "ahead of")):
+        wrong(stage, shim, mina, sora, name, hours, side, order)
+
+
+def build(stage):
+    """A library that turns the clock of one process, as `faketime` does."""
+    if not shutil.which("gcc"):
+        raise Skipped("a wrong clock needs gcc")
+    shim = stage.folder / "clock_shim.so"
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                    "-o", str(shim), str(Path(__file__).with_name("clock_shim.c"))], check=True)
+    return shim
+
+
+def wrong(stage, shim, mina, sora, name, hours, side, order):
+    link, person = mina.invites(), stage.person(name)
+    person.daemon(extra={"LD_PRELOAD": str(shim), "WSX_CLOCK_SECONDS": str(hours * HOURS)})
+    came = person.run("join", link, "--name", name, "--timeout", "60s")
+    if not stage.expect(f"that somebody whose clock is {hours} h off joins", came.status == 0,
+                        came.said):
+        return
+    stage.need(f"two links of {name}", lambda: person.linked() == 2)
+    talk(stage, (mina, sora, person), order)
+    warned(stage, mina, person, name, side)
+    person.does("down")
+
+
+def talk(stage, people, order):
+    """Question and answer in turn: each has seen what stands before."""
+    mina, sora, person = people
+    for number, author in enumerate((mina, person, sora, person, mina)):
+        text = f"{number} by {author.name}"
+        author.does("send", "general", text)
+        order.append(text)
+        for reader in people:
+            stage.until(f"at {reader.name}'s, in the order in which it was said",
+                        reader.texts, wanted=order)
+
+
+def warned(stage, mina, person, name, side):
+    kinds = [w["kind"] for w in person.call("node.status")["warnings"]]
+    stage.expect("the warning 'clock.wrong' where the clock is wrong", "clock.wrong" in kinds, kinds)
+    home = person.terminal()
+    stage.ends(home)
+    stage.shows(home, "this clock is wrong: it shows")
+    stage.shows(home, "next: set the clock: timedatectl set-ntp true")
+    status = person.run("status").out
+    stage.expect(f"'{side} 2 peers that agree' in 'status'",
+                 f"{side} 2 peers that agree" in " ".join(status.split()), status)
+    at_minas = [w["kind"] for w in mina.call("node.status")["warnings"]]
+    stage.expect("no such warning where the clock is right",
+                 not [kind for kind in at_minas if kind.startswith("clock")], at_minas)
+    found = [f["message"] for f in mina.call("node.doctor")["items"]
+             if f["id"] == "clock" and f["state"] == "warn" and name in f["message"]]
+    stage.expect(f"that Mina's 'doctor' names {name}", found, "no such finding")

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Everything that people meet, played once through with the real program: `make trial`.
+
+Each scene is a file of this folder with a line that says what it shows (`SHOWS`) and `play(stage)`.
+A name as argument plays that one alone; `TRANSCRIPT=1` prints each command with its answer. Whatever
+is not as expected is printed as `FAILED: what was expected, what came`, and the trial ends with 1.
+"""
+
+import importlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from stage import PROGRAM, Broken, Skipped, Stage
+
+SCENES = ("found", "invite", "chat", "partition", "roaming", "lost", "restore", "full", "clock",
+          "many")
+
+
+def play(name, folder):
+    """Plays one scene: "ok", "FAILED" or "SKIPPED"."""
+    scene = importlib.import_module(name)
+    print(f"{name}: {scene.SHOWS}", flush=True)
+    folder.mkdir()
+    stage, start, verdict = Stage(folder), time.monotonic(), None
+    try:
+        scene.play(stage)
+    except Skipped as reason:
+        verdict = "SKIPPED"
+        print(f"  SKIPPED: {reason}", flush=True)
+    except Broken as broken:
+        if broken.args:
+            stage.fail(*broken.args)
+    except Exception as failure:
+        place = traceback.extract_tb(failure.__traceback__)[-1]
+        stage.fail("no error in the scene",
+                   f"{type(failure).__name__}: {failure} ({place.name}, line {place.lineno})")
+    finally:
+        stage.tear_down()
+    verdict = "FAILED" if stage.failures else verdict or "ok"
+    print(f"  {verdict}  {time.monotonic() - start:.1f} s", flush=True)
+    return verdict
+
+
+def main(wanted):
+    for name in wanted:
+        if name not in SCENES:
+            sys.exit(f"trial: there is no scene '{name}'; there are {', '.join(SCENES)}")
+    if not os.access(PROGRAM, os.X_OK):
+        sys.exit(f"trial: there is no {PROGRAM}; run 'make build', or set WSX_NODE")
+    # Who is told to end ends what was started, on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    folder = Path(tempfile.mkdtemp(prefix="wsx-trial."))
+    try:
+        verdicts = {name: play(name, folder / name) for name in wanted or SCENES}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for verdict in ("SKIPPED", "FAILED"):
+        names = [name for name, each in verdicts.items() if each == verdict]
+        if names:
+            print(f"trial: {verdict}: {', '.join(names)}")
+    print(f"trial: {list(verdicts.values()).count('ok')} of {len(verdicts)} scenes are ok")
+    return 1 if "FAILED" in verdicts.values() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
