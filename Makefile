@@ -35,6 +35,8 @@ WHOLE ?=
 # its table, and how often `campaign-kill` kills; and how many homes get one flipped bit.
 N ?=
 FLIPS ?= 1000
+# Which scene `trial` plays, all without any.
+SCENE ?=
 FUZZ = .build/fuzz
 # How long each target of `fuzz-NAME` is fuzzed, the targets, and the one program of all of them.
 MINUTES ?= 10
@@ -59,7 +61,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill mutants lint interop bench clean
+.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill trial mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -137,6 +139,9 @@ campaign-disk: $(READY) $(SHIM) ## failing, full and rotting disks under a node;
 
 campaign-kill: $(READY) ## two homes under load, killed N=300 times
 	$(CAMPAIGN) N=$(or $(N),300) python3 -B Tests/campaigns/kill.py
+
+trial: $(READY) ## what people meet, played once with the real program, on terminals; SCENE=NAME one scene
+	$(CAMPAIGN) python3 -B Tests/trial/trial.py $(SCENE)
 
 mutants: setup ## breaks of what SECURITY.md promises, each caught by the tests it names; ID=17 one, WHOLE=1
 	@SWIFT="$(SWIFT)" ID="$(ID)" WHOLE="$(WHOLE)" nice -n 10 python3 -B Tests/campaigns/mutants.py

@@ -16,7 +16,7 @@ def play(stage):
     mina.founds()
     sora.joins(mina)
     order = []
-    for name, hours, side in (("Behind", -50, "behind"), ("Ahead", 5, "ahead of")):
+    for name, hours, side in (("Ahead", 5, "ahead of"), ("Behind", -50, "behind")):
         wrong(stage, shim, mina, sora, name, hours, side, order)
 
 
@@ -38,21 +38,25 @@ def wrong(stage, shim, mina, sora, name, hours, side, order):
                         came.said):
         return
     stage.need(f"two links of {name}", lambda: person.linked() == 2)
+    stage.until(f"the past at {name}'s, in the order in which it was said", person.texts, 10,
+                wanted=order)
     talk(stage, (mina, sora, person), order)
     warned(stage, mina, person, name, side)
     person.does("down")
 
 
 def talk(stage, people, order):
-    """Question and answer in turn: each has seen what stands before."""
+    """Question and answer in turn: each has seen what stands before. The end of the channel is looked
+    at, for the past was looked at before."""
     mina, sora, person = people
-    for number, author in enumerate((mina, person, sora, person, mina)):
-        text = f"{number} by {author.name}"
-        author.does("send", "general", text)
-        order.append(text)
+    said = []
+    for author in (mina, person, sora, person, mina):
+        said.append(f"{len(order) + len(said)} by {author.name}")
+        author.does("send", "general", said[-1])
         for reader in people:
             stage.until(f"at {reader.name}'s, in the order in which it was said",
-                        reader.texts, wanted=order)
+                        lambda: reader.texts()[-len(said):], 10, wanted=said)
+    order += said
 
 
 def warned(stage, mina, person, name, side):

@@ -26,12 +26,13 @@ def play(stage):
 def link(stage, laptop, phone):
     linking = laptop.terminal("device", "link", columns=200)
     stage.shows(linking, "wsx://device/")
+    stage.shows(linking, "waiting for the other device")
     code = re.search(r"wsx://device/\w+", linking.text)
     there = phone.terminal("device", "link", code.group() if code else "", "--name", "phone",
                            *LOOPBACK)
     stage.ends(there)
     stage.shows(there, "linked to Mina")
-    stage.shows(linking, "phone", "the new device")
+    stage.shows(linking, "linked: phone")
     stage.ends(linking)
     devices = [d for d in phone.call("device.list")["items"] if not d["recovery"]]
     stage.expect("two devices", len(devices) == 2, repr(devices))
@@ -39,7 +40,7 @@ def link(stage, laptop, phone):
 
 def end(stage, laptop, phone, words):
     """The laptop is the older device, so it takes the words."""
-    plain = phone.run("device", "revoke", laptop.call("node.status")["identity"]["device"],
+    plain = phone.run("device", "revoke", laptop.call("node.status")["identity"]["id"],
                       "--yes", "--no-input")
     stage.expect("that the younger device alone cannot revoke the older one, and names the words",
                  plain.status == 4 and "phrase" in plain.errors, plain.said)

@@ -29,7 +29,7 @@ def play(stage):
 def find(stage, joon):
     # The words are put into the index while there is nothing else to do.
     stage.until("one hit for '4321'", lambda: [
-        hit["text"] for hit in joon.call("search", query="4321")["items"]],
+        hit["message"]["text"] for hit in joon.call("search", query="4321")["items"]],
         wanted=["message 4321"], seconds=120)
     shown = joon.terminal("search", "4321")
     stage.ends(shown)

@@ -12,8 +12,11 @@ def play(stage):
     mina, joon = stage.person("Mina"), stage.person("Joon")
     founding = mina.terminal("up", "--name", "Mina", "--workspace", "acme", *LOOPBACK)
     stage.ends(founding)
-    words, link = words_on(founding), mina.invites()
-    joon.does("join", link, "--name", "Joon", *LOOPBACK)
+    words = words_on(founding)
+    joon.joins(mina)
+    # Joon's address is in it, beside hers.
+    stage.need("the link of the two", lambda: mina.linked() == 1)
+    link = mina.invites()
     mina.does("send", "general", "before the backup")
     backup = back_up(stage, mina)
     mina.does("send", "general", "after the backup")
@@ -60,13 +63,14 @@ def restore(stage, mina, joon, backup):
 
 
 def recover(stage, joon, words, link):
-    """All is gone but the words, and an invite that was used."""
+    """All is gone but the words, and an invite that was kept somewhere."""
     fresh = stage.person("Mina-new")
     coming = fresh.terminal("identity", "recover", link, *LOOPBACK)
     stage.shows(coming, "The 24 words:")
     coming.type(" ".join(words) + "\r")
     stage.ends(coming)
-    stage.shows(coming, "welcome back, Mina")
+    stage.shows(coming, "welcome back")
+    stage.shows(coming, "this is now a device of yours in acme")
     stage.shows(coming, "next: wsx-node")
     wanted = ["before the backup", "after the backup", "after the restore"]
     stage.until("everything that Joon has", fresh.texts, wanted=wanted)

@@ -266,7 +266,7 @@ class Stage:
     def shows(self, terminal, text, why=None, seconds=30):
         """Waits until a terminal shows a text."""
         return self.expect(f"{why or ''} {text!r} on the terminal".strip(),
-                           terminal.shows(text, seconds), repr(terminal.text[-400:]))
+                           terminal.shows(text, seconds), repr(terminal.text[-900:]))
 
     def ends(self, terminal, status=0):
         """Waits until the program on a terminal has ended, with that status."""
@@ -275,9 +275,23 @@ class Stage:
                            f"{came}: {terminal.text[-400:]!r}")
 
     def tear_down(self):
-        for terminal in self.terminals:
-            terminal.close()
-        for person in self.people:
-            person.stop()
-        for undo in reversed(self.undone):
-            undo()
+        """Ends all that was started, each by its number, and undoes what was made."""
+        steps = [terminal.close for terminal in self.terminals]
+        steps += [person.stop for person in self.people] + self.undone[::-1]
+        for step in steps:
+            try:
+                step()
+            except (OSError, subprocess.SubprocessError) as failure:
+                self.fail("that all is put away", failure)
+        for number in self.left():
+            self.fail("that no process is left", f"process {number}")
+            os.kill(number, signal.SIGKILL)
+
+    def left(self):
+        """Processes that still name this scene's folder."""
+        for entry in Path("/proc").iterdir():
+            try:
+                if os.fsencode(self.folder) + b"/" in (entry / "cmdline").read_bytes():
+                    yield int(entry.name)
+            except (OSError, ValueError):
+                continue

@@ -27,7 +27,7 @@ def play(name, folder):
     scene = importlib.import_module(name)
     print(f"{name}: {scene.SHOWS}", flush=True)
     folder.mkdir()
-    stage, start, verdict = Stage(folder), time.monotonic(), None
+    stage, start, verdict = Stage(folder), time.monotonic(), "ok"
     try:
         scene.play(stage)
     except Skipped as reason:
@@ -42,7 +42,7 @@ def play(name, folder):
                    f"{type(failure).__name__}: {failure} ({place.name}, line {place.lineno})")
     finally:
         stage.tear_down()
-    verdict = "FAILED" if stage.failures else verdict or "ok"
+    verdict = "FAILED" if stage.failures else verdict
     print(f"  {verdict}  {time.monotonic() - start:.1f} s", flush=True)
     return verdict
 
