@@ -21,8 +21,10 @@ def play(stage):
             text = f"{place}, by {author.name}"
             author.does("send", "general", text)
             stage.until(f"'{text}' at {reader.name}'s", lambda: text in reader.texts(), PATIENCE)
-        stage.until(f"Joon's new address at Mina's, {place}", lambda: [
-            p["address"] for p in mina.call("peer.list")["items"] if p["state"] == "connected"
-            and str(p["address"]).startswith((f"10.{network}.0.", f"[::ffff:10.{network}.0."))])
+        # In the first network they are neighbours, and may meet by what IPv6 gives each interface.
+        if network == 2:
+            stage.until("an address of the other network for Joon, at Mina's", lambda: [
+                p for p in mina.call("peer.list")["items"]
+                if p["state"] == "connected" and "10.2.0." in str(p["address"])])
     stage.until("the same four messages at both", lambda: mina.texts() == joon.texts()
                 and len(mina.texts()) == 4)

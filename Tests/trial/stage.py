@@ -144,9 +144,12 @@ class Person:
         """Of its node, if one runs: the lock names it, and it has to be this program."""
         try:
             number = int(re.sub(r"\D", "", (self.home / "lock").read_text()))
-            return number if os.path.samefile(f"/proc/{number}/exe", PROGRAM) else None
+            words = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
             return None
+        # What it runs is hidden from everybody but root, as a node's memory is.
+        is_ours = os.path.basename(words[0]) == os.fsencode(os.path.basename(PROGRAM))
+        return number if is_ours and b"daemon" in words else None
 
     def stop(self):
         """Ends the node in an orderly way, and by its number where that does not do."""
