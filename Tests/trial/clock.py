@@ -46,8 +46,8 @@ def wrong(stage, shim, mina, sora, name, hours, side, order):
 
 
 def talk(stage, people, order):
-    """Question and answer in turn: each has seen what stands before. The end of the channel is looked
-    at, for the past was looked at before."""
+    """Question and answer in turn: each has seen what stands before. Only the end of the channel is
+    looked at, for the past was looked at already."""
     mina, sora, person = people
     said = []
     for author in (mina, person, sora, person, mina):
@@ -61,7 +61,7 @@ def talk(stage, people, order):
 
 def warned(stage, mina, person, name, side):
     kinds = [w["kind"] for w in person.call("node.status")["warnings"]]
-    stage.expect("the warning 'clock.wrong' where the clock is wrong", "clock.wrong" in kinds, kinds)
+    stage.expect("the warning 'clock.wrong' where it is wrong", "clock.wrong" in kinds, kinds)
     home = person.terminal()
     stage.ends(home)
     stage.shows(home, "this clock is wrong: it shows")

@@ -1,5 +1,5 @@
-/* A wall clock that is wrong by WSX_CLOCK_SECONDS, for one process: loaded before the C library. The
- * clock that only goes forward stays as it is, as it does on a machine whose date is wrong.
+/* A wall clock that is wrong by WSX_CLOCK_SECONDS, for one process: loaded before the C library.
+ * The clock that only goes forward stays as it is, as on a machine whose date is wrong.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, as somebody at a keyboard has it, and what stands on its screen.
+"""A program on a terminal of its own, as somebody at a keyboard has it, and what its screen shows.
 
 The program leads a session whose controlling terminal this is, so that it asks, draws and pages as
 it does for people. It is ended by its number when the scene is over.

@@ -2,8 +2,8 @@
 """Everything that people meet, played once through with the real program: `make trial`.
 
 Each scene is a file of this folder with a line that says what it shows (`SHOWS`) and `play(stage)`.
-A name as argument plays that one alone; `TRANSCRIPT=1` prints each command with its answer. Whatever
-is not as expected is printed as `FAILED: what was expected, what came`, and the trial ends with 1.
+A name as argument plays that one alone; `TRANSCRIPT=1` prints each command with its answer. What
+is not as expected is printed as `FAILED: expected …; came …`, and the trial ends with 1.
 """
 
 import importlib
