@@ -12,6 +12,14 @@ from pathlib import Path
 from people import LOOPBACK, PROGRAM, Broken, Gone, Person, Refused, Skipped  # noqa: F401
 
 
+def say(line):
+    """Prints it. Nobody may read on; what was started has to be ended all the same."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 class Stage:
     """One scene: its folder, its people, and what came of it."""
 
@@ -22,7 +30,7 @@ class Stage:
     def note(self, text):
         """One step of the transcript."""
         if os.environ.get("TRANSCRIPT"):
-            print("    " + text.replace("\n", "\n    "), flush=True)
+            say("    " + text.replace("\n", "\n    "))
 
     def person(self, name, folder=None, plain=False):
         self.people.append(Person(self, name, folder, plain))
@@ -30,7 +38,7 @@ class Stage:
 
     def fail(self, expected, came):
         self.failures.append(f"expected {expected}; came {came}")
-        print(f"  FAILED: {self.failures[-1]}", flush=True)
+        say(f"  FAILED: {self.failures[-1]}")
 
     def expect(self, expected, holds, came=""):
         """Notes what is not as expected, and goes on."""

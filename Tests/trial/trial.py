@@ -16,7 +16,7 @@ import time
 import traceback
 from pathlib import Path
 
-from stage import PROGRAM, Broken, Skipped, Stage
+from stage import PROGRAM, Broken, Skipped, Stage, say
 
 SCENES = ("found", "invite", "chat", "partition", "roaming", "lost", "restore", "full", "clock",
           "many")
@@ -25,14 +25,14 @@ SCENES = ("found", "invite", "chat", "partition", "roaming", "lost", "restore", 
 def play(name, folder):
     """Plays one scene: "ok", "FAILED" or "SKIPPED"."""
     scene = importlib.import_module(name)
-    print(f"{name}: {scene.SHOWS}", flush=True)
+    say(f"{name}: {scene.SHOWS}")
     folder.mkdir()
     stage, start, verdict = Stage(folder), time.monotonic(), "ok"
     try:
         scene.play(stage)
     except Skipped as reason:
         verdict = "SKIPPED"
-        print(f"  SKIPPED: {reason}", flush=True)
+        say(f"  SKIPPED: {reason}")
     except Broken as broken:
         if broken.args:
             stage.fail(*broken.args)
@@ -43,7 +43,7 @@ def play(name, folder):
     finally:
         stage.tear_down()
     verdict = "FAILED" if stage.failures else verdict
-    print(f"  {verdict}  {time.monotonic() - start:.1f} s", flush=True)
+    say(f"  {verdict}  {time.monotonic() - start:.1f} s")
     return verdict
 
 
@@ -63,8 +63,8 @@ def main(wanted):
     for verdict in ("SKIPPED", "FAILED"):
         names = [name for name, each in verdicts.items() if each == verdict]
         if names:
-            print(f"trial: {verdict}: {', '.join(names)}")
-    print(f"trial: {list(verdicts.values()).count('ok')} of {len(verdicts)} scenes are ok")
+            say(f"trial: {verdict}: {', '.join(names)}")
+    say(f"trial: {list(verdicts.values()).count('ok')} of {len(verdicts)} scenes are ok")
     return 1 if "FAILED" in verdicts.values() else 0
 
 
