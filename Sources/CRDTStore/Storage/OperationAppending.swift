@@ -142,8 +142,8 @@ extension OperationStore {
         if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 
-    /// The display order before causality: the author's clock, but at most 5 minutes ahead of
-    /// ours. In the units of a hybrid timestamp.
+    /// The display order before causality: the author's clock, but what is more than 5 minutes ahead
+    /// of ours stands there, in its order. In the units of a hybrid timestamp.
     private static func sort(of header: OperationHeader, seen: UInt64) -> Int64 {
         leastSort(
             hlc: Int64(bitPattern: header.timestamp.rawValue), seen: Int64(clamping: seen),
@@ -153,14 +153,19 @@ extension OperationStore {
     /// The display order that a stored operation has which cites nothing: at least that of one that
     /// does.
     ///
+    /// What is too far ahead takes the smallest step for each millisecond: where our own clock is half
+    /// a year behind, all that others have said keeps its order, in less than five minutes.
+    ///
     /// - Parameters:
     ///   - hlc: its timestamp, as a bit pattern.
     ///   - seen: when it came, milliseconds.
     ///   - previous: the display order of the operation before it, 0 for none.
     static func leastSort(hlc: Int64, seen: Int64, behind previous: Int64) -> Int64 {
         let lead = UInt64(clamping: seen).addingReportingOverflow(Limits.clockLeadMillisecondsMax)
-        let latest = min(lead.overflow ? .max : lead.partialValue, (1 << 47) - 1) << 16
-        return max(previous &+ 1, Int64(min(UInt64(bitPattern: hlc), latest)))
+        let latest = min(lead.overflow ? .max : lead.partialValue, (1 << 46) - 1) << 16
+        let said = UInt64(bitPattern: hlc)
+        let ahead = said > latest ? min((said - latest) >> 16, Limits.clockAheadStepsMax) : 0
+        return max(previous &+ 1, Int64(min(said, latest + ahead)))
     }
 
     // MARK: Kept tips

@@ -351,6 +351,12 @@ final class NodeCore {
     private func refuseWrites(
         _ method: String, _ arguments: JSONObject, _ stop: WritingStop
     ) throws(NodeError) {
+        guard !Self.isReading(method, arguments) else { return }
+        throw stop.refusal
+    }
+
+    /// Whether a call writes nothing.
+    static func isReading(_ method: String, _ arguments: JSONObject) -> Bool {
         let reads = [
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
             ".doctor", ".metrics", "events.", "search", ".find", "profile.of", "typing.",
@@ -358,8 +364,7 @@ final class NodeCore {
         // The position of a named reader is written.
         let isNamed =
             method == "events.ack" || arguments["name"] != nil || arguments["mark_all"] == true
-        guard isNamed || !reads.contains(where: { method.contains($0) }) else { return }
-        throw stop.refusal
+        return !isNamed && reads.contains { method.contains($0) }
     }
 
     /// Runs store code inside a command; a failure ends the turn.

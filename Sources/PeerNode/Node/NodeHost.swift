@@ -16,9 +16,8 @@ public final class NodeHost {
     private(set) var core: NodeCore
     /// The I/O failure after which nothing is written until the process starts again.
     private var writingStop: WritingStop?
-    /// Calls that wait for an answer, with their methods and when they came, on the monotonic
-    /// clock.
-    private var openCalls: [CallID: (method: String, at: UInt64)] = [:]
+    /// Calls that wait for an answer.
+    private var openCalls: [CallID: OpenCall] = [:]
     /// Calls that the last turn answered.
     private var answered: [(method: String, at: UInt64)] = []
     /// Whether the write-ahead log may hold what was erased: also after a start, for a crash may
@@ -204,8 +203,9 @@ public final class NodeHost {
     /// Keeps track of who waits for an answer.
     private func note(_ input: NodeInput, at time: TurnTime) {
         switch input {
-        case .call(let call, let method, _):
-            openCalls[call] = openCalls[call] ?? (method, time.monotonic)
+        case .call(let call, let method, let arguments):
+            guard openCalls[call] == nil else { return }
+            openCalls[call] = OpenCall(method, arguments, at: time.monotonic)
         case .received(_, let bytes): core.tally.noteReceived(bytes.count)
         case .controlClosed(let connection):
             openCalls = openCalls.filter { $0.key.connection != connection }
@@ -218,7 +218,7 @@ public final class NodeHost {
         case .answer(let call, let result):
             guard let known = openCalls.removeValue(forKey: call) else { return }
             core.tally.noteAnswer(to: known.method, result)
-            answered.append(known)
+            answered.append((known.method, known.at))
         // The loop answers these, whatever becomes of the store.
         case .job(let call, _): openCalls[call] = nil
         case .write(_, let bytes): core.tally.noteSent(bytes.count)
@@ -259,7 +259,22 @@ public final class NodeHost {
             effects.append(.setNetwork(isOn: false))
         }
         effects += tellHowItIs(in: inputs, at: time)
-        return effects + refuseOpenCalls(failure)
+        return effects + askAgain(after: error, failure)
+    }
+
+    /// Tells whoever waits to ask again. Where only room was missing, who reads needs none, though
+    /// what came with the call could not be kept: that is asked of the new core here.
+    private func askAgain(after error: StorageError, _ failure: NodeError) -> [NodeEffect] {
+        let reading = openCalls.filter { error.kind == .full && $0.value.isReading }
+            .sorted { ($0.key.connection, $0.key.number) < ($1.key.connection, $1.key.number) }
+        var effects = refuseOpenCalls(failure, except: Set(reading.map(\.key)))
+        for (call, asked) in reading {
+            let answer = try? core.handle(
+                .call(call, method: asked.method, arguments: asked.arguments))
+            for effect in answer ?? [] { note(effect) }
+            effects += answer ?? [.answer(call, .failure(failure))]
+        }
+        return effects
     }
 
     /// Has another core go on from what is stored: nothing of what this one knew beside that counts
@@ -353,6 +368,24 @@ public final class NodeHost {
         }
         // Closing it must not copy the log either.
         if writingStop != nil { store.connection.leaveLog() }
+    }
+}
+
+/// A call that waits for an answer.
+private struct OpenCall {
+    let method: String
+    /// Of a call that may be asked once more, and of no other.
+    let arguments: JSONObject
+    /// When it came, on the monotonic clock.
+    let at: UInt64
+    /// Whether it writes nothing, and waits for nothing that has yet to happen.
+    let isReading: Bool
+
+    init(_ method: String, _ arguments: JSONObject, at: UInt64) {
+        self.method = method
+        self.at = at
+        isReading = !method.hasPrefix("events.") && NodeCore.isReading(method, arguments)
+        self.arguments = isReading ? arguments : JSONObject()
     }
 }
 

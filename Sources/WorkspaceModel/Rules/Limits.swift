@@ -58,6 +58,9 @@ public enum Limits {
     public static let combiningMarksInARowMax = 4
     /// A remote timestamp advances our clock at most this far past the wall clock.
     public static let clockLeadMillisecondsMax: UInt64 = 5 * 60 * 1_000
+    /// For so many milliseconds beyond that what is said keeps its order, each in the smallest step of a
+    /// hybrid timestamp: 198 days, shown within 4.4 minutes.
+    public static let clockAheadStepsMax: UInt64 = 1 << 34
     /// So far may a clock be ahead that tells when somebody came in, or read: all devices of a person
     /// take its word then, whenever they heard it. Who dates it so has nothing shown as unread for as
     /// long.

@@ -120,13 +120,39 @@ import WorkspaceTestKit
         let latest = Int64(now + 300_000) << 16
         #expect(
             appended.map(\.sort) == [
-                Int64(now - 10) << 16, Int64(now + 1) << 16 | 7, latest, latest + 1, latest + 2,
+                Int64(now - 10) << 16, Int64(now + 1) << 16 | 7, latest, latest + 1,
+                latest + 1 << 34,
             ])
-        #expect(store.operations.branch(branch)?.tipSort == latest + 2)
-        let floor = latest + 50
+        #expect(store.operations.branch(branch)?.tipSort == latest + 1 << 34)
+        let floor = latest + 1 << 35
         let (_, other) = try StoredLog.put(
             self.log(2, by: 2), in: store, seen: now, floor: floor)
         #expect(other.map(\.sort) == [floor + 1, floor + 2])
+    }
+
+    /// What a machine takes in whose clock is behind lies ahead of it, all of it.
+    @Test(arguments: [3, 50, 24 * 190])
+    func `stand in their order where our clock is behind by hours`(_ hours: UInt64) throws {
+        let now: UInt64 = 1 << 40
+        let there = now + hours * 3_600_000
+        var logs = [
+            WrittenLog(by: TestDevice(1), in: document),
+            WrittenLog(by: TestDevice(2), in: document),
+        ]
+        // Three by one, one by the other, and so on.
+        for number in UInt64(0)..<40 {
+            logs[number % 4 == 3 ? 1 : 0].write([UInt8(number)], at: (there + number) << 16)
+        }
+        var shown: [(sort: Int64, time: UInt64)] = []
+        for log in logs {
+            let (_, appended) = try StoredLog.put(log, in: store, seen: now)
+            let times = log.operations.map(\.header.timestamp.rawValue)
+            shown += zip(appended, times).map { ($0.sort, $1) }
+        }
+        let order = shown.sorted { $0.sort < $1.sort }.map(\.time)
+        #expect(order == order.sorted())
+        #expect(Set(shown.map(\.sort)).count == 40)
+        #expect(shown.allSatisfy { $0.sort >> 16 < Int64(now) + 10 * 60_000 })
     }
 
     @Test func `of a kept tip are announced`() throws {

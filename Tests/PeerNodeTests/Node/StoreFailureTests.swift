@@ -117,6 +117,33 @@ import WorkspaceTestKit
         #expect(findings.allSatisfy { $0["state"] == "ok" })
     }
 
+    /// Others go on writing, and whatever comes with that cannot be kept.
+    @Test func `refuses nobody who only reads, where the disk is full`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        try mina.send("before")
+        bench.advance(1_000)
+        func call(_ number: UInt64, _ method: String, _ given: JSONObject) -> NodeInput {
+            .call(CallID(connection: 5, number: number), method: method, arguments: given)
+        }
+        mina.plant(.commitBefore(0), .full)
+        mina.turn([
+            call(1, "search", ["query": "before"]), call(2, "node.status", [:]),
+            call(3, "message.history", ["channel": "general"]),
+            call(4, "message.send", ["channel": "general", "text": "no room"]),
+        ])
+        bench.advance(1_000)
+        for number in UInt64(1)...3 {
+            let answer = mina.answer(to: CallID(connection: 5, number: number))
+            let value = try #require(answer).get()
+            #expect(number == 2 || value.items.count == 1, "\(number)")
+        }
+        let sent = mina.answer(to: CallID(connection: 5, number: 4))
+        guard case .failure(let error)? = sent else { return #expect(Bool(false), "was sent") }
+        #expect(error.kind == .storageFull)
+        #expect(try mina.log() == ["before"])
+    }
+
     /// A disk that is full could not take a start that writes.
     @Test func `is recovered from without writing`() throws {
         let bench = CoreBench()
