@@ -33,7 +33,8 @@ extension Chat {
             try io.connect(socket),
             timeoutMilliseconds: session.globals.timeoutMilliseconds ?? Self.patience)
         var wanted: JSONObject = [
-            "types": JSONValue(texts: Self.eventTypes), "ephemeral": true,
+            "types": JSONValue(texts: Self.eventTypes + (isLive ? [Self.typingEvent] : [])),
+            "ephemeral": true,
         ]
         if let workspace { wanted["workspace"] = .string(workspace) }
         wanted["since"] = cursor.map { .string($0) }
@@ -46,6 +47,7 @@ extension Chat {
     /// Notes that the daemon is away, and says so once.
     func lose(_ error: NodeError) {
         client = nil
+        room.typing = TypingPeople()
         let isLocked = error.kind == .locked || error.kind == .sessionExpired
         let state = isLocked ? Self.locked : "waiting"
         if trouble != state {

@@ -31,11 +31,13 @@ extension Chat {
             guard message["channel"] == .string(room.id) else {
                 return try tellElsewhere(event, onlyDirect: true)
             }
+            room.typing.end(message["author"]?["id"]?.stringValue)
             if !room.has(id) { show(message) }
         case "mention.received":
             if event["data"]?["channel"] != .string(room.id) {
                 try tellElsewhere(event, onlyDirect: false)
             }
+        case Self.typingEvent: hearTyping(event["data"])
         case "message.held": hearTick(event["data"])
         case "peer.connected", "sync.caught_up":
             // Now somebody may have taken what was said.

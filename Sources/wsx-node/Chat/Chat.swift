@@ -42,6 +42,10 @@ final class Chat {
     var trouble: String?
     /// Whether something was shown that is not marked as read.
     var hasUnmarked = false
+    /// Whether keys have changed the line since it was last told that somebody writes, or sent.
+    var hasTyped = false
+    /// When that was told last, by conversation, as far as that keeps it from being told again.
+    var toldTyping: [String: Int64] = [:]
     /// Conversations besides this one, by their ids.
     var others: [String: JSONValue] = [:]
     /// What one is called in the workspace, by one's id, where mentions are set apart.
@@ -95,6 +99,8 @@ final class Chat {
             try settle()
             if let status { return status }
             draw()
+            // Behind the drawing, so that no key waits for the daemon to be seen.
+            if tellTyping() { continue }
             for wake in live.wait(for: client?.transport, within: patience()) {
                 try handle(wake)
                 if status != nil { break }
@@ -153,7 +159,7 @@ final class Chat {
 
     /// How long nothing has to be done, in milliseconds.
     private func patience() -> Int64? {
-        [watch?.due, retry?.due, tickDue].compactMap { $0 }.min()
+        [watch?.due, retry?.due, tickDue, room.typing.due].compactMap { $0 }.min()
             .map { max(0, $0 - io.now) }
     }
 
@@ -164,9 +170,13 @@ final class Chat {
             guard status == nil else { return }
             // A number means what stood there when its line was begun.
             if editor.text.isEmpty { room.begunAt = room.shownCount }
+            noteTyping(key)
             switch editor.press(key) {
             case nil: break
-            case .submit(let line): try submit(ChatLine(line))
+            case .submit(let line):
+                // Whoever has sent it writes no more.
+                hasTyped = false
+                try submit(ChatLine(line))
             case .complete: try trying { () throws(NodeError) in try complete() }
             case .clearScreen: write(screen.clear())
             case .suspend: suspend()
@@ -250,8 +260,12 @@ final class Chat {
     private func draw() {
         guard isLive else { return }
         let state = trouble.map { " (\($0))" } ?? ""
-        let row = view.row(
-            prompt: "\(room.title)\(state)> ", editor, columns: screen.columns)
+        room.typing.expire(at: io.now)
+        let typing = room.typing
+        var row = view.row(
+            prompt: "\(room.title)\(state)> ", editor, columns: screen.columns,
+            beside: { typing.text(columns: $0) })
+        if !row.aside.isEmpty { row.aside = rendering.dim(row.aside) }
         write(screen.draw(row))
     }
 

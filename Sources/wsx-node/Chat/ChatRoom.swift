@@ -17,6 +17,8 @@ struct ChatRoom {
     private(set) var messages = RecentMessages()
     /// Who has the newest message of one's own; of no other one that changes.
     var tick: ChatTick?
+    /// Who else is writing in it.
+    var typing = TypingPeople()
     /// Columns of the widest name so far.
     private(set) var authorColumns = 0
     /// How many messages had been shown when the line that is written was begun; `nil` where it

@@ -12,7 +12,12 @@ struct LineView {
         var width: Int
         /// Where the cursor stands, counted from 0.
         var cursorColumn: Int
+        /// What stands behind the text, up to the end of the row.
+        var aside = ""
     }
+
+    /// In fewer columns nothing stands beside the line.
+    private static let asideColumnsMin = 8
 
     /// The first character that is shown, kept so that the row does not jump about.
     private var first = 0
@@ -20,14 +25,23 @@ struct LineView {
     /// - Parameters:
     ///   - prompt: safe for a terminal; it gets half of the row at most.
     ///   - columns: of the terminal. The last one stays empty, where a terminal may break.
-    mutating func row(prompt: String, _ line: LineEditor, columns: Int) -> Row {
-        let columns = max(columns - 1, 4)
+    ///   - beside: gives what stands at the end of the row, in so many columns. It gets those that
+    ///     the line leaves, and a third of the row where the line leaves less.
+    mutating func row(
+        prompt: String, _ line: LineEditor, columns: Int, beside: (Int) -> String = { _ in "" }
+    ) -> Row {
+        var columns = max(columns - 1, 4)
         let prompt = TerminalText.truncated(prompt, toColumns: columns / 2)
         var row = Row(text: prompt, width: columnWidth(prompt), cursorColumn: 0)
-        let room = columns - row.width
         let cells = line.characters.map(Self.cell)
         let widths = cells.map(columnWidth)
-        scroll(widths, cursor: line.cursor, room: room)
+        // The cursor takes a column behind the line, and a gap another.
+        let free = columns - row.width - widths.reduce(2, +)
+        let share = max(free, columns / 3)
+        let aside = share < Self.asideColumnsMin ? "" : beside(share)
+        let end = columns
+        if !aside.isEmpty { columns -= columnWidth(aside) + 1 }
+        scroll(widths, cursor: line.cursor, room: columns - row.width)
         row.cursorColumn = row.width
         for place in first..<cells.count {
             guard row.width + widths[place] <= columns else { break }
@@ -35,6 +49,9 @@ struct LineView {
             row.width += widths[place]
             if place < line.cursor { row.cursorColumn = row.width }
         }
+        guard !aside.isEmpty else { return row }
+        let gap = max(0, end - row.width - columnWidth(aside))
+        row.aside = String(repeating: " ", count: gap) + aside
         return row
     }
 

@@ -24,7 +24,7 @@ struct LiveScreen {
     mutating func draw(_ row: LineView.Row) -> String {
         var text = erase()
         for line in open { text += line + "\n" }
-        text += row.text + "\r"
+        text += row.text + row.aside + "\r"
         if row.cursorColumn > 0 { text += "\u{1B}[\(row.cursorColumn)C" }
         drawn = (open.map { columnWidth(Self.bare($0)) }, row.cursorColumn)
         return text

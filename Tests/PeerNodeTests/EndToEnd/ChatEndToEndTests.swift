@@ -61,6 +61,26 @@ extension TerminalEndToEnd {
             #expect(chat.screen.strange.isEmpty)
         }
 
+        @Test func `shows beside the line who is typing, until it is sent`() throws {
+            let (mina, joon) = try Self.twoPeople()
+            let (wide, narrow) = (
+                try Self.terminal(mina, "chat", "general"),
+                try Self.terminal(joon, "chat", "general", columns: 40)
+            )
+            for chat in [wide, narrow] { #expect(chat.shows("#general>")) }
+            narrow.type("one mo")
+            #expect(wide.shows("Joon is typing"), "\(wide.screen.text)")
+            #expect(wide.screen.lines.last?.hasPrefix("#general> ") == true)
+            narrow.type("ment\r")
+            #expect(wide.shows("Joon  one moment"), "\(wide.screen.text)")
+            #expect(wide.wait { $0.screen.lines.last == "#general>" }, "\(wide.screen.text)")
+            for chat in [wide, narrow] {
+                chat.type("\u{4}")
+                #expect(chat.end() == 0)
+                #expect(chat.screen.strange.isEmpty)
+            }
+        }
+
         @Test func `edits, deletes, reacts, answers, and goes elsewhere`() throws {
             let (mina, joon) = try Self.twoPeople()
             let chat = try Self.terminal(mina, "chat", "general")
