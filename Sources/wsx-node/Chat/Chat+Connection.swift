@@ -135,6 +135,7 @@ extension Chat {
         guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
             !room.has(id)
         else { return }
+        awaited.note(id)
         guard isLive else {
             room.note(message)
             return beginTick(of: message)

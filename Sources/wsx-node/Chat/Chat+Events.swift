@@ -32,7 +32,7 @@ extension Chat {
                 return try tellElsewhere(event, onlyDirect: true)
             }
             room.typing.end(message["author"]?["id"]?.stringValue)
-            if !room.has(id) { show(message) }
+            if !awaited.take(id), !room.has(id) { show(message) }
         case "mention.received":
             if event["data"]?["channel"] != .string(room.id) {
                 try tellElsewhere(event, onlyDirect: false)

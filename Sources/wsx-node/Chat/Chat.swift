@@ -26,6 +26,8 @@ final class Chat {
     var cursor: String?
     /// What was said while nobody took it, with the keys that make it count once.
     var unsent: [JSONObject] = []
+    /// What was sent from here, until the stream tells of it.
+    var awaited = AwaitedEvents()
     /// The message that may still change at the bottom of the screen.
     var openMessage: String?
     /// The thread of the message above it.
@@ -177,6 +179,7 @@ final class Chat {
                 // Whoever has sent it writes no more.
                 hasTyped = false
                 try submit(ChatLine(line))
+                try trying(drain)
             case .complete: try trying { () throws(NodeError) in try complete() }
             case .clearScreen: write(screen.clear())
             case .suspend: suspend()
@@ -250,6 +253,8 @@ final class Chat {
                 }
                 try obey(
                     io.isInputTerminal || line.isEmpty ? ChatLine(line) : .say(line))
+                // However many lines come at once, what the stream tells of them is taken between.
+                try drain()
             }
         }
     }

@@ -21,6 +21,8 @@ final class MemoryIO: ProgramIO {
     var events: [EventObject] = []
     /// Events that a daemon gives just before it answers a method, by its name; once.
     var eventsBefore: [String: EventObject] = [:]
+    /// Gives the events that a daemon tells just after it answered a method, by its name and answer.
+    var eventsAfter: (String, JSONValue) -> [EventObject] = { _, _ in [] }
     /// What stands for keyboard and screen in a conversation.
     var live: (any LiveInput)?
     /// Whether connections stay instead, and are silent.
@@ -130,7 +132,11 @@ private final class MemoryTransport: ControlTransport {
             }
             do throws(NodeError) {
                 switch try request.run(on: node) {
-                case .reply(let value): connection.answer(request.call, .success(value))
+                case .reply(let value):
+                    connection.answer(request.call, .success(value))
+                    for event in world.eventsAfter(request.method, value) {
+                        connection.notify(subscription: 1, event)
+                    }
                 case .later:
                     guard request.method == "events.wait", let page = nextPage else { continue }
                     connection.answer(request.call, .success(page))

@@ -6,7 +6,9 @@ extension TableNode {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         try note("send \(draft.channel) \(draft.text) \(draft.format)", scope)
         sentByBot.append(draft.isBot)
-        return Made(message)
+        var sent = message
+        if numbersMessages { (sent.id, sent.text) = ("m_sent\(sentByBot.count)", draft.text) }
+        return Made(sent)
     }
     func edit(_ id: String, to text: String, base: String?, _ scope: CallScope)
         throws(NodeError) -> MessageObject

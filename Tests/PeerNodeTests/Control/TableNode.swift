@@ -15,6 +15,8 @@ final class TableNode: NodeCommands {
     var authorName = "Mina"
     /// Of each message that was sent: whether a program did.
     var sentByBot: [Bool] = []
+    /// Whether each message that is sent has an id of its own.
+    var numbersMessages = false
     /// What `unread.get` lists, `nil` for one conversation.
     var readings: [ReadingObject]?
     /// Messages that were not read, in the one channel.
