@@ -96,7 +96,8 @@ extension Rendering {
     }
 
     private func recovered(_ workspace: JSONValue) -> String {
-        "welcome back: this is now a device of yours in \(shown(workspace["name"])), "
+        let name = welcomed.map { " \(fitting(sanitised($0))):" } ?? ""
+        return "welcome back,\(name) this is now a device of yours in \(shown(workspace["name"])), "
             + "role \(shown(workspace["role"]))\n"
             + "  for each of your other workspaces, run this with an invite link to it:\n"
             + hints.text("  wsx-node identity recover LINK --phrase -\n")

@@ -21,6 +21,8 @@ struct Rendering {
     var workspacesAsked: Set<String> = []
     /// First messages of threads by their ids, for answers that stand without them.
     var threadRoots: [String: JSONValue] = [:]
+    /// What somebody is called who has just come back by the phrase, where that is known.
+    var welcomed: String?
     /// Makes the commands in hints act on the home that was asked.
     let hints: HintText
     /// Columns into which lines for people have to fit; `nil` where they may be as long as they

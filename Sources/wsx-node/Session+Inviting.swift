@@ -19,7 +19,8 @@ extension Session {
         let parameters = try parameters(for: command)
         guard waitsForUse else { return try callAndPrint(command, parameters) }
         var client = try client()
-        try client.subscribe(["types": ["device.added"]])
+        // Behind what was fetched may stand what the device is called.
+        try client.subscribe(["types": ["device.added", "sync.caught_up"]])
         let link = try client.call(command.name, parameters)
         io.print(rendering.text(link, of: command.name))
         let waiting = "waiting for the other device; ctrl-C stops waiting, the link keeps working"
@@ -32,7 +33,8 @@ extension Session {
                     throw ControlClient.ended
                 }
                 guard event["type"] == "device.added", event["backfill"] != true else { continue }
-                io.print("linked: \(rendering.shown(event["data"]?["name"]))\n")
+                let name = nameOfLinked(event, &client)
+                io.print(rendering.flowed("linked: \(name)\n", isOwn: false))
                 return 0
             } catch {
                 guard error.kind == .timeout else { throw error }
@@ -41,6 +43,41 @@ extension Session {
                 return 0
             }
         }
+    }
+
+    /// How long it is waited for the name of a device that has just come, in milliseconds.
+    private static let namePatience: Int64 = 5_000
+
+    /// What a device is called that has just come. It says so itself a moment after it is in, and no
+    /// event tells of that: so it is asked for again, each time after twice as long a wait.
+    ///
+    /// - Returns: its name, or the beginning of its id where none came in time.
+    private func nameOfLinked(_ event: JSONValue, _ client: inout ControlClient) -> String {
+        var device = event["data"] ?? .null
+        let id = device["id"] ?? .null
+        let end = io.now &+ Self.namePatience
+        var pause: Int64 = 125
+        while Self.isNameless(device), io.now < end {
+            do throws(NodeError) {
+                let wait = max(1, min(pause, end - io.now))
+                guard try client.nextEvent(within: wait) != nil else { break }
+            } catch {
+                guard error.kind == .timeout else { break }
+                pause = min(1_000, pause * 2)
+            }
+            var given: JSONObject = ["limit": 1_000]
+            given["workspace"] = event["workspace"]
+            let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
+            device = devices.first { $0["id"] == id } ?? device
+        }
+        return rendering.shown(device["name"])
+    }
+
+    /// Whether a device or a person is shown by the beginning of the own id, for want of a name.
+    static func isNameless(_ object: JSONValue) -> Bool {
+        guard let name = object["name"]?.stringValue else { return true }
+        guard let id = object["id"]?.stringValue else { return false }
+        return id.utf8.prefix(10).elementsEqual(name.utf8)
     }
 
     func invite(_ command: Command) throws(NodeError) -> Int32 {

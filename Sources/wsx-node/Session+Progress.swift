@@ -21,15 +21,22 @@ extension Session {
         ])
         let io = io
         return try client.call(method, parameters) { event in
-            if let text = Self.progress(event) { io.tell(text + "\n", isOwn: false) }
+            if let text = Self.progress(event, of: method) { io.tell(text + "\n", isOwn: false) }
         }
     }
 
-    private static func progress(_ event: JSONValue) -> String? {
+    /// A line about what has happened; `nil` where there is nothing to say.
+    static func progress(_ event: JSONValue, of method: String) -> String? {
         switch event["type"]?.stringValue {
         case "peer.connected":
-            let name = event["data"]?["name"]?.stringValue.map { sanitised($0) }
-            return name.map { "connected to \($0)" } ?? "connected"
+            guard let person = event["data"]?["member"], !isNameless(person),
+                let name = person["name"]?.stringValue
+            else {
+                // Who they are comes with what is fetched from them.
+                return method == "device.link"
+                    ? "connected" : "connected to a member of the workspace"
+            }
+            return "connected to \(sanitised(name))"
         case "sync.progress":
             guard let left = event["data"]?["behind"]?.integerValue, left > 0 else { return nil }
             return "fetching: \(left) to go"

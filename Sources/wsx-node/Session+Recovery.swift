@@ -67,6 +67,20 @@ extension Session {
         return file ?? HostName.device(io.hostName) ?? "device"
     }
 
+    /// What one is called in a workspace that one has come back to; `nil` while that is not known.
+    ///
+    /// - Parameter device: what a new home is called until then, which is its device's name where
+    ///   nobody gave one.
+    private func nameThere(
+        _ workspace: JSONValue, besides device: JSONValue?, _ client: inout ControlClient
+    ) -> String? {
+        let given: JSONObject = ["workspace": workspace["id"] ?? .null]
+        guard let profile = try? client.call("profile.get", given), !Self.isNameless(profile),
+            scan.values["name"] != nil || profile["name"] != device
+        else { return nil }
+        return profile["name"]?.stringValue
+    }
+
     /// Starts the daemon of a home that may be new, and makes the call that gives it an identity.
     private func beginHome(
         _ command: Command, _ parameters: JSONObject
@@ -80,6 +94,10 @@ extension Session {
             command.name, given,
             lookingFor: command.name == "device.link"
                 ? "your other device" : "someone in the workspace", &client)
+        var rendering = rendering
+        if command.name == "identity.recover", !globals.json, !globals.plain {
+            rendering.welcomed = nameThere(result, besides: given["name"], &client)
+        }
         io.print(rendering.text(result, of: command.name))
         if command.name == "identity.recover" {
             tellOwnDevices(result, &client)

@@ -96,12 +96,18 @@ extension Chat {
     private func tellDevice(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let data = event["data"] else { return }
         if event["type"] == "member.key_changed" {
-            let device = rendering.shown(data["device"]?["name"])
-            return remark("── \(rendering.person(data["member"])) added a device: \(device) ──")
+            let device = named(data["device"])
+            return remark("── \(rendering.person(data["member"])) added a device\(device) ──")
         }
         let id = rendering.shortID(data["id"])
-        remark("── a new device of yours is linked: \(rendering.shown(data["name"])) ──")
+        remark("── a new device of yours is linked\(named(data)) ──")
         remark(rendering.hints.text("   if that was not you: wsx-node device revoke \(id)"))
+    }
+
+    /// What a device is called, where it has said so: one that has just come has not yet.
+    private func named(_ device: JSONValue?) -> String {
+        guard let device, !Session.isNameless(device) else { return "" }
+        return ": \(rendering.shown(device["name"]))"
     }
 
     /// Somebody asks to come in, and it is for the reader to decide.

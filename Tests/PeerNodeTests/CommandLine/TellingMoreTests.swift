@@ -217,6 +217,67 @@ import WorkspaceModel
         #expect(!pipe.output.contains("waiting"))
     }
 
+    /// A device says what it is called a moment after it is in.
+    @Test(arguments: [1, 3, .max])
+    func `a device that was linked is told of by its name, once it has said it`(_ asks: Int) {
+        let io = terminal()
+        (io.isInputTerminal, io.isSilent) = (true, true)
+        let start = io.now
+        io.node?.device = DeviceObject(id: "d_phone000x7", name: "d_phone000", addedAt: 1)
+        io.events = [
+            EventObject(
+                sequence: 1, cursor: "e1.1", at: 1, type: "device.added",
+                data: ["id": "d_phone000x7", "name": "d_phone000"])
+        ]
+        var asked = 0
+        io.eventsAfter = { method, _ in
+            asked += method == "device.list" ? 1 : 0
+            if asked == asks - 1 || asks == 1 {
+                io.node?.device = DeviceObject(id: "d_phone000x7", name: "phone", addedAt: 1)
+            }
+            return []
+        }
+        #expect(io.run("device", "link") == 0, "\(io.errors)")
+        let waited = io.now - start
+        guard asks < .max else {
+            #expect(io.output.hasSuffix("linked: d_phone000\n"), "\(io.output)")
+            #expect((2...10).contains(asked) && waited == 5_000, "\(asked) in \(waited) ms")
+            return
+        }
+        #expect(io.output.hasSuffix("linked: phone\n"), "\(io.output)")
+        #expect(asked == asks && waited < 1_000, "\(asked) in \(waited) ms")
+    }
+
+    @Test func `whoever connects is named, and never by an id`() {
+        func told(_ name: String?, _ method: String) -> String? {
+            let person = name.map { PersonObject(id: "u_joon0000x7", name: $0).json }
+            return Session.progress(
+                [
+                    "type": "peer.connected",
+                    "data": ["name": JSONValue(orNull: name), "member": person ?? .null],
+                ], of: method)
+        }
+        for method in ["workspace.join", "identity.recover", "device.link"] {
+            #expect(told("Joon", method) == "connected to Joon")
+        }
+        for name in ["u_joon0000", nil] {
+            #expect(told(name, "workspace.join") == "connected to a member of the workspace")
+            #expect(told(name, "device.link") == "connected")
+        }
+    }
+
+    @Test func `whoever comes back is greeted by name, where that is known`() {
+        var rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
+        let workspace: JSONValue = ["name": "acme", "role": "owner"]
+        #expect(
+            rendering.text(workspace, of: "identity.recover")
+                .hasPrefix("welcome back, this is now a device of yours in acme, role owner\n"))
+        rendering.welcomed = "Dana"
+        #expect(
+            rendering.text(workspace, of: "identity.recover")
+                .hasPrefix("welcome back, Dana: this is now a device of yours in acme, role"))
+    }
+
     @Test func `a text of several words needs no quotes`() {
         let io = MemoryIO()
         #expect(io.run("send", "general", "hello", "there", "--key", "k") == 0, "\(io.errors)")
