@@ -42,10 +42,7 @@ extension Session {
 
     private func diskFinding() throws(NodeError) -> FindingObject? {
         guard let free = io.freeBytes(at: try paths().data) else { return nil }
-        let isLow = free < 64 * 1024 * 1024
-        return FindingObject(
-            id: "disk", state: isLow ? "warn" : "ok",
-            message: "\(free / (1024 * 1024)) MiB free", hint: isLow ? "free up some space" : nil)
+        return DiskSpace(freeBytes: free).finding
     }
 
     /// Whether the next start will take the settings.

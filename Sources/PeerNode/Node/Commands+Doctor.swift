@@ -106,14 +106,7 @@ extension NodeCore {
     }
 
     private var diskFinding: FindingObject {
-        let free = environment.files.freeBytes
-        let mebibyte: Int64 = 1_024 * 1_024
-        let isLow = free < 64 * mebibyte
-        let isFull = free < mebibyte
-        return .init(
-            id: "disk", state: isFull ? "fail" : isLow ? "warn" : "ok",
-            message: isFull ? "the disk is full" : "\(free / mebibyte) MiB free",
-            hint: isLow ? "free some space" : nil)
+        DiskSpace(freeBytes: environment.files.freeBytes).finding
     }
 
     private var surroundingsFacts: SurroundingsFacts {

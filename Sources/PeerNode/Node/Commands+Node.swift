@@ -109,11 +109,8 @@ extension NodeCore: NodeCommands {
         warnings += clockWarnings
         warnings += copyWarnings
         warnings += rotWarnings
-        if environment.files.freeBytes < 64 * 1024 * 1024 {
-            warnings.append(
-                .init(
-                    kind: "disk.low", message: "less than 64 MiB of disk space is free",
-                    hint: "free some space"))
+        if let state = DiskSpace(freeBytes: environment.files.freeBytes).warning {
+            warnings.append(.init(kind: "disk.low", message: state, hint: DiskSpace.hint))
         }
         return warnings
     }

@@ -1,0 +1,31 @@
+/// How much room a home has left, in words that `status` and `doctor` share.
+public struct DiskSpace {
+    /// Of the file system that holds the home; comes from the system.
+    public let freeBytes: Int64
+
+    private static let mebibyte: Int64 = 1_024 * 1_024
+    /// What to do where there is hardly any.
+    static let hint = "free some space"
+
+    /// - Parameter freeBytes: what whoever writes the home may still use.
+    public init(freeBytes: Int64) { self.freeBytes = freeBytes }
+
+    /// Less than a commit may need.
+    private var isFull: Bool { freeBytes < Self.mebibyte }
+    private var isLow: Bool { freeBytes < 64 * Self.mebibyte }
+    private var mebibytes: Int64 { freeBytes / Self.mebibyte }
+
+    /// What is wrong, or `nil` where there is enough.
+    var warning: String? {
+        if isFull { return "the disk is full" }
+        return isLow ? "\(mebibytes) MiB of disk space is free" : nil
+    }
+
+    /// What `doctor` says of it.
+    public var finding: FindingObject {
+        FindingObject(
+            id: "disk", state: isFull ? "fail" : isLow ? "warn" : "ok",
+            message: isFull ? "the disk is full" : "\(mebibytes) MiB free",
+            hint: isLow ? Self.hint : nil)
+    }
+}
