@@ -43,6 +43,9 @@ struct ColumnSet {
             }
     }
 
+    /// Whether a column says by a code why a link ended.
+    func isEnding(_ column: Int) -> Bool { paths[column] == "last_error" }
+
     /// Whether a column holds ids, whose beginning will do.
     func isIdentifier(_ column: Int) -> Bool {
         ["id", "device", "peer", "workspace", "invite"].contains(paths[column])

@@ -9,6 +9,9 @@ extension Rendering {
                 let value = Self.value(item, at: set.paths[column])
                 if isPlain { return shown(value) }
                 if set.isTime(column) { return moment(value) }
+                if set.isEnding(column), let code = value?.stringValue {
+                    return oneLine(LinkWords.text(code))
+                }
                 return value?.stringValue.map(oneLine) ?? shown(value)
             }
         }

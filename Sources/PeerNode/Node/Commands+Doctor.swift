@@ -172,7 +172,7 @@ extension NodeCore {
             }
             let addresses = peer.addresses.prefix(4).map(\.address.text).joined(separator: ", ")
             let parts = [
-                object.lastError ?? "not tried yet", seen ?? "never seen",
+                object.lastError.map(LinkWords.text) ?? "not tried yet", seen ?? "never seen",
                 addresses.isEmpty ? "no address known" : "addresses \(addresses)",
             ]
             let message = "\(name) not connected: \(parts.joined(separator: "; "))"

@@ -77,7 +77,8 @@ extension NodeCore {
                     join.toldRefusal
                         ?? NodeError(
                             .unreachable,
-                            "could not reach anyone who can let you in (\(join.lastError))",
+                            "could not reach anyone who can let you in: "
+                                + LinkWords.text(join.lastError),
                             hint: "is the inviter's node running? try again",
                             reason: "join.timeout")))
         }
