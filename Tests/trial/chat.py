@@ -10,10 +10,9 @@ def play(stage):
     wide, narrow = mina.terminal("chat"), joon.terminal("chat", columns=40)
     for terminal in (wide, narrow):
         stage.shows(terminal, "#general>")
-    talk(stage, wide, narrow)
+    talk(stage, mina, wide, narrow)
     changes(stage, wide, narrow)
     ticks(stage, joon, wide, narrow)
-    typing(stage, mina, joon, wide, narrow)
     away(stage, joon, wide, narrow)
     for terminal in (wide, narrow):
         terminal.type("\x04")
@@ -23,7 +22,7 @@ def play(stage):
                      repr(terminal.screen.wide))
 
 
-def talk(stage, wide, narrow):
+def talk(stage, mina, wide, narrow):
     wide.type("is anybody there?\r")
     stage.shows(narrow, "Mina  is anybody there?")
     ticked(stage, wide, "is anybody there?")
@@ -33,8 +32,13 @@ def talk(stage, wide, narrow):
                  narrow.wait(lambda: "phone's." in narrow.text) and not narrow.screen.wide,
                  repr(narrow.screen.wide))
     # What comes meanwhile stands above the line that is being written.
-    narrow.type("half a sen")
+    with mina.listening("typing") as heard:
+        narrow.type("half a sen")
+        stage.expect("that a program is told of somebody who types",
+                     heard.hears(lambda e: e["type"] == "typing"), "no event")
     stage.shows(narrow, "#general> half a sen")
+    stage.expect("that Mina's chat shows that Joon is typing into his",
+                 wide.shows("Joon is typing", 5), f"nothing: {wide.screen.shown[-3:]}")
     wide.type("come to lunch\r")
     stage.shows(narrow, "come to lunch")
     stage.expect("the unfinished line below", narrow.wait(
@@ -66,22 +70,8 @@ def ticks(stage, joon, wide, narrow):
 
 def ticked(stage, terminal, text):
     """Behind the message, or in a row of its own where something stands under it already."""
-    stage.expect(f"a tick of both devices for '{text}'", terminal.wait(lambda: any(
-        text in row and "✓2/2" in row for row in terminal.text.split("\n"))), repr(terminal.text))
-
-
-def typing(stage, mina, joon, wide, narrow):
-    """Mina is told while Joon writes, and not only of what he sent."""
-    with mina.listening("typing") as heard:
-        joon.call("typing.send", channel="general")
-        stage.expect("that a program is told of somebody who types",
-                     heard.hears(lambda e: e["type"] == "typing"), "no event")
-    narrow.type("one moment")
-    stage.shows(narrow, "#general> one moment")
-    stage.expect("that Mina's chat shows that Joon is typing into his",
-                 wide.shows("typing", 5), f"nothing in 5 s: {wide.screen.shown[-3:]}")
-    narrow.type("\r")
-    stage.shows(wide, "Joon  one moment")
+    stage.expect(f"a tick of the one other person for '{text}'", terminal.wait(lambda: any(
+        text in row and "✓1/1" in row for row in terminal.text.split("\n"))), repr(terminal.text))
 
 
 def away(stage, joon, wide, narrow):

@@ -25,7 +25,9 @@ struct LineAllowance {
 /// costs a place in a table and nothing else, until its first message is whole.
 extension NodeCore {
     func accept(_ id: LinkID, from address: String) {
-        guard localIdentity != nil, !network.registry.isSuspended else {
+        guard localIdentity != nil, !network.registry.isSuspended,
+            !network.fullDisk.isOn(at: time.monotonic)
+        else {
             effects.append(.close(id))
             return
         }

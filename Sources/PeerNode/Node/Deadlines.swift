@@ -16,7 +16,8 @@ extension NodeCore {
         network.budget.nextDeadline.map { deadlines.append($0) }
         network.addressNews.due.map { deadlines.append($0) }
         // What nothing is done about now must not keep the loop awake.
-        if mayDialPeers { network.registry.nextDeadline.map { deadlines.append($0) } }
+        let rest = network.fullDisk.until
+        if mayDialPeers { network.registry.nextDeadline.map { deadlines.append(max($0, rest)) } }
         deadlines += network.contests.map(\.deadline)
         for join in network.joins {
             join.deadline.map { deadlines.append($0) }
@@ -24,13 +25,13 @@ extension NodeCore {
             if join.stage == .searching, join.dial == nil, join.connection == nil,
                 !join.addresses.isEmpty, !network.registry.isSuspended
             {
-                deadlines.append(join.nextDial)
+                deadlines.append(max(join.nextDial, rest))
             }
         }
         if let linking = network.linking {
             deadlines.append(linking.deadline)
             if linking.isWaitingToDial, !network.registry.isSuspended {
-                deadlines.append(linking.nextDial)
+                deadlines.append(max(linking.nextDial, rest))
             }
         }
         deadlines += subscriptions.waiters.map(\.deadline)
@@ -103,7 +104,9 @@ extension NodeCore {
     }
 
     private func dialWhenDue() {
-        guard !network.registry.isSuspended, mayLink else { return }
+        guard !network.registry.isSuspended, mayLink,
+            !network.fullDisk.isOn(at: time.monotonic)
+        else { return }
         for index in network.joins.indices {
             guard let address = network.joins[index].addressDue(now: time.monotonic) else {
                 continue

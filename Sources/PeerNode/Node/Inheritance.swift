@@ -105,6 +105,7 @@ extension NodeCore {
         network.nextJoinDial = former.network.nextJoinDial
         network.registry.goOn(after: former.network.registry)
         network.issuedLink = former.network.issuedLink
+        network.fullDisk = former.network.fullDisk
         network.copies = former.network.copies
         // Whoever waited was told to ask again; and this is no start.
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }

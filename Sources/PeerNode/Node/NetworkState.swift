@@ -32,6 +32,8 @@ struct NetworkState {
     /// Workspaces in which somebody is not reached any more who may have been told to others.
     var lostReach: Set<Int64> = []
     var announces: Bool
+    /// Whether links are of no use, because what they bring cannot be kept.
+    var fullDisk = FullDiskRest()
     /// Who was linked in this run, and is gone.
     var departures = Departures()
     /// What is called into the local network, and heard there.

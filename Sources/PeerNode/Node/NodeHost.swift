@@ -101,7 +101,9 @@ public final class NodeHost {
             var effects = core.takeEffects()
             effects += try handle(inputs)
             effects += try core.endTurn()
+            let commits = connection.commitCount
             try store.commit()
+            if connection.commitCount > commits { core.network.fullDisk.end() }
             core.didCommit()
             mustEmptyLog = mustEmptyLog || core.hasErased
             core.hasErased = false
@@ -255,6 +257,7 @@ public final class NodeHost {
             (store, core) = (bare.store, bare)
         }
         core.goOn(after: former, writingStop, isTold: !isFirst)
+        if error.kind == .full { core.network.fullDisk.lengthen(at: time.monotonic) }
         if core.network.registry.isSuspended, !former.network.registry.isSuspended {
             effects.append(.setNetwork(isOn: false))
         }

@@ -117,10 +117,10 @@ import WorkspaceTestKit
         try mina.ok("peer.add", ["address": "10.9.9.9"])
         let lost = try finding("peer", mina)
         #expect(lost["state"] == "warn")
-        #expect(
-            lost["message"]
-                == "10.9.9.9:29790 not connected: the connection was refused; never seen; "
-                + "addresses 10.9.9.9:29790")
+        let told =
+            "10.9.9.9:29790 not connected: the connection was refused; never seen; "
+            + "addresses 10.9.9.9:29790"
+        #expect(lost["message"] == .string(told))
         try mina.ok("peer.remove", ["peer": "10.9.9.9:29790"])
         let joon = try bench.guest("Joon", of: mina)
         #expect(try finding("peer", mina)["state"] == "ok")

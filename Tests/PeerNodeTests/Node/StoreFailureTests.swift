@@ -144,6 +144,41 @@ import WorkspaceTestKit
         #expect(try mina.log() == ["before"])
     }
 
+    /// Whoever is linked again at once fails again at once.
+    @Test func `leaves links alone for a while, where the disk is full, and then takes all of it`()
+        throws
+    {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(10_000)
+        let dialled = mina.dialled.count + joon.dialled.count
+        let sent = (0..<20).map { "while it is full \($0)" }
+        for text in sent {
+            mina.plant(.commitBefore(0), .full)
+            try joon.send(text)
+            bench.advance(500)
+        }
+        #expect(mina.dialled.count + joon.dialled.count - dialled < 12)
+        bench.advance(120_000)
+        #expect(Set(try mina.log()) == Set(sent))
+    }
+
+    @Test func `rests twice as long after each turn that fails for want of room`() {
+        var rest = FullDiskRest()
+        #expect(!rest.isOn(at: 0))
+        var lengths: [UInt64] = []
+        for _ in 0..<7 {
+            rest.lengthen(at: 100)
+            #expect(rest.isOn(at: rest.until - 1) && !rest.isOn(at: rest.until))
+            lengths.append(rest.until - 100)
+        }
+        #expect(lengths == [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+        rest.end()
+        rest.lengthen(at: 0)
+        #expect(rest.until == 1_000)
+    }
+
     /// A disk that is full could not take a start that writes.
     @Test func `is recovered from without writing`() throws {
         let bench = CoreBench()
