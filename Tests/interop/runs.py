@@ -31,12 +31,6 @@ def read_run(run, before):
     kinds, grants, keys, lengths = map(spread, (kinds, grants, keys, lengths))
     assert len(columns) == 8, "all payloads are there"
     deps, at, hlc, operations = dict(deps), 0, 0, []
-    if isinstance(signatures, bytes):
-        assert len(signatures) == 64 * len(kinds), "a signature each"
-        signed = {p: signatures[64 * p : 64 * p + 64] for p in range(len(kinds))}
-    else:
-        signed = dict(signatures)
-        assert max(signed) == len(kinds) - 1 and len(signed) < len(kinds), "a run ends on one"
     candidates = before(device, inc, first - 1) if first else [b""]
     if LINK > 2:
         assert len(run) == 6 and len(run[4]) == (32 if first else 0), "what a run goes on from"
@@ -45,7 +39,7 @@ def read_run(run, before):
         hlc += hlcs[place]
         payload = payloads[at : at + lengths[place]]
         at += lengths[place]
-        signature = signed.get(place, b"")
+        signature = signatures[64 * place : 64 * place + 64]
         # A root's document is its own id, and it says zeros.
         said = ZEROS if first + place == 0 and kind == AUTHORITY and not any(
             grants[place]) else document
@@ -70,11 +64,4 @@ def write_run(document, operations):
     return [document, first.device, first.inc, first.seq, *behind, [
         packed(o.kind for o in operations), hlcs, packed(o.grant for o in operations),
         packed(o.keyid for o in operations), deps, packed(len(o.payload) for o in operations),
-        b"".join(o.payload for o in operations), write_signatures(operations)]]
-
-
-def write_signatures(operations):
-    """Of operations that came without one, a later one vouches for them."""
-    if all(o.signature for o in operations):
-        return b"".join(o.signature for o in operations)
-    return [[place, o.signature] for place, o in enumerate(operations) if o.signature]
+        b"".join(o.payload for o in operations), b"".join(o.signature for o in operations)]]

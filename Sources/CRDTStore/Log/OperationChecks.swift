@@ -16,16 +16,15 @@ public struct CheckedOperation: Sendable {
     /// Whether the payload did not come: length and hash in the header are what the sender says,
     /// and the signature vouches for them.
     public let isPayloadAbsent: Bool
-    /// The author's signature where it was verified, or made, here. Otherwise a later one of the run
-    /// vouches, and what came as this one's is not kept.
-    public fileprivate(set) var signature: Signature?
+    /// The author's signature, known to be good only when `isSignatureVerified`.
+    public let signature: Signature
+    /// Whether this very signature was verified, or made, here; otherwise a later one of the run
+    /// vouches.
+    public fileprivate(set) var isSignatureVerified: Bool
     /// What an authority operation says.
     public let authority: AuthorityPayload?
     /// What everybody may read of the root of a private document; `nil` in everything else.
     public let privateRoot: PrivatePayload.Clear?
-
-    /// Whether this very signature was verified, or made, here.
-    public var isSignatureVerified: Bool { signature != nil }
 
     /// What the next operation of the branch builds on.
     public var link: ChainLink { ChainLink(id: id, timestamp: header.timestamp) }
@@ -59,7 +58,11 @@ public enum OperationChecks {
         _ run: OperationRun, after previous: ChainLink?, signedHere: Bool = false
     ) throws(Rejection) -> [CheckedOperation] {
         var operations = try chained(run, after: previous)
-        if !signedHere { try authenticate(&operations, of: run) }
+        if signedHere {
+            for index in operations.indices { operations[index].isSignatureVerified = true }
+        } else {
+            try authenticate(&operations)
+        }
         return operations
     }
 
@@ -135,7 +138,7 @@ public enum OperationChecks {
         return CheckedOperation(
             header: header, id: id, payload: entry.payload,
             isPayloadAbsent: entry.absent != nil, signature: entry.signature,
-            authority: authority, privateRoot: privateRoot)
+            isSignatureVerified: false, authority: authority, privateRoot: privateRoot)
     }
 
     /// Checks the form of kinds 3 to 5, as far as it is judged without a key, and gives back the
@@ -205,23 +208,72 @@ public enum OperationChecks {
 
     // MARK: Authenticity
 
-    /// Verifies as few signatures as cover the run, and drops all others.
-    private static func authenticate(
-        _ operations: inout [CheckedOperation], of run: OperationRun
-    ) throws(Rejection) {
-        let vouchers = run.vouchers { place in
-            guard let signature = run.entries[place].signature else { return false }
-            return OperationSigning.verify(
-                signature, of: operations[place].id, by: run.log.device)
-        }
-        guard let vouchers else { throw .badSignature }
-        var next = vouchers.startIndex
-        for place in operations.indices {
-            if next < vouchers.endIndex, vouchers[next] == place {
-                next += 1
-            } else {
-                operations[place].signature = nil
+    /// Verifies as few signatures as cover the run: the last one, and whichever lies too far in
+    /// front of the one that was verified last. Authority operations each verify by themselves.
+    private static func authenticate(_ operations: inout [CheckedOperation]) throws(Rejection) {
+        var voucher: Int?
+        var covered = Covered()
+        for index in operations.indices.reversed() {
+            covered.add(operations[index].header)
+            if let voucher, operations[index].header.kind != OperationKind.authority.rawValue,
+                operations[index].isInSegment(of: operations[voucher]), covered.isBounded
+            {
+                continue
             }
+            let next = try firstVerified(in: &operations, from: index, before: voucher)
+            // What the vouching operation has itself does not count (PROTOCOL.md, 2).
+            covered = Covered()
+            for operation in operations[index..<next] { covered.add(operation.header) }
+            voucher = next
         }
+    }
+
+    /// What one signature vouches for besides its own operation: so little that all of it goes
+    /// through one message, however little was asked for.
+    private struct Covered {
+        private var payloadBytes = 0
+        private var dependencies = 0
+
+        mutating func add(_ header: OperationHeader) {
+            payloadBytes += header.payloadLength
+            dependencies += header.dependencies.count
+        }
+
+        var isBounded: Bool {
+            payloadBytes <= Limits.runPayloadBytesMax && dependencies <= Limits.runDependenciesMax
+        }
+    }
+
+    /// The first operation from `index` on whose signature verifies and covers `index`.
+    ///
+    /// Almost always that is `index` itself. An author who signs garbage in the middle of a
+    /// segment must not get an honest relay, who has other runs than we, refused.
+    private static func firstVerified(
+        in operations: inout [CheckedOperation], from index: Int, before voucher: Int?
+    ) throws(Rejection) -> Int {
+        let isAuthority = operations[index].header.kind == OperationKind.authority.rawValue
+        let end = isAuthority ? index + 1 : voucher ?? operations.count
+        var covered = Covered()
+        for candidate in index..<end {
+            guard operations[candidate].isInSegment(of: operations[index]), covered.isBounded
+            else { break }
+            if verified(operations[candidate]) {
+                operations[candidate].isSignatureVerified = true
+                return candidate
+            }
+            covered.add(operations[candidate].header)
+        }
+        throw .badSignature
+    }
+
+    private static func verified(_ operation: CheckedOperation) -> Bool {
+        OperationSigning.verify(
+            operation.signature, of: operation.id, by: operation.header.device)
+    }
+}
+
+extension CheckedOperation {
+    fileprivate func isInSegment(of other: CheckedOperation) -> Bool {
+        header.sequence / Limits.segmentLength == other.header.sequence / Limits.segmentLength
     }
 }

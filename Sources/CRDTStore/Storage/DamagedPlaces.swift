@@ -63,7 +63,7 @@ extension OperationStore {
             row.bind(3, grant)
             row.bind(4, key)
             row.bind(5, header.dependencies.isEmpty ? nil : encoded(header.dependencies))
-            row.bind(6, operation.signature?.bytes ?? [])
+            row.bind(6, operation.signature.bytes)
             row.bind(7, operation.isSignatureVerified ? 1 : 0)
             row.bind(8, operation.payload)
             row.bind(9, operation.id)

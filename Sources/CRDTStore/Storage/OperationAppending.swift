@@ -135,7 +135,7 @@ extension OperationStore {
             row.bind(9, key)
             row.bind(10, operation.id)
             row.bind(11, dependencies)
-            row.bind(12, operation.signature?.bytes ?? [])
+            row.bind(12, operation.signature.bytes)
             row.bind(13, operation.isSignatureVerified ? 1 : 0)
             row.bind(14, operation.payload)
         }

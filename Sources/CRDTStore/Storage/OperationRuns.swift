@@ -12,7 +12,7 @@ extension OperationStore {
     /// message, by `encodedBytesMax`. The first run is there whatever it takes.
     ///
     /// Each run ends on an operation whose own signature was verified here, for only such a run
-    /// convinces its receiver, and has the signatures that take it there alone. So the last one goes beyond `last`, and beyond the bytes, where the next
+    /// convinces its receiver. So the last one goes beyond `last`, and beyond the bytes, where the next
     /// verified signature lies beyond: by less than a segment.
     ///
     /// Where another branch is left, what comes before that place may be vouched for behind it, on the
@@ -65,8 +65,7 @@ extension OperationStore {
         }
         guard let entries = reading.finished, !entries.isEmpty else { return nil }
         let run = OperationRun(
-            log: log, firstSequence: first, previous: previous, entries: entries
-        ).sparingSignatures { reading.isSigned[$0] }
+            log: log, firstSequence: first, previous: previous, entries: entries)
         return (run, min(first + UInt64(entries.count - 1), end) + 1)
     }
 
@@ -107,8 +106,6 @@ extension OperationStore {
     private struct RunReading {
         var entries: [OperationRun.Entry] = []
         var byteCount = 0
-        /// Whether the signature of each was verified here.
-        var isSigned: [Bool] = []
         var lastSigned = -1
         var isFull = false
 
@@ -148,7 +145,6 @@ extension OperationStore {
             }
             reading.byteCount += byteCount
             reading.entries.append(entry)
-            reading.isSigned.append(row.integer(8) != 0)
             guard row.integer(8) != 0 else { return .next }
             reading.lastSigned = reading.entries.count - 1
             reading.isFull = UInt64(bitPattern: row.integer(0)) >= last
@@ -159,10 +155,9 @@ extension OperationStore {
     func entry(
         _ row: borrowing Row, _ sql: String, arrival: Int64
     ) throws(StorageError) -> OperationRun.Entry {
-        let signature = Signature(untrusted: row.blob(7))
         guard let grant = names.grant(row.integer(3)),
-            signature != nil || row.blob(7).isEmpty
-        else { throw StorageError(.corrupt, "an operation without grant, or half a signature") }
+            let signature = Signature(untrusted: row.blob(7))
+        else { throw StorageError(.corrupt, "an operation without grant or signature") }
         var keyID: KeyID?
         if let number = row.optionalInteger(4) { keyID = try names.key(number) }
         let payload = row.blob(6)

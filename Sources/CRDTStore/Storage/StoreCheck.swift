@@ -75,9 +75,8 @@ public enum StoreCheck {
             return "its bytes do not match its id"
         }
         guard stored.isSignatureVerified else { return nil }
-        guard let signature = stored.entry.signature else { return "its signature is missing" }
         let isGood = OperationSigning.verify(
-            signature, of: stored.place.link.id, by: stored.log.device)
+            stored.entry.signature, of: stored.place.link.id, by: stored.log.device)
         return isGood ? nil : "its signature no longer verifies"
     }
 

@@ -1,4 +1,3 @@
-import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
@@ -29,14 +28,6 @@ struct AppendedRun {
         own = run
         tip = next.tip
         return true
-    }
-
-    /// The same, where a burst is pushed with the signatures alone that somebody needs.
-    var sparingSignatures: AppendedRun {
-        guard let own, own.entries.count > 1 else { return self }
-        var spared = self
-        spared.own = own.sparingSignatures { _ in true }
-        return spared
     }
 }
 

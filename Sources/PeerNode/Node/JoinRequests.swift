@@ -365,7 +365,10 @@ extension NodeCore {
         _ id: String, in workspace: Workspace
     ) throws(NodeError) -> JoinRequestGroup {
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
-        guard let found = joinRequests(of: workspace).first(where: { $0.id == id }) else {
+        // Who asks again by the same invite, after another end, asks under the same id.
+        let named = joinRequests(of: workspace).filter { $0.id == id }
+        let waiting = named.last { state(of: $0, in: workspace) == .pending }
+        guard let found = waiting ?? named.last else {
             throw .notFound("request", id, field: "id", hint: "wsx-node request list")
         }
         return found

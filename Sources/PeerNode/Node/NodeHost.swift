@@ -271,6 +271,8 @@ public final class NodeHost {
         let reading = openCalls.filter { error.kind == .full && $0.value.isReading }
             .sorted { ($0.key.connection, $0.key.number) < ($1.key.connection, $1.key.number) }
         var effects = refuseOpenCalls(failure, except: Set(reading.map(\.key)))
+        // What it had to say when it was made would be gone with the first question.
+        if !reading.isEmpty { effects += core.takeEffects() }
         for (call, asked) in reading {
             let answer = try? core.handle(
                 .call(call, method: asked.method, arguments: asked.arguments))

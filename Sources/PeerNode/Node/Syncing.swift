@@ -290,7 +290,7 @@ extension NodeCore {
         var rounds = 0
         while rounds < 4, !appended.isEmpty || !moved.isEmpty || !needed.isEmpty || hasIngested {
             rounds += 1
-            let stored = appended.map(\.sparingSignatures)
+            let stored = appended
             let branches = moved
             let logs = needed
             appended = []

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// `ops`: runs of operations in columns, so that what repeats is said once.
 ///
-/// All payloads are one long byte string; each is copied once, into its entry.
+/// Payloads and signatures are two long byte strings; each is copied once, into its entry.
 extension CBOREncoder {
     mutating func operations(
         _ workspace: WorkspaceNumber, request: RequestNumber, _ runs: [OperationRun],
@@ -70,26 +70,8 @@ extension CBOREncoder {
         lengths.encode(to: &self) { encoder, length in encoder.int(length) }
         byteStringHead(count: payloadBytes)
         for index in entries.indices { item(raw: entries[index].payload[...]) }
-        signatures(entries)
-    }
-
-    /// One byte string where all are there, else each by its place.
-    private mutating func signatures(_ entries: [OperationRun.Entry]) {
-        let signed = entries.indices.filter { entries[$0].signature != nil }
-        if signed.count == entries.count {
-            byteStringHead(count: entries.count * Signature.byteCount)
-            for place in signed {
-                entries[place].signature.map { item(raw: $0.bytes[...]) }
-            }
-            return
-        }
-        array(count: signed.count)
-        for place in signed {
-            guard let signature = entries[place].signature else { continue }
-            array(count: 2)
-            int(place)
-            byteString(signature.bytes)
-        }
+        byteStringHead(count: entries.count * Signature.byteCount)
+        for index in entries.indices { item(raw: entries[index].signature.bytes[...]) }
     }
 
     private mutating func timestamps(_ entries: [OperationRun.Entry]) {
@@ -135,10 +117,7 @@ extension OperationRun {
     /// What the run is likely to cost, for reserving memory.
     var encodedBytesEstimate: Int {
         entries.indices.reduce(into: 256) { sum, index in
-            let entry = entries[index]
-            sum +=
-                entry.payload.count + 12 + 84 * entry.dependencies.count
-                + (entry.signature == nil ? 0 : Signature.byteCount)
+            sum += entries[index].payload.count + 76 + 84 * entries[index].dependencies.count
         }
     }
 }

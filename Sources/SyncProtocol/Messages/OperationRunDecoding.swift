@@ -8,12 +8,7 @@ extension SyncMessage {
         let request = try body.uint(as: RequestNumber.self)
         try body.key(exactly: 3)
         var runs: [OperationRun] = []
-        var room = Limits.operationsPerMessageMax
-        for _ in 0..<(try body.arrayCount()) {
-            let run = try body.run(limit: room)
-            room -= run.entries.count
-            runs.append(run)
-        }
+        for _ in 0..<(try body.arrayCount()) { runs.append(try body.run()) }
         try body.key(exactly: 4)
         return .operations(workspace, request: request, runs, isComplete: try body.bool())
     }
@@ -28,13 +23,12 @@ private struct Columns {
     let dependencies: [(place: Int, references: [OperationReference])]
     let lengths: RunLengths<Int>
     let payloads: Range<Int>
-    let signatures: [Signature?]
+    let signatures: Range<Int>
     let absent: [Int: OperationRun.AbsentPayload]
 }
 
 extension CBORDecoder {
-    /// - Parameter limit: how many operations there may be.
-    fileprivate mutating func run(limit: Int) throws(Malformed) -> OperationRun {
+    fileprivate mutating func run() throws(Malformed) -> OperationRun {
         try arrayCount(exactly: 6)
         let document: DocumentID = try identifier32()
         let device: DeviceID = try identifier32()
@@ -42,7 +36,7 @@ extension CBORDecoder {
         let start = position
         let first = try uint()
         let previous = try previous(before: first)
-        let columns = try columns(limit: limit)
+        let columns = try columns()
         // The sequence after the run must exist, so that nobody's `+ 1` overflows.
         let (_, overflows) = first.addingReportingOverflow(UInt64(columns.timestamps.count))
         guard !overflows else { throw Malformed(.outOfRange, at: start) }
@@ -59,11 +53,13 @@ extension CBORDecoder {
         return nil
     }
 
-    private mutating func columns(limit: Int) throws(Malformed) -> Columns {
+    private mutating func columns() throws(Malformed) -> Columns {
         let shape = position
         let columnCount = try arrayCount(max: 9)
         guard columnCount >= 8 else { throw Malformed(.countExceeded, at: shape) }
         let start = position
+        // Each entry has a signature further on, which bounds what the counts may claim.
+        let limit = (bytes.count - position) / Signature.byteCount
         let kinds = try RunLengths(from: &self, limit: limit) {
             (decoder) throws(Malformed) in try decoder.uint()
         }
@@ -82,44 +78,16 @@ extension CBORDecoder {
             try decoder.int(max: Limits.authPayloadBytesMax)
         }
         let payloads = try byteStringRange()
+        let signatures = try byteStringRange()
         guard grants.count == count, keys.count == count, lengths.count == count,
-            lengths.total(atMost: payloads.count) == payloads.count
+            lengths.total(atMost: payloads.count) == payloads.count,
+            signatures.count == count * Signature.byteCount
         else { throw Malformed(.inconsistent, at: start) }
-        let signatures = try signatures(count: count)
         let absent = columnCount == 9 ? try absentPayloads(lengths) : [:]
         return Columns(
             kinds: kinds, timestamps: timestamps, grants: grants, keys: keys,
             dependencies: dependencies, lengths: lengths, payloads: payloads,
             signatures: signatures, absent: absent)
-    }
-
-    /// One byte string where every operation has a signature; else each by its place, the last operation's
-    /// too, without which nobody takes the run.
-    private mutating func signatures(count: Int) throws(Malformed) -> [Signature?] {
-        let start = position
-        if try peek() == .byteString {
-            let range = try byteStringRange()
-            guard range.count == count * Signature.byteCount else {
-                throw Malformed(.inconsistent, at: start)
-            }
-            return (0..<count).map { place in
-                let first = range.lowerBound + place * Signature.byteCount
-                return Signature(untrusted: Array(bytes[first..<first + Signature.byteCount]))
-            }
-        }
-        var signatures = [Signature?](repeating: nil, count: count)
-        var next = 0
-        let signed = try arrayCount(max: count - 1)
-        for _ in 0..<signed {
-            try arrayCount(exactly: 2)
-            let place = try int(max: count - 1)
-            guard place >= next else { throw Malformed(.keysOutOfOrder, at: start) }
-            signatures[place] = Signature(
-                untrusted: try byteString(exactly: Signature.byteCount))
-            next = place + 1
-        }
-        guard next == count else { throw Malformed(.inconsistent, at: start) }
-        return signatures
     }
 
     /// The ninth column: not empty, ascending, and only where the column of lengths says 0.
@@ -155,6 +123,7 @@ extension CBORDecoder {
         var keys = columns.keys.makeCursor()
         var lengths = columns.lengths.makeCursor()
         var payload = columns.payloads.lowerBound
+        var signature = columns.signatures.lowerBound
         var dependent = 0
         var entries: [OperationRun.Entry] = []
         entries.reserveCapacity(columns.timestamps.count)
@@ -167,14 +136,16 @@ extension CBORDecoder {
                 dependent += 1
             }
             let payloadEnd = payload + lengths.next()
+            let signatureEnd = signature + Signature.byteCount
             entries.append(
                 OperationRun.Entry(
                     kind: kinds.next(), timestamp: columns.timestamps[place],
                     grant: grants.next(), keyID: keys.next(), dependencies: references,
                     payload: [UInt8](bytes[payload..<payloadEnd]),
                     absent: columns.absent.isEmpty ? nil : columns.absent[place],
-                    signature: columns.signatures[place]))
+                    signature: Signature([UInt8](bytes[signature..<signatureEnd]))))
             payload = payloadEnd
+            signature = signatureEnd
         }
         return entries
     }

@@ -1,8 +1,8 @@
 /// Consecutive operations of one branch of one log, as they travel: without what the receiver
 /// computes itself (payload hashes, and the previous ids of all but the first).
 ///
-/// The last entry carries a signature that the sender verified, so one check covers all of them, and
-/// of the others those alone need one that it does not cover (PROTOCOL.md, 2 "Authentic" and 5.3).
+/// The last entry carries a signature that the sender verified, so one check covers all of them
+/// (PROTOCOL.md, 2 "Authentic" and 5.3).
 public struct OperationRun: Sendable, Equatable {
     /// What is left of a payload that was erased, or that never came: enough for the header.
     public struct AbsentPayload: Sendable, Equatable {
@@ -34,14 +34,14 @@ public struct OperationRun: Sendable, Equatable {
         public var payload: [UInt8]
         /// Set where the payload is not there. Only content may be without.
         public var absent: AbsentPayload?
-        /// The author's signature over the id; `nil` where a later one of the run vouches.
-        public var signature: Signature?
+        /// The author's signature over the id.
+        public var signature: Signature
 
         /// An entry with the given header fields, payload and signature.
         public init(
             kind: UInt64, timestamp: HybridTimestamp, grant: OperationID, keyID: KeyID?,
             dependencies: [OperationReference], payload: [UInt8],
-            absent: AbsentPayload? = nil, signature: Signature?
+            absent: AbsentPayload? = nil, signature: Signature
         ) {
             self.kind = kind
             self.timestamp = timestamp
@@ -59,8 +59,8 @@ public struct OperationRun: Sendable, Equatable {
         /// An upper bound of what the entry adds to an `ops` message, in bytes: every column may
         /// begin a new group with it. Whoever fills a message counts by this, or it does not fit.
         public var encodedBytesMax: Int {
-            payload.count + 104 + 10 + 84 * dependencies.count + (absent == nil ? 0 : 48)
-                + (signature == nil ? 0 : Signature.byteCount + 8)
+            payload.count + Signature.byteCount + 104 + 10 + 84 * dependencies.count
+                + (absent == nil ? 0 : 48)
         }
     }
 

@@ -10,9 +10,6 @@ extension Limits {
     public static let messageBytesMax = 256 * 1024
     /// One `ops` message: the answer to a pull.
     public static let operationsMessageBytesMax = 1024 * 1024
-    /// Operations in one `ops` message. An answer that fills it has fewer: without a payload and a
-    /// signature one counts as 114 bytes.
-    public static let operationsPerMessageMax = 16_384
     /// Messages of one link whose rest is still to come: an answer to a pull, and what is more urgent.
     public static let unfinishedPerLinkBytesMax = operationsMessageBytesMax + 2 * messageBytesMax
     /// The same of all links together, for they may be many.

@@ -26,15 +26,12 @@ extension OperationRun {
     func withGarbage(at places: some Sequence<Int>) -> OperationRun {
         var run = self
         for place in places {
-            var bytes = run.entries[place].signature?.bytes ?? Signature.zero.bytes
+            var bytes = run.entries[place].signature.bytes
             bytes[0] ^= 1
             run.entries[place].signature = Signature(bytes)
         }
         return run
     }
-
-    /// As it is sent, where all of its signatures are good.
-    var spared: OperationRun { sparingSignatures { _ in true } }
 }
 
 @Suite struct `A run of operations` {
@@ -136,7 +133,7 @@ extension OperationRun {
         let log = Self.log(3)
         for index in 0..<64 {
             var run = log.run
-            var bytes = run.entries[2].signature?.bytes ?? []
+            var bytes = run.entries[2].signature.bytes
             bytes[index] ^= 0x40
             run.entries[2].signature = Signature(bytes)
             #expect(refusal(of: run) == .badSignature)

@@ -29,7 +29,7 @@ import WorkspaceTestKit
         for store in [store, try committed(store).reopened()] {
             let run = try store.operations.run(
                 of: branch, from: 0, through: 3, byteCountMax: .max)
-            #expect(run == log.run.spared)
+            #expect(run == log.run)
             for (place, operation) in log.operations.enumerated() {
                 let found = try #require(
                     try store.operations.find(log.reference(place), in: log.document))
@@ -37,7 +37,7 @@ import WorkspaceTestKit
                 #expect(found.sequence == UInt64(place))
                 let read = try #require(try store.operations.operation(found.arrival))
                 #expect(read.place == found && read.log == log.name)
-                #expect(read.entry == log.run.spared.entries[place])
+                #expect(read.entry == log.run.entries[place])
                 #expect(store.operations.grant(read.grantNumber) == operation.header.grant)
                 #expect(
                     store.operations.number(ofGrant: operation.header.grant) == read.grantNumber)

@@ -33,15 +33,11 @@ enum StoredLog {
             citing: checked.map { _ in floor == 0 ? [] : [Self.place(sortedAt: floor)] })
     }
 
-    /// Has the signature at a place as if it had been verified.
-    static func verify(
-        _ log: WrittenLog, at place: Int, of branch: Int64, in store: NodeStore
-    ) throws {
+    /// Says that the signature at a place was verified.
+    static func verify(at place: Int64, of branch: Int64, in store: NodeStore) throws {
         try store.begin()
-        let sql = "UPDATE operation SET sigok = 1, sig = ? WHERE lid = ? AND seq = ?"
-        try store.connection.statement(sql).run(
-            .blob(log.operations[place].signature.bytes), .integer(branch),
-            .integer(Int64(place)))
+        try store.connection.statement("UPDATE operation SET sigok = 1 WHERE lid = ? AND seq = ?")
+            .run(.integer(branch), .integer(place))
     }
 
     /// Some operation that is displayed there.

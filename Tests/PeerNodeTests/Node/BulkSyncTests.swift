@@ -38,26 +38,6 @@ import WorkspaceTestKit
         #expect(try joon.digest() == mina.digest())
     }
 
-    /// Of 2,500 messages of one author four have a signature that anybody needs.
-    @Test func `A history goes on from whoever has few of its signatures`() throws {
-        let bench = CoreBench()
-        let mina = try bench.node("Mina")
-        try mina.ok("policy.set", ["who_may_invite": "members"])
-        mina.turn(calls(2_500))
-        bench.settle()
-        let joon = try bench.guest("Joon", of: mina)
-        bench.advance(5_000)
-        #expect(try mina.count("FROM operation WHERE sig <> x''") > 2_500)
-        let signed = try joon.count("FROM operation WHERE sig <> x''")
-        #expect(try signed == verifiedCount(joon) && signed < 40)
-        mina.kill()
-        let wim = try bench.guest("Wim", of: joon)
-        bench.advance(5_000)
-        #expect(try wim.rowCount("message") == 2_500)
-        #expect(try wim.digest() == joon.digest())
-        #expect(try wim.ok("node.check")["problem_count"] == 0)
-    }
-
     @Test func `The first message after joining is pushed at once`() throws {
         let (bench, mina, joon) = try pair()
         let call = mina.begin("message.send", ["channel": "general", "text": "welcome"])
@@ -103,11 +83,5 @@ import WorkspaceTestKit
 
     private func verifiedCount(_ node: BenchNode) throws -> Int64 {
         try node.connection?.statement("SELECT sum(sigok) FROM operation").integer() ?? 0
-    }
-}
-
-extension BenchNode {
-    fileprivate func count(_ rows: String) throws -> Int64 {
-        try connection?.statement("SELECT count(*) \(rows)").integer() ?? 0
     }
 }

@@ -98,9 +98,7 @@ private final class ScatteredWork {
             for document in core.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.store.operations.forEachOperation(in: document, of: workspace.number) {
                     (stored) throws(StorageError) in
-                    // Each is somebody's own, who has its signature.
-                    guard let signature = stored.entry.signature, seen.insert(signature).inserted
-                    else { return }
+                    guard seen.insert(stored.entry.signature).inserted else { return }
                     runs.append(
                         OperationRun(
                             log: stored.log, firstSequence: stored.place.sequence,

@@ -45,8 +45,7 @@ import WorkspaceTestKit
             run.entries = operations.flatMap { $0.run(in: document).entries }
             let isSigned = chance.oneIn(3)
             for index in run.entries.indices.dropLast() where !isSigned && !chance.oneIn(200) {
-                run.entries[index].signature =
-                    chance.oneIn(2) ? nil : run.entries[run.entries.endIndex - 1].signature
+                run.entries[index].signature = run.entries[run.entries.endIndex - 1].signature
             }
             return (run, log)
         }

@@ -135,7 +135,7 @@ import WorkspaceTestKit
         bench.advance(1_000)
         for number in UInt64(1)...3 {
             let answer = mina.answer(to: CallID(connection: 5, number: number))
-            let value = try #require(answer).get()
+            let value = try #require(answer, "\(number)").get()
             #expect(number == 2 || value.items.count == 1, "\(number)")
         }
         let sent = mina.answer(to: CallID(connection: 5, number: 4))

@@ -103,10 +103,9 @@ struct SlowAudit {
                     action: payload.action, cuts: CutTable(payload.cuts),
                     introducedKey: payload.newKey, namedKey: payload.namedKey))
             keptTips[stored.place.link.id] = payload.cuts
-            let isSigned = stored.entry.signature.map {
-                OperationSigning.verify($0, of: stored.place.link.id, by: header.device)
-            }
-            if isSigned != true {
+            if !OperationSigning.verify(
+                stored.entry.signature, of: stored.place.link.id, by: header.device)
+            {
                 complain("stores authority that nobody signed")
             }
         }

@@ -132,7 +132,7 @@ struct ModelReplica: Replica {
                     entries: [OperationRun.Entry](run.entries[place...]))
             }
             let id = Self.id(of: run.log, previous: previous, payload: entry.payload)
-            guard entry.signature?.bytes == id.bytes + id.bytes else { return nil }
+            guard entry.signature.bytes == id.bytes + id.bytes else { return nil }
             store(
                 Stored(
                     log: run.log, sequence: sequence, id: id, previous: previous, entry: entry))

@@ -102,9 +102,8 @@ extension FrozenScene {
             for document in core.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.store.operations.forEachOperation(in: document, of: workspace.number) {
                     (stored) throws(StorageError) in
-                    // Each is somebody's own, who has its signature.
                     let signed = try Self.signed(stored, in: core.store.operations)
-                    if let signed { operations[signed.id] = signed }
+                    operations[signed.id] = signed
                 }
             }
         }
@@ -143,9 +142,8 @@ extension FrozenScene {
 
     private static func signed(
         _ stored: StoredOperation, in operations: OperationStore
-    ) throws(StorageError) -> SignedOperation? {
+    ) throws(StorageError) -> SignedOperation {
         let (entry, place) = (stored.entry, stored.place)
-        guard let signature = entry.signature else { return nil }
         let header = OperationHeader(
             kind: entry.kind,
             document: stored.isRoot ? .zero : stored.log.document,
@@ -156,7 +154,7 @@ extension FrozenScene {
             payloadHash: OperationSigning.hash(ofPayload: entry.payload))
         return SignedOperation(
             header: header, id: place.link.id, payload: entry.payload,
-            signature: signature)
+            signature: entry.signature)
     }
 
     /// By time as far as citations allow; with a generator by its choice instead.
