@@ -128,7 +128,7 @@ import WorkspaceTestKit
         }
         mina.plant(.commitBefore(0), .full)
         mina.turn([
-            call(1, "search", ["query": "before"]), call(2, "node.status", [:]),
+            call(1, "channel.list", [:]), call(2, "node.status", [:]),
             call(3, "message.history", ["channel": "general"]),
             call(4, "message.send", ["channel": "general", "text": "no room"]),
         ])
@@ -136,7 +136,7 @@ import WorkspaceTestKit
         for number in UInt64(1)...3 {
             let answer = mina.answer(to: CallID(connection: 5, number: number))
             let value = try #require(answer, "\(number)").get()
-            #expect(number == 2 || value.items.count == 1, "\(number)")
+            #expect(number == 2 || !value.items.isEmpty, "\(number)")
         }
         let sent = mina.answer(to: CallID(connection: 5, number: 4))
         guard case .failure(let error)? = sent else { return #expect(Bool(false), "was sent") }
