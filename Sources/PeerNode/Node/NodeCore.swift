@@ -361,10 +361,11 @@ final class NodeCore {
             ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
             ".doctor", ".metrics", "events.", "search", ".find", "profile.of", "typing.",
         ]
-        // The position of a named reader is written.
-        let isNamed =
+        // The position of a named reader is written, and that the words of the phrase were shown.
+        let isNoted =
             method == "events.ack" || arguments["name"] != nil || arguments["mark_all"] == true
-        return !isNamed && reads.contains { method.contains($0) }
+            || arguments["phrase"] == true
+        return !isNoted && reads.contains { method.contains($0) }
     }
 
     /// Runs store code inside a command; a failure ends the turn.

@@ -144,6 +144,16 @@ import WorkspaceTestKit
         #expect(try mina.log() == ["before"])
     }
 
+    /// They are shown once: not before it is kept that they were.
+    @Test func `shows no recovery phrase, where the disk is full`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        mina.plant(.commitBefore(0), .full)
+        #expect(try mina.refused("identity.show", ["phrase": true]).kind == .storageFull)
+        try mina.ok("identity.show", ["phrase": true])
+        _ = try mina.refused("identity.show", ["phrase": true])
+    }
+
     /// Whoever is linked again at once fails again at once.
     @Test func `leaves links alone for a while, where the disk is full, and then takes all of it`()
         throws
