@@ -23,6 +23,9 @@ MUTANTS ?= 2000
 LIVES ?= 100000
 # In how many of them one process does that.
 LIVES_PART = 200
+# How many nodes `campaign-crowd` has, and about how many links each of them, 0 for all.
+NODES ?= 1000
+LINKS ?= 16
 # How many stores `campaign-rot` damages.
 ROTS ?= 1000
 # How many histories of each kind `campaign-reader` compares.
@@ -61,7 +64,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crash campaign-disk campaign-kill trial mutants lint interop bench clean
+.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crowd campaign-crash campaign-disk campaign-kill trial mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -130,6 +133,10 @@ campaign-sim: setup ## teams with faulty disks, clocks, links and machines put b
 	        -Xswiftc -enable-testing --scratch-path $(FUZZ) $(TESTING) --filter 'Lives by chance' \
 	        | grep -avE 'Test case passing'; \
 	done
+
+campaign-crowd: setup ## bytes and turns of a message, a return and a join among NODES=1000 with LINKS=16 each (0: all to all)
+	WSX_FUZZ=crowd WSX_NODES=$(NODES) WSX_LINKS=$(LINKS) $(SWIFT) test -c release -Xswiftc -enable-testing \
+	    --scratch-path $(FUZZ) $(TESTING) --filter 'A crowd on the virtual network'
 
 campaign-crash: $(READY) $(SHIM) ## power cuts at every write of recorded lives; N=2000 torn images, LIVE=NAME one life
 	$(CAMPAIGN) N=$(or $(N),2000) python3 -B Tests/campaigns/crash.py $(LIVE)

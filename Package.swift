@@ -96,6 +96,15 @@ case "lives":
     package.targets.first { $0.name == "PeerNodeTests" }?.sources = lives.map {
         "Simulation/\($0).swift"
     }
+case "crowd":
+    package.targets.removeAll { $0.name == "CRDTStoreTests" }
+    let crowd = [
+        "CrowdGraph", "CrowdReplica", "CrowdTests", "CrowdTraffic", "CrowdWorld",
+        "CrowdWorld+Events", "CrowdWorld+Reach",
+    ]
+    package.targets.first { $0.name == "PeerNodeTests" }?.sources = crowd.map {
+        "SyncProtocol/\($0).swift"
+    }
 case "bytes":
     // The fuzzer alone, which only links with the sanitizers that `make fuzz-NAME` names.
     package.targets.removeAll { $0.type == .test }
