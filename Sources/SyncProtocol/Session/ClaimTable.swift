@@ -174,7 +174,7 @@ struct ClaimTable: Sendable {
     /// that was given up.
     mutating func want(_ tip: LogTip, ownSequence: UInt64?) {
         let (log, point) = (tip.log, LogPoint(tip))
-        if claims[log]?.targets == [point], isUnderWay(log) { return }
+        if brings(point, of: log) { return }
         let count = claims[log]?.wanted[point] ?? 0
         guard count < Self.wantedMax,
             add(tip, ownSequence: ownSequence, isAuthority: false), var claim = claims[log],
@@ -306,12 +306,17 @@ struct ClaimTable: Sendable {
     /// Whether something that waits is asked for in time, once what it cites was.
     func isBlocked(_ log: LogName) -> Bool { causes.standing(of: log) == .blocked }
 
-    /// Whether a log is asked for without more ado.
-    private func isUnderWay(_ log: LogName) -> Bool {
-        switch claims[log]?.state {
-        case .queued: true
-        case .waiting: isBlocked(log)
-        case nil, .pulling, .elsewhere, .ignored: false
+    /// Whether a place is asked for without more ado: with the one end of its log that the peer
+    /// claims. Were it asked for besides, the log would have two ends, of which nobody could say what
+    /// each waits for. Where it is on another branch, it is missing still when that end has come.
+    private func brings(_ point: LogPoint, of log: LogName) -> Bool {
+        guard let claim = claims[log], claim.targets.count == 1,
+            claim.targets.allSatisfy({ $0 == point || $0.sequence > point.sequence })
+        else { return false }
+        switch claim.state {
+        case .queued, .pulling: return true
+        case .waiting: return isBlocked(log)
+        case .elsewhere, .ignored: return false
         }
     }
 
