@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+/// Arrows between the folders of the node go one way. Those that do not yet are listed, and so are
+/// the figures of what is to become smaller: `HouseRatchet`.
+///
+/// `WSX_UPDATE_PAGES=1 make test TESTS='--filter ArrowTests'` writes down what has become less. What
+/// has become more is written only where the file is not there, as after folders got other names.
+@Suite struct `The rooms of the node` {
+    private static let root = "Sources/PeerNode"
+
+    private static let rooms = Result {
+        try HouseRooms(SourceTree.swiftFiles(under: root), under: root)
+    }
+
+    @Test func `are walled no worse than is listed`() throws {
+        let rooms = try Self.rooms.get()
+        let now = try HouseRatchet(of: rooms)
+        if ProcessInfo.processInfo.environment["WSX_UPDATE_PAGES"] == "1" {
+            let listed = try? HouseRatchet(parsing: SourceTree.text(HouseRatchet.path))
+            let url = SourceTree.root.appendingPathComponent(HouseRatchet.path)
+            try (listed?.tightened(to: now) ?? now).text
+                .write(to: url, atomically: true, encoding: .utf8)
+        }
+        let listed = try HouseRatchet(parsing: SourceTree.text(HouseRatchet.path))
+        let problems = listed.problems(with: now)
+        let reasons = rooms.pairs.map { rooms.reason(for: $0) + "; " + rooms.reason(for: $0.back) }
+        #expect(problems == [], "\(rooms.table)\n\(reasons.joined(separator: "\n"))")
+    }
+
+    // MARK: The ratchet itself
+
+    private static func ratchet(_ lines: String...) throws -> HouseRatchet {
+        try HouseRatchet(parsing: lines.joined(separator: "\n"))
+    }
+
+    @Test func `are listed with what is new, and without what is gone`() throws {
+        let listed = try Self.ratchet("A <> B", "A <> C", "fields Core 7", "lines Core 900")
+        #expect(listed.problems(with: listed) == [])
+        let now = try Self.ratchet("A <> B", "B <> C", "fields Core 8", "lines Core 800")
+        let problems = listed.problems(with: now)
+        #expect(problems.count == 4)
+        #expect(problems.contains { $0.hasPrefix("B <> C is new") })
+        #expect(problems.contains { $0.hasPrefix("A <> C is gone") })
+        #expect(problems.contains("fields Core is 8, and may be 7"))
+        #expect(problems.contains { $0.hasPrefix("lines Core is 800:") })
+    }
+
+    @Test func `are written down where they have become better alone`() throws {
+        let listed = try Self.ratchet("A <> B", "A <> C", "fields Core 7", "lines Core 900")
+        let now = try Self.ratchet("A <> B", "B <> C", "fields Core 8", "lines Core 800")
+        let tightened = try Self.ratchet("A <> B", "fields Core 7", "lines Core 800")
+        #expect(listed.tightened(to: now) == tightened)
+        #expect(try HouseRatchet(parsing: listed.text) == listed)
+        #expect(throws: HouseRatchet.Misread.self) { try Self.ratchet("fields Core many") }
+    }
+
+    // MARK: What is counted
+
+    private static func file(_ path: String, _ lines: String...) -> SourceTree.File {
+        SourceTree.File(path: "S/\(path)", text: lines.joined(separator: "\n"))
+    }
+
+    @Test func `name a type by its name, and not in a comment or where it is private`() throws {
+        let rooms = try HouseRooms(
+            [
+                Self.file("A/One.swift", "struct One {", "    let two: Two", "}"),
+                Self.file("B/Two.swift", "public final class Two {", "    var one: One?", "}"),
+                Self.file("B/Three.swift", "/// Four", "private struct Own {}", "enum Three {}"),
+                Self.file("C/Four.swift", "private struct Own {}", "struct Four { let t: Three }"),
+            ], under: "S")
+        #expect(rooms.pairs == [HouseRooms.Arrow(from: "A", to: "B")])
+        #expect(rooms.arrows[HouseRooms.Arrow(from: "A", to: "B")]?.types == ["Two"])
+        #expect(rooms.arrows[HouseRooms.Arrow(from: "C", to: "B")]?.types == ["Three"])
+        #expect(rooms.arrows.count == 3)
+    }
+
+    @Test func `have fields that are stored, and files that call each other`() throws {
+        let rooms = try HouseRooms(
+            [
+                Self.file(
+                    "A/Core.swift", "final class Core {", "    let a: Int", "    var b = 1",
+                    "    private(set) var c: Int? { didSet { one() } }", "    var d: Int { 1 }",
+                    "    var e: Int {", "        let inner = 1", "    }", "    static let f = 1",
+                    "    func one() { two() }", "}"),
+                Self.file("A/Two.swift", "extension Core {", "    func two() { three() }", "}"),
+                Self.file(
+                    "A/Three.swift", "extension Core {", "    func three() { self.one() }",
+                    "    func four() {}", "}"),
+                Self.file(
+                    "A/Five.swift", "extension Core {", "    private func five() { four() }",
+                    "}"),
+            ], under: "S")
+        let core = try #require(rooms.kinds["Core"])
+        #expect(core.storedFieldCount == 3)
+        #expect(core.files.count == 4)
+        #expect(core.lineCount == 11 + 3 + 4 + 3)
+        #expect(try rooms.largestCircle(of: "Core") == 3)
+        #expect(try rooms.largestCircle(of: "Nobody") == 0)
+    }
+}
