@@ -91,11 +91,10 @@ case "lives":
     package.targets.removeAll { $0.name == "CRDTStoreTests" }
     let lives = [
         "RandomLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit", "HostileScene",
-        "SyncScenesTests",
+        "SyncScenesTests", "BehaviourGuardTests", "BehaviourRecord",
     ]
-    package.targets.first { $0.name == "PeerNodeTests" }?.sources = lives.map {
-        "Simulation/\($0).swift"
-    }
+    package.targets.first { $0.name == "PeerNodeTests" }?.sources =
+        lives.map { "Simulation/\($0).swift" } + ["House/SourceTree.swift"]
 case "crowd":
     package.targets.removeAll { $0.name == "CRDTStoreTests" }
     let crowd = [

@@ -292,6 +292,7 @@ public final class SimulatedNode: SimulatedHost {
             perform(effect)
         }
         setAlarm()
+        world.onTurn?(self)
     }
 
     private func setAlarm() {

@@ -50,6 +50,8 @@ public final class SimulatedWorld {
     public private(set) var trace = TraceHash()
     /// Effects to look at, if a test wants to.
     public var onEffect: ((NodeEffect, SimulatedNode) -> Void)?
+    /// Called when a node has carried out a turn, if a test wants to look at it then.
+    public var onTurn: ((SimulatedNode) -> Void)?
 
     private var generator: SeededGenerator
     private var queue = EventQueue()
@@ -106,7 +108,7 @@ public final class SimulatedWorld {
         queue = EventQueue()
         networkStore?.end()
         networkStore = nil
-        onEffect = nil
+        (onEffect, onTurn) = (nil, nil)
         for node in nodes { node.end() }
         nodes = []
     }
