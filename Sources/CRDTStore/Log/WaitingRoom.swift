@@ -146,6 +146,8 @@ public struct WaitingRoom: Sendable {
             isAuthority = guest.isAuthority
             isAdmins = guest.isAdmins
         }
+
+        var rank: (UInt64, Int) { (number, (isAuthority ? 2 : 0) + (isAdmins ? 1 : 0)) }
     }
 
     /// Whose part of that is known.
@@ -416,7 +418,8 @@ public struct WaitingRoom: Sendable {
         while byteCount + bytes > Limits.waitingBytesMax {
             guard
                 let largest = usage.max(by: {
-                    ($0.value.byteCount, $0.key.number) < ($1.value.byteCount, $1.key.number)
+                    $0.value.byteCount == $1.value.byteCount
+                        ? $0.key.rank < $1.key.rank : $0.value.byteCount < $1.value.byteCount
                 }), largest.value.byteCount > used + bytes
             else { return false }
             forget { Source($0) == largest.key }

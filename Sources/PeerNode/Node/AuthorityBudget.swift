@@ -21,7 +21,7 @@ struct AuthorityBudget {
     }
 
     /// What is counted by itself.
-    enum Kind: Hashable {
+    enum Kind: UInt8 {
         /// Operations of the authority document, by their author's member.
         case authority
         /// Requests and admissions among them, which people outside cause.
@@ -74,6 +74,8 @@ struct AuthorityBudget {
             self.kind = kind
             self.payer = payer
         }
+
+        fileprivate var name: [UInt8] { [kind.rawValue] + payer }
     }
 
     /// What was taken out of a share.
@@ -104,7 +106,7 @@ struct AuthorityBudget {
             guard allowance.left >= Double(units) else { continue }
             allowance.left -= Double(units)
             members[share] = allowance
-            Self.thin(&members) { $0.left }
+            Self.thin(&members, named: \.name) { $0.left }
             return Payment(share: share, units: Double(units))
         }
         return nil
@@ -119,7 +121,7 @@ struct AuthorityBudget {
             guard allowance.left >= 1 else { continue }
             allowance.left -= 1
             logs[share] = allowance
-            Self.thin(&logs) { $0.left }
+            Self.thin(&logs, named: \.name) { $0.left }
             return true
         }
         return false
@@ -138,7 +140,7 @@ struct AuthorityBudget {
             allowance.left = max(allowance.left - Double(units), -share.kind.most)
             members[share] = allowance
         }
-        Self.thin(&members) { $0.left }
+        Self.thin(&members, named: \.name) { $0.left }
     }
 
     /// Puts back what was paid for an operation that turned out to have a fault.
@@ -193,7 +195,7 @@ struct AuthorityBudget {
     /// Notes that something of a member's has to wait.
     mutating func noteDelayed(_ payer: [UInt8], _ now: UInt64) {
         delayed[payer] = now
-        Self.thin(&delayed) { Double(now >= $0 ? now - $0 : 0) }
+        Self.thin(&delayed, named: \.self) { Double(now >= $0 ? now - $0 : 0) }
     }
 
     /// Notes that no share could pay for something that a device wrote: to ask for the same at once
@@ -204,7 +206,7 @@ struct AuthorityBudget {
     ///   - vouchers: members who need it, and had no share left for it either.
     mutating func holdBack(_ device: [UInt8], neededBy vouchers: [[UInt8]], now: UInt64) {
         heldBack[device] = (now &+ Limits.authorityRetryMilliseconds, Set(vouchers))
-        Self.thin(&heldBack) { Double($0.until) }
+        Self.thin(&heldBack, named: \.self) { Double($0.until) }
     }
 
     /// Whether there is anything of which nothing more is asked for.
@@ -225,7 +227,7 @@ struct AuthorityBudget {
     /// - Parameter count: how many operations there were.
     mutating func notePassedOver(_ id: OperationID, among count: Int) {
         passedOver[id] = count
-        Self.thin(&passedOver) { -Double($0) }
+        Self.thin(&passedOver, named: \.bytes) { -Double($0) }
     }
 
     /// Called when a document is judged anew: as many operations are other ones then.
@@ -258,17 +260,22 @@ struct AuthorityBudget {
         known.operations.refill(now: now, most: count, hourly: count)
         known.bytes.refill(now: now, most: size, hourly: size)
         outsiders[host] = known
-        Self.thin(&outsiders) { min($0.operations.left, $0.bytes.left) }
+        Self.thin(&outsiders, named: { Array($0.utf8) }) { min($0.operations.left, $0.bytes.left) }
         return known
     }
 
     /// Forgets the half of too many that has most left: who comes under very many names to have
-    /// the rest forgotten goes first.
+    /// the rest forgotten goes first. Of those that have as much left the first by name stay, so that
+    /// no order of a table decides.
     private static func thin<Key, Value>(
-        _ known: inout [Key: Value], by left: (Value) -> Double
+        _ known: inout [Key: Value], named name: (Key) -> [UInt8], by left: (Value) -> Double
     ) {
         guard known.count > Limits.authorityBudgetsMax else { return }
-        let order = known.sorted { left($0.value) < left($1.value) }
+        let order = known.sorted { one, other in
+            let (own, theirs) = (left(one.value), left(other.value))
+            guard own == theirs else { return own < theirs }
+            return name(one.key).lexicographicallyPrecedes(name(other.key))
+        }
         known = Dictionary(
             uniqueKeysWithValues: order.prefix(Limits.authorityBudgetsMax / 2).map { $0 })
     }

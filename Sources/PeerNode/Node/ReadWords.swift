@@ -21,8 +21,12 @@ extension NodeCore {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.readMarks.pending.values.contains(where: \.isUntold) {
             let links = network.ordered.filter { isOwnDevice(on: $0, in: workspace) }
-            for (name, mark) in workspace.readMarks.pending
-            where mark.isUntold && tellDue(name, in: workspace) <= time.monotonic {
+            let due = workspace.readMarks.pending.filter {
+                $0.value.isUntold && tellDue($0.key, in: workspace) <= time.monotonic
+            }
+            for (name, mark) in due.sorted(by: {
+                $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
+            }) {
                 workspace.readMarks.noteTold(name, at: time.monotonic)
                 try tell(name, mark, on: links, in: workspace)
             }

@@ -50,7 +50,9 @@ extension SyncSession {
             return
         }
         reach.authors.remove(author)
-        for (log, since) in reach.left where log.device == author {
+        // In order: no more is gathered than there is room for.
+        let left = reach.left.filter { $0.key.device == author }.sorted { $0.key < $1.key }
+        for (log, since) in left {
             reach.left[log] = nil
             if since &+ Reach.memoryMilliseconds >= now { gather(log) }
         }

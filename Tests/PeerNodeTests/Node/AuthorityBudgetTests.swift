@@ -160,6 +160,15 @@ private final class Till {
         #expect(budget.spend(1, from: "host", at: 0))
     }
 
+    @Test func `forgets by name where all have as much left`() {
+        let payers = (0...Limits.authorityBudgetsMax).map { Array("\($0)".utf8) }
+        var budget = AuthorityBudget()
+        for payer in payers { budget.noteDelayed(payer, 7) }
+        let first = payers.sorted { $0.lexicographicallyPrecedes($1) }
+            .prefix(Limits.authorityBudgetsMax / 2)
+        #expect(Set(budget.delayed.keys) == Set(first))
+    }
+
     @Test func `has an end for a host after so many operations, and after so many bytes`() {
         let budget = Till()
         let operations = (0...Limits.outsiderOperationsHourly).map { _ in

@@ -88,6 +88,32 @@ import WorkspaceTestKit
         #expect(try Self.unread(phone).isEmpty)
     }
 
+    @Test func `is told in one order by every process`() throws {
+        let (table, phone) = try deskTable()
+        let ids = try (0..<7).map { number in
+            try table.bob.ok("channel.create", ["name": .string("topic-\(number)")]).text("id")
+        }
+        var sent: [[JSONValue]] = []
+        for text in ["one", "two", "three"] {
+            sent.append(try ids.map { try table.ada.send(text, to: $0)["id"] ?? .null })
+        }
+        // The first marker of each is written, the second told, and the third has to wait a second.
+        for messages in sent {
+            for (id, message) in zip(ids, messages) {
+                try table.bob.ok("read.mark", ["channel": .string(id), "message": message])
+            }
+        }
+        let events = try Self.told(phone)
+        table.bench.advance(Limits.readWordMilliseconds)
+        let told = try phone.events(types: ["read.changed"]).dropFirst(events)
+            .compactMap { $0["data"]?["message"]?.stringValue }
+        let ordered = zip(ids, sent[2]).sorted { left, right in
+            let names = [left, right].map { PublicID.bytes($0.0, prefix: "c_") ?? [] }
+            return names[0].lexicographicallyPrecedes(names[1])
+        }
+        #expect(told == ordered.compactMap { $0.1.stringValue })
+    }
+
     @Test func `does not cover what only this one had`() throws {
         let (table, phone) = try deskTable()
         table.bench.cut(table.cleo, table.bob)
