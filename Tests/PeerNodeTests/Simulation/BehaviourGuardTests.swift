@@ -6,7 +6,7 @@ import WorkspaceTestKit
 /// The behaviour of nodes, held while their code moves from one place to another.
 ///
 /// A change that means to change it records it anew, in a commit that says so:
-/// `WSX_UPDATE_PAGES=1 make test TESTS='--filter BehaviourGuardTests'`.
+/// `WSX_RECORD_BEHAVIOUR=1 make test TESTS='--filter BehaviourGuardTests'`.
 @Suite struct `The behaviour of nodes` {
     @Test(.enabled(if: !BehaviourRecord.isWanted), arguments: BehaviourRecord.compared)
     func `is what was recorded`(seed: UInt64) throws {

@@ -11,7 +11,7 @@ struct BehaviourRecord {
     private static let usualCount: UInt64 = 12
 
     static var isWanted: Bool {
-        ProcessInfo.processInfo.environment["WSX_UPDATE_PAGES"] == "1"
+        ProcessInfo.processInfo.environment["WSX_RECORD_BEHAVIOUR"] == "1"
     }
 
     /// The recorded lives that are compared: a few, as many as `WSX_SEEDS` says, or the one that
