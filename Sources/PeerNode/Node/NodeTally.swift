@@ -49,6 +49,11 @@ struct NodeTally {
 
     mutating func noteErasurePlan() { erasurePlans &+= 1 }
 
+    /// Times that all private documents were asked whom a change of authority puts in or out.
+    private(set) var seatRounds = 0
+
+    mutating func noteSeatRound() { seatRounds &+= 1 }
+
     /// Conversations of which what lists show was worked out.
     private(set) var overviewEntries = 0
 

@@ -271,6 +271,7 @@ extension NodeCore {
         document.limits = [:]
         document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
+        if workspace.settledEnds != workspace.memberEnds { workspace.settledEnds = nil }
         document.authority = PrivateAuthority(
             of: document.id, try operations(of: document, ends: document.ends, in: workspace),
             ends: document.ends)

@@ -169,18 +169,25 @@ extension NodeCore {
     }
 
     /// Whoever is out of the workspace is out of its private channels, whatever he wrote there; and
-    /// who never was in has no seat there.
+    /// who never was in has no seat there. Most changes are about nobody, and then no document is
+    /// looked at.
     private func settleSeats(
         of people: Set<MemberID>, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
+        let ends = workspace.memberEnds
+        guard !people.isEmpty || workspace.settledEnds != ends else { return }
+        tally.noteSeatRound()
         let known = people.map { ($0, workspace.evaluator.hasLetIn($0)) }
-        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
-        where document.ends != ends(in: document, of: workspace)
-            // A grant may be named as the proof of what it knows.
-            || people.contains(where: { document.ends[$0]?.isEmpty == false })
-            || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
-        {
+        let due = workspace.privateDocuments.values.filter { document in
+            document.ends != self.ends(in: document, of: workspace)
+                // A grant may be named as the proof of what it knows.
+                || people.contains(where: { document.ends[$0]?.isEmpty == false })
+                || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
+        }
+        for document in due.sorted(by: { $0.id < $1.id }) {
             try rejudgePrivate(document.id, in: workspace, from: source)
         }
+        // What was written meanwhile may have ended another membership.
+        workspace.settledEnds = workspace.memberEnds == ends ? ends : nil
     }
 }

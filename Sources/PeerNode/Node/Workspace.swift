@@ -56,6 +56,8 @@ final class Workspace {
     /// One that is new shows nothing before it is judged; whoever takes one out says so by
     /// `forgetChannelIndex`.
     var privateDocuments: [DocumentID: PrivateDocument] = [:]
+    /// `memberEnds` as all of `privateDocuments` are judged by; `nil` where some may be judged by others.
+    var settledEnds: [MemberID: Set<OperationID>]?
     /// What this device names as a guest, once it was looked for.
     var namedDocuments: [DocumentID]?
     /// How often the name of a document in an invite was worked out.
