@@ -45,6 +45,8 @@ public final class BenchNode {
     public private(set) var openCount = 0
     /// What its settings say of notices, from the next start on.
     public var noticeDefaults = NoticeDefaults()
+    /// Private documents of which it keeps in memory who may do what, from the next start on.
+    public var privateJudgementsMax = Limits.privateJudgementsMax
     /// How far its wall clock is from the others', milliseconds.
     public var clockSkew: Int64 = 0
 
@@ -78,6 +80,7 @@ public final class BenchNode {
             socket: "/bench/\(name)/control.sock", announces: announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
         environment.notices = noticeDefaults
+        environment.privateJudgementsMax = privateJudgementsMax
         return environment
     }
 

@@ -14,9 +14,8 @@ extension NodeCore {
             return
         }
         guard confirmations.departures[name] == nil else { return }
-        let leaders = document.authority.members.filter { $0.role <= .admin }
-            .sorted { ($0.role, $0.member) < ($1.role, $1.member) }
-        let place = leaders.firstIndex { $0.member == workspace.member } ?? leaders.count
+        let leaders = document.leaders
+        let place = leaders.firstIndex(of: workspace.member) ?? leaders.count
         confirmations.departures[name] =
             time.monotonic &+ Limits.confirmingMilliseconds &* UInt64(1 + min(place, 64))
     }
@@ -28,7 +27,7 @@ extension NodeCore {
             guard mayWrite, let workspace = workspaces[name.workspace],
                 workspace.standing == .member,
                 let document = workspace.privateDocuments[name.document],
-                document.authority.fields.deletion == nil,
+                document.deletion == nil,
                 document.authority.hasOpenDeparture(weakerThan: workspace.member)
             else { continue }
             try changeKey(of: document, in: workspace)

@@ -201,9 +201,9 @@ extension NodeCore {
         if let known {
             try judgeNow(document, in: workspace)
             sealing =
-                known.authority.standing(of: workspace.member) == nil
-                ? sealingKey(of: known, in: workspace)
-                : try sealingKey(ofChanged: known, in: workspace)
+                known.isIn(workspace.member)
+                ? try sealingKey(ofChanged: known, in: workspace)
+                : sealingKey(of: known, in: workspace)
         }
         try write()
         let draft = try contentDraft(.redact, document, in: workspace, grant, home.device)

@@ -68,7 +68,7 @@ extension CoreReplica {
         }
         let members = peer.map { workspace.evaluator.members(of: $0) } ?? []
         return members.contains {
-            known.authority.standing(of: $0) != nil || known.everIn.contains($0)
+            known.isIn($0) || known.everIn.contains($0)
         }
     }
 }

@@ -21,6 +21,8 @@ public struct NodeEnvironment {
     /// Places for connections that have not shown to know a secret, at most
     /// `Limits.anonymousLinksMax`.
     public var anonymousLinksMax = Limits.anonymousLinksMax
+    /// Private documents of which it stays in memory who may do what.
+    public var privateJudgementsMax = Limits.privateJudgementsMax
     /// What the settings say of notices.
     public var notices = NoticeDefaults()
     /// What this device is called in the workspaces it comes into, a name that passes

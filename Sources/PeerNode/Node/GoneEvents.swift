@@ -48,7 +48,7 @@ extension NodeCore {
 
     func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {
         workspace.deletedChannels[document] != nil
-            || workspace.privateDocuments[document]?.authority.fields.deletion != nil
+            || workspace.privateDocuments[document]?.deletion != nil
     }
 
     /// A message as one that is deleted, with when and by whom where its channel was.

@@ -61,7 +61,7 @@ extension Workspace {
         if let known = derived.company[person] { return known }
         var company: Set<MemberID> = [person]
         for document in privateDocuments.values
-        where document.authority.standing(of: person) != nil {
+        where document.isIn(person) {
             company.formUnion(document.people)
         }
         derived.company[person] = company
@@ -139,7 +139,7 @@ extension NodeCore {
         of workspace: Workspace
     ) -> Bool {
         guard let ends = workspace.memberEnds[member],
-            document.authority.standing(of: member) == nil,
+            !document.isIn(member),
             document.authority.ends(of: member).isEmpty
         else { return false }
         return ends.allSatisfy { workspace.evaluator.isAncestor($0, of: admission) }
@@ -151,10 +151,8 @@ extension NodeCore {
         of workspace: Workspace
     ) -> [(document: PrivateDocument, people: Set<MemberID>)] {
         workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
-            guard document.root?.subtype == .channel, document.authority.fields.deletion == nil
-            else { return nil }
-            let people = Set(
-                document.authority.members.filter { $0.role <= .admin }.map(\.member))
+            guard document.root?.subtype == .channel, document.deletion == nil else { return nil }
+            let people = Set(document.leaders)
             return people.contains(workspace.member) ? (document, people) : nil
         }
     }
@@ -176,9 +174,8 @@ extension NodeCore {
             return
         }
         for (document, _) in missingGuests(of: workspace) {
-            let admins = document.authority.members.filter { $0.role <= .admin }
-                .sorted { ($0.role, $0.member) < ($1.role, $1.member) }
-            let place = admins.firstIndex { $0.member == workspace.member } ?? admins.count
+            let admins = document.leaders
+            let place = admins.firstIndex(of: workspace.member) ?? admins.count
             guestsDue[workspace.number, default: [:]][document.id] =
                 before[document.id]
                 ?? time.monotonic &+ 1_000 &+ 4_000 &* UInt64(min(place, 64))

@@ -352,7 +352,7 @@ extension NodeCore {
 
     private func isSeated(in workspace: Workspace) -> Bool {
         namedDocuments(of: workspace).allSatisfy {
-            workspace.privateDocuments[$0]?.authority.standing(of: workspace.member) != nil
+            workspace.privateDocuments[$0]?.isIn(workspace.member) == true
         }
     }
 }

@@ -77,6 +77,7 @@ extension PrivateDocument {
         var made = introducing[key] ?? []
         if records[rootID]?.keyID == key { made.append(rootID) }
         guard !made.isEmpty else { return nil }
+        let authority = authority
         var people: Set<MemberID> = []
         for (id, record) in records {
             guard let seats = record.change?.action.seats, !seats.isEmpty,

@@ -20,6 +20,8 @@ final class NodeCore {
     var home: HomeIdentity? { didSet { vault.use(home) } }
     /// The epoch keys, as far as they are in memory.
     let vault: KeyVault
+    /// Who may do what in the private documents that were asked about last.
+    let privateShelf: PrivateShelf
     /// Whether people are answered, and what opens the node.
     var lock = LockState()
     /// Operations that were stored unopened and wait to be folded, by arrival number.
@@ -153,6 +155,7 @@ final class NodeCore {
         self.store = store
         self.unreadable = unreadable
         vault = KeyVault(store.registry)
+        privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
         self.time = time
         startedAt = time.monotonic
         patrol = Patrol(startedAt: time.monotonic)

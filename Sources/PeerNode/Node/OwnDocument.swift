@@ -17,7 +17,7 @@ extension Workspace {
         guard document.root?.subtype == .own,
             document.records[document.rootID]?.author == member
         else { return false }
-        return document.authority.isValid(document.rootID)
+        return document.isRootValid
     }
 }
 

@@ -52,13 +52,11 @@ extension NodeCore {
                 }
                 continue
             }
-            guard document.authority.root != nil else {
+            guard document.root != nil else {
                 missing.append((id, []))
                 continue
             }
-            guard others.contains(where: { document.authority.standing(of: $0) != nil }) else {
-                continue
-            }
+            guard others.contains(where: document.isIn) else { continue }
             var wanted = document.lackedKeys(for: workspace.member)
             if document.root?.history == .all {
                 wanted.formUnion(workspace.lackedKeys.names { $0 == id })
@@ -79,7 +77,7 @@ extension NodeCore {
 
     /// Of those who share a device, the one who has a seat.
     private func reader(_ members: [MemberID], of document: PrivateDocument) -> MemberID? {
-        members.first { document.authority.standing(of: $0) != nil } ?? members.first
+        members.first(where: document.isIn) ?? members.first
     }
 
     func keysWanted(
@@ -94,7 +92,7 @@ extension NodeCore {
             let device = link.peer?.device,
             let document = workspace.privateDocuments[want.document],
             let other = reader(workspace.evaluator.members(of: device), of: document),
-            document.authority.standing(of: other) != nil,
+            document.isIn(other),
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
         guard !withholds(keysOf: document, from: other, on: device, in: workspace) else {
@@ -213,7 +211,7 @@ extension PrivateDocument {
             .filter { $0.author.map(people.contains) ?? false }
         var lacked = Set(written.map(\.keyID).filter { !authorityKeys.holds($0) })
         lacked.formUnion(keysOfNotices)
-        lacked.formUnion(authority.keys(for: member).filter { !keys.holds($0) })
+        lacked.formUnion(missingKeys(of: member))
         return lacked
     }
 }
@@ -243,7 +241,7 @@ extension NodeCore {
     private var unopened: [String] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             let count = workspace.privateDocuments.values.count { document in
-                document.authority.root == nil
+                document.root == nil
                     && store.operations.holdsOperations(ofDocument: document.number)
             }
             guard count > 0, workspace.standing == .member else { return nil }

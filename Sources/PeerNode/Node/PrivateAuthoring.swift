@@ -115,7 +115,7 @@ extension NodeCore {
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         // Whoever was put out reads nothing that is written after the removal came.
         try judgeNow(document.id, in: workspace)
-        guard let home, document.authority.standing(of: workspace.member) != nil,
+        guard let home, document.isIn(workspace.member),
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
         guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }

@@ -27,22 +27,22 @@ extension Workspace {
     /// or does not count, or names others, or it was deleted.
     func channel(of document: PrivateDocument) -> Channel? {
         if let known = document.shown { return known }
-        let channel = makeChannel(of: document)
+        let channel = makeChannel(of: document, as: document.authority)
         document.shown = .some(channel)
         return channel
     }
 
     /// A private document that was deleted, as it was shown last.
     func deletedChannel(of document: PrivateDocument) -> Channel? {
-        document.authority.fields.deletion.flatMap { _ in
-            makeChannel(of: document, orDeleted: true)
+        document.deletion.flatMap { _ in
+            makeChannel(of: document, as: document.authority, orDeleted: true)
         }
     }
 
-    private func makeChannel(
-        of document: PrivateDocument, orDeleted: Bool = false
+    /// The same by other verdicts than those of now.
+    func makeChannel(
+        of document: PrivateDocument, as authority: PrivateAuthority, orDeleted: Bool = false
     ) -> Channel? {
-        let authority = document.authority
         guard let record = document.records[document.rootID], let root = authority.root,
             root.subtype != .own, authority.isValid(document.rootID),
             // Whoever was in keeps what was said until then.
@@ -55,7 +55,7 @@ extension Workspace {
         for standing in authority.members { circle.roles[standing.member] = standing.role }
         circle.isFromJoin = root.history == .fromJoin
         circle.isArchived = fields.archived
-        if document.isLeft(by: member) { circle.roles[member] = nil }
+        if document.isLeft(by: member, as: authority) { circle.roles[member] = nil }
         var channel = Channel(
             id: document.id,
             publicID: isDirect
@@ -84,7 +84,7 @@ extension NodeCore {
         let arrival = document.order.last.flatMap { document.records[$0]?.arrival } ?? 0
         let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
         guard let channel else {
-            guard before != nil, let deletion = document.authority.fields.deletion else { return }
+            guard before != nil, let deletion = document.deletion else { return }
             return try record(
                 .channelDeleted, workspace: workspace, document: document.number,
                 arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,

@@ -15,15 +15,17 @@ final class PrivateDocument {
     private(set) var keys: EpochKeyring
     /// What opens the membership operations of an epoch.
     private(set) var authorityKeys: PrivateKeyring
-    /// Who may do what, made anew when anything below changes.
-    var authority: PrivateAuthority {
-        didSet {
-            seatRights = [:]
-            cuts = PrivateCuts()
-        }
-    }
-    /// What seats allow, of members who were asked about since.
-    private var seatRights: [MemberID: PrivateSeatRights] = [:]
+    /// What it was judged by last, for judging it once more as it was.
+    private var basis: [PrivateBasis] = []
+    /// What that came to, for those who ask of every document.
+    private(set) var gist = PrivateGist()
+    /// Where the judgement is kept, unless it is `resident`.
+    private let shelf: PrivateShelf
+    private let shelfName: UInt64
+    /// The judgement of a large document, which would take too long to be made whenever it is asked for.
+    private var resident: PrivateJudgement?
+    /// The keys that may be given to somebody and were not held when that was worked out last.
+    private var missing: (member: MemberID, keys: [KeyID])?
     /// The stored membership operations, opened or not, by id.
     private(set) var records: [OperationID: Record] = [:]
     /// The ids of `records` in the order of arrival.
@@ -116,20 +118,82 @@ final class PrivateDocument {
         let key: KeyID
     }
 
-    /// - Parameter vault: opens its keys.
-    init(id: DocumentID, number: Int64, vault: KeyVault) {
+    /// - Parameters:
+    ///   - vault: opens its keys.
+    ///   - shelf: keeps the judgement.
+    init(
+        id: DocumentID, number: Int64, vault: KeyVault, shelf: PrivateShelf = PrivateShelf()
+    ) {
         self.id = id
         self.number = number
         keys = EpochKeyring(.privateKey, of: number, in: vault)
         authorityKeys = PrivateKeyring(of: number, in: vault)
-        authority = PrivateAuthority(of: id, [])
+        self.shelf = shelf
+        shelfName = shelf.makeName()
     }
+
+    deinit { shelf.drop(shelfName) }
 
     /// The operation that made it.
     var rootID: OperationID { OperationID(sameBytesAs: id) }
 
     /// How it began, `nil` until that could be read.
-    var root: PrivateRoot? { authority.root }
+    var root: PrivateRoot? {
+        guard gist.hasRoot, case .root(let root)? = records[rootID]?.change?.action else {
+            return nil
+        }
+        return root
+    }
+
+    /// Who may do what, as it was judged last.
+    var authority: PrivateAuthority { judgement.authority }
+
+    private var judgement: PrivateJudgement {
+        if let resident { return resident }
+        if let known = shelf.judgement(shelfName) { return known }
+        if !basis.isEmpty { shelf.noteRemade() }
+        let judged = Set(basis.lazy.map(\.id))
+        let operations = basis.compactMap { entry in
+            records[entry.id].map { record in
+                PrivateOperation(
+                    id: entry.id, author: record.author, previous: record.previous,
+                    // What has come since is nothing that it was judged with.
+                    dependencies: record.dependencies.filter(judged.contains),
+                    keyID: record.keyID, change: entry.isOpened ? record.change : nil,
+                    isAllowed: entry.isAllowed, knownEnds: entry.knownEnds, people: everIn,
+                    cuts: entry.isOpened ? record.cuts : CutTable.none)
+            }
+        }
+        let remade = PrivateJudgement(PrivateAuthority(of: id, operations, ends: ends))
+        shelf.keep(remade, as: shelfName)
+        return remade
+    }
+
+    /// Judges its operations, with `ends` and `everIn` as they are now.
+    func judge(_ operations: [PrivateOperation]) {
+        let judged = PrivateJudgement(PrivateAuthority(of: id, operations, ends: ends))
+        basis = operations.map { PrivateBasis($0) }
+        gist = PrivateGist(judged.authority)
+        cuts = PrivateCuts()
+        missing = nil
+        resident = size > Limits.judgedOnceMoreMax ? judged : nil
+        if resident == nil { shelf.keep(judged, as: shelfName) } else { shelf.drop(shelfName) }
+    }
+
+    /// The keys that may be given to a member and are not held.
+    func missingKeys(of member: MemberID) -> [KeyID] {
+        if let missing, missing.member == member {
+            return missing.keys.filter { !keys.holds($0) }
+        }
+        let found = authority.keys(for: member).filter { !keys.holds($0) }
+        missing = (member, found)
+        return found
+    }
+
+    /// Called when it was judged: who lists the missing keys of all documents has none judged again.
+    func noteMissingKeys(of member: MemberID) {
+        if resident == nil { _ = missingKeys(of: member) }
+    }
 
     /// The key for the content of one epoch, or `nil` while it is not held.
     func contentKey(_ keyID: KeyID) -> SymmetricKey? {
@@ -249,11 +313,11 @@ final class PrivateDocument {
     func contentLimit(
         at place: LimitPlace, leastRole: Role = .guest
     ) -> PrivateContentLimit {
-        let seats = seatRights[place.member] ?? authority.seatRights(of: place.member)
-        seatRights[place.member] = seats
-        return authority.contentLimit(
+        let judgement = judgement
+        let seats = judgement.seatRights(of: place.member)
+        return judgement.authority.contentLimit(
             by: seats, in: place.log, under: place.key, leastRole: leastRole
-        ) { self.cuts.places(of: $0, in: place.log, self.authority) }
+        ) { self.cuts.places(of: $0, in: place.log, judgement.authority) }
     }
 
     /// Whether a member ever had a right to delete what others wrote here.

@@ -120,11 +120,9 @@ extension NodeCore {
 }
 
 extension PrivateDocument {
-    /// Everybody who is in now.
-    var people: Set<MemberID> { Set(authority.members.map(\.member)) }
-
     /// What valid keys answer already: each of them has its answers in its past.
     var answered: Set<OperationID> {
+        let authority = authority
         let heads = Set(authority.heads)
         return Set(
             authority.epochs.filter { epoch in

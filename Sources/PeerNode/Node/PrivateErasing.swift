@@ -35,7 +35,7 @@ extension NodeCore {
         for document in workspace.privateDocuments.values {
             // What is shown is not deleted, and that is known already.
             guard document.root?.subtype == .channel, workspace.channel(of: document) == nil,
-                let deletion = document.authority.fields.deletion,
+                let deletion = document.deletion,
                 let arrival = document.records[deletion]?.arrival,
                 let stored = try store.operations.operation(arrival)
             else { continue }

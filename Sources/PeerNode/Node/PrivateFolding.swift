@@ -17,7 +17,7 @@ extension NodeCore {
         for arrival in arrivals { try enter(arrival, into: document, in: workspace) }
         let hasOpened = try openClosed(document, in: workspace)
         let isNew =
-            hasOpened || document.order.count != count || document.authority.root == nil
+            hasOpened || document.order.count != count || document.root == nil
             || document.awaitsNamed
         let keys = document.unfoldedKeys
         guard isNew || !keys.isEmpty else { return }
@@ -42,7 +42,7 @@ extension NodeCore {
     private func judgeAnew(
         _ document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) -> Set<PrivateDocument.LimitPlace>? {
-        guard document.authority.root != nil else {
+        guard document.root != nil else {
             try judge(document, in: workspace)
             return nil
         }
@@ -122,6 +122,8 @@ extension NodeCore {
             guard let document = try privateDocument(id, in: workspace) else { continue }
             _ = try openClosed(document, in: workspace)
             try judge(document, in: workspace)
+            // While it is at hand who may do what.
+            _ = workspace.channel(of: document)
             document.unfoldedKeys = []
         }
         workspace.forgetChannelIndex()
@@ -144,16 +146,11 @@ extension NodeCore {
         guard let first, document.records.values.contains(where: { $0.arrival >= first }) else {
             return now
         }
-        let (authority, shown) = (document.authority, document.shown)
-        document.authority = PrivateAuthority(
+        let before = PrivateAuthority(
             of: document.id,
             try operations(of: document, ends: document.ends, in: workspace)
                 .filter { document.records[$0.id]?.arrival ?? 0 < first }, ends: document.ends)
-        document.shown = nil
-        let before = workspace.channel(of: document)
-        document.authority = authority
-        document.shown = shown
-        return before
+        return workspace.makeChannel(of: document, as: before)
     }
 
     /// Judges a document anew: the workspace's rules have changed what counts in it.
@@ -171,11 +168,9 @@ extension NodeCore {
     func rejudgeUnshown(in workspace: Workspace) throws(StorageError) {
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id }) {
             try judge(document, in: workspace)
-        }
-        workspace.forgetChannelIndex()
-        for document in workspace.privateDocuments.values {
             document.told = workspace.channel(of: document)
         }
+        workspace.forgetChannelIndex()
     }
 
     // MARK: Opening
@@ -272,9 +267,8 @@ extension NodeCore {
         document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
         if workspace.settledEnds != workspace.memberEnds { workspace.settledEnds = nil }
-        document.authority = PrivateAuthority(
-            of: document.id, try operations(of: document, ends: document.ends, in: workspace),
-            ends: document.ends)
+        document.judge(try operations(of: document, ends: document.ends, in: workspace))
+        document.noteMissingKeys(of: workspace.member)
         document.noteRights()
         try adoptNotices(of: document, in: workspace)
         try heedNotices(of: document, in: workspace)

@@ -12,7 +12,7 @@ extension NodeCore {
         guard let box = AgreementPublicKey(untrusted: entry.agreementKey) else { return }
         var deliveries: [MailboxDelivery] = []
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
-        where document.authority.standing(of: workspace.member) != nil {
+        where document.isIn(workspace.member) {
             for key in document.keysToHandOver {
                 deliveries.append(MailboxDelivery(.key(key, of: document.id), to: box))
             }

@@ -13,7 +13,8 @@ extension NodeCore {
         guard let row = store.operations.document(id, in: workspace.number),
             row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
-        let document = PrivateDocument(id: id, number: row.number, vault: vault)
+        let document = PrivateDocument(
+            id: id, number: row.number, vault: vault, shelf: privateShelf)
         guard try loadKeys(of: document) else { return nil }
         workspace.privateDocuments[id] = document
         try loadNotices(of: document)

@@ -38,7 +38,12 @@ extension PrivateDocument {
     /// Whether the own member was told to be out, by an operation whose key it does not get. Once
     /// that is here, what it opens speaks for itself, and what it does not open means nothing.
     func isLeft(by member: MemberID) -> Bool {
-        guard root?.subtype == .channel else { return false }
+        !heededNotices.isEmpty && isLeft(by: member, as: authority)
+    }
+
+    /// The same by other verdicts than those of now.
+    func isLeft(by member: MemberID, as authority: PrivateAuthority) -> Bool {
+        guard authority.root?.subtype == .channel else { return false }
         return heededNotices.contains { notice in
             guard let record = records[notice.operation], isClosed(record),
                 let author = record.author,
@@ -149,7 +154,7 @@ extension NodeCore {
             let document = workspace.privateDocuments[id], !document.notices.isEmpty
         else { return }
         let people = workspace.evaluator.members(of: giver)
-            .filter { document.authority.standing(of: $0) != nil }
+            .filter { document.isIn($0) }
         guard !people.contains(workspace.member) else { return }
         let overruled = document.notices.filter { notice in
             guard let record = document.records[notice.operation], record.change == nil,

@@ -74,10 +74,11 @@ extension NodeCore {
         of document: PrivateDocument, in workspace: Workspace
     ) -> [WhyObject.Step] {
         let why = Why(workspace: workspace)
-        let ordered = document.order.map { (document.authority.lamport(of: $0) ?? .max, $0) }
+        let authority = document.authority
+        let ordered = document.order.map { (authority.lamport(of: $0) ?? .max, $0) }
         return ordered.sorted { $0 < $1 }.compactMap { _, id in
             guard let record = document.records[id] else { return nil }
-            let verdict = document.authority.verdict(on: id)
+            let verdict = authority.verdict(on: id)
             var text = sentence(of: record, in: workspace)
             if verdict != .valid, record.change != nil {
                 text += "; without effect: " + why.reason(verdict)

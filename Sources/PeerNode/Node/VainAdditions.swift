@@ -56,7 +56,7 @@ extension NodeCore {
         in document: PrivateDocument, of workspace: Workspace
     ) throws(StorageError) {
         guard home != nil, document.root?.subtype == .channel,
-            document.authority.standing(of: workspace.member) != nil
+            document.isIn(workspace.member)
         else { return }
         let others = Set(workspace.members.map(\.member)).subtracting([workspace.member])
         let named = document.authority.namedInVain(

@@ -57,6 +57,12 @@ extension Limits {
     public static let judgedPerMillisecond = 16
     /// And so many of all documents in one turn, a fifth of a second, before others are heard.
     public static let judgedPerTurnMax = 65_536
+    /// Private documents of which it stays in memory who may do what, those that were asked about last: in
+    /// a MiB. Of any other one it is worked out when it is asked for.
+    public static let privateJudgementsMax = 64
+    /// One of more than so much to judge, as for `judgedAtOnceMax`, is no such document and stays in memory:
+    /// to work it out again would take more than half a millisecond.
+    public static let judgedOnceMoreMax = 128
 
     /// Keys of epochs, and what they give for single documents, that are in memory at a time: more
     /// than a week of anybody's reading asks for, in 256 KiB of locked memory. All others lie sealed

@@ -93,8 +93,14 @@ public final class RandomLife {
 
     /// A world of 2 to 5 nodes, and its faults.
     ///
-    /// - Parameter allowed: what may be drawn of them, to find the smallest case.
-    public init(seed: UInt64, of allowed: [Fault] = Fault.allCases) {
+    /// - Parameters:
+    ///   - allowed: what may be drawn of them, to find the smallest case.
+    ///   - judgements: private documents of which a node keeps in memory who may do what; `nil` for as
+    ///     many as nodes outside of tests do.
+    public init(
+        seed: UInt64, of allowed: [Fault] = Fault.allCases,
+        keeping judgements: Int? = nil
+    ) {
         var generator = SeededGenerator(seed: seed &+ 0x5eed)
         let drawn = Fault.allCases.filter { _ in Bool.random(using: &generator) }
         faults = drawn.filter(allowed.contains)
@@ -106,6 +112,7 @@ public final class RandomLife {
         var options = SimulatedWorld.Options()
         options.announces = generator.oneIn(4)
         options.expectsErrors = faults.contains(.disk)
+        if let judgements { options.privateJudgementsMax = judgements }
         if faults.contains(.slow) { options.latency = 50...2_000 }
         if faults.contains(.smallPieces) { options.pieceByteCountMax = 64 }
         world = SimulatedWorld(seed: seed, options: options)

@@ -88,10 +88,11 @@ public final class SimulatedNode: SimulatedHost {
         startCount += 1
         hasStopped = false
         desk = SearchDesk(NoSearchFiles())
-        let environment = NodeEnvironment(
+        var environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
+        environment.privateJudgementsMax = world.options.privateJudgementsMax
         do throws(StartError) {
             host = try NodeHost(
                 environment: environment, at: time,

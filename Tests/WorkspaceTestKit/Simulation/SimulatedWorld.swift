@@ -1,5 +1,6 @@
 import CRDTStore
 public import PeerNode
+import WorkspaceModel
 
 /// Real nodes on a virtual clock and a virtual network, in one thread: one seed is one exact run.
 ///
@@ -28,6 +29,8 @@ public final class SimulatedWorld {
         public var announces = false
         /// Whether a line of level error is no failure.
         public var expectsErrors = false
+        /// Private documents of which a node keeps in memory who may do what.
+        public var privateJudgementsMax = Limits.privateJudgementsMax
 
         /// A good network.
         public init() {}

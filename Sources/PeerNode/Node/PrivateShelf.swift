@@ -1,0 +1,139 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Who may do what in one private document, with what was asked about that since.
+final class PrivateJudgement {
+    let authority: PrivateAuthority
+    /// What seats allow, of members who were asked about.
+    private var seatRights: [MemberID: PrivateSeatRights] = [:]
+
+    init(_ authority: PrivateAuthority) { self.authority = authority }
+
+    func seatRights(of member: MemberID) -> PrivateSeatRights {
+        if let known = seatRights[member] { return known }
+        let found = authority.seatRights(of: member)
+        seatRights[member] = found
+        return found
+    }
+}
+
+/// The judgements that are in memory. In most of very many conversations nothing happens, and a
+/// judgement takes several kilobytes: so the last that were asked for stay, and any other is made again
+/// from the operations that it was made of when somebody asks.
+///
+/// Which stay depends on the order of the questions alone, and no answer depends on which.
+final class PrivateShelf {
+    private struct Place {
+        let judgement: PrivateJudgement
+        var used: UInt64
+    }
+
+    private var places: [UInt64: Place] = [:]
+    private let most: Int
+    private var uses: UInt64 = 0
+    private var lastName: UInt64 = 0
+    /// How often one was made again that had gone; for tests.
+    private(set) var remakes = 0
+
+    /// - Parameter most: how many stay, at least one.
+    init(most: Int = Limits.privateJudgementsMax) { self.most = max(most, 1) }
+
+    /// How many are there.
+    var count: Int { places.count }
+
+    /// What a document has its judgement kept under.
+    func makeName() -> UInt64 {
+        lastName &+= 1
+        return lastName
+    }
+
+    /// The judgement under a name, which was asked for last from now on.
+    func judgement(_ name: UInt64) -> PrivateJudgement? {
+        guard let known = places[name]?.judgement else { return nil }
+        uses &+= 1
+        places[name]?.used = uses
+        return known
+    }
+
+    func keep(_ judgement: PrivateJudgement, as name: UInt64) {
+        uses &+= 1
+        places[name] = Place(judgement: judgement, used: uses)
+        while places.count > most, let oldest = places.min(by: { $0.value.used < $1.value.used }) {
+            places[oldest.key] = nil
+        }
+    }
+
+    func drop(_ name: UInt64) { places[name] = nil }
+
+    /// Has each made again when it is asked for; for tests.
+    func dropAll() { places = [:] }
+
+    func noteRemade() { remakes &+= 1 }
+}
+
+/// What one operation was judged by that is not said by itself.
+struct PrivateBasis {
+    let id: OperationID
+    /// Whether the workspace let it stand.
+    let isAllowed: Bool
+    /// Whether it said something by then: what comes later is judged when it is judged anew.
+    let isOpened: Bool
+    /// The ends of memberships that it was known to know.
+    let knownEnds: Set<OperationID>
+
+    init(_ operation: PrivateOperation) {
+        id = operation.id
+        isAllowed = operation.isAllowed
+        isOpened = operation.change != nil
+        knownEnds = operation.knownEnds
+    }
+}
+
+/// What is asked of all private documents at a time, in lists and for peers. It stays in memory while
+/// the judgement goes.
+struct PrivateGist {
+    /// Somebody who is in.
+    struct Seat: Equatable {
+        let member: MemberID
+        let role: Role
+    }
+
+    /// Whether the document has a root that says how it began.
+    private(set) var hasRoot = false
+    /// Whether that has effect.
+    private(set) var isRootValid = false
+    /// The valid operation that deletes it.
+    private(set) var deletion: OperationID?
+    /// Everybody who is in, ascending.
+    private(set) var seats: [Seat] = []
+
+    /// Of a document of which nothing is known.
+    init() {}
+
+    init(_ authority: PrivateAuthority) {
+        hasRoot = authority.root != nil
+        isRootValid = authority.isValid(OperationID(sameBytesAs: authority.document))
+        deletion = authority.fields.deletion
+        seats = authority.members.map { Seat(member: $0.member, role: $0.role) }
+    }
+}
+
+extension PrivateDocument {
+    /// Whether the root counts.
+    var isRootValid: Bool { gist.isRootValid }
+
+    /// The valid operation that deletes it.
+    var deletion: OperationID? { gist.deletion }
+
+    /// Whether somebody is in now. Whether the workspace still has them is the workspace's to say.
+    func isIn(_ member: MemberID) -> Bool { gist.seats.contains { $0.member == member } }
+
+    /// Everybody who is in now.
+    var people: Set<MemberID> { Set(gist.seats.lazy.map(\.member)) }
+
+    /// The owner and the admins, the owner first, then ascending.
+    var leaders: [MemberID] {
+        gist.seats.filter { $0.role <= .admin }
+            .sorted { ($0.role, $0.member) < ($1.role, $1.member) }.map(\.member)
+    }
+}
