@@ -10,8 +10,11 @@ public struct PrivateContentLimit: Hashable, Sendable {
     /// All that any of the alternatives allows.
     public init(_ alternatives: [ContentLimit]) {
         let some = alternatives.filter { $0 != .nothing }
-        self.alternatives = some.contains(.everything) ? [.everything] : some
+        self.alternatives = some.contains(.everything) ? Self.unlimited : some
     }
+
+    /// What nearly all stretches have, which share it.
+    private static let unlimited: [ContentLimit] = [.everything]
 
     /// Nothing is valid.
     public static var nothing: Self { Self([]) }

@@ -4,8 +4,9 @@ import WorkspaceModel
 extension Workspace {
     /// What messages are written into: a public channel, a private one, or a direct conversation.
     struct Channel {
-        /// Whose it is and who may read it.
-        enum Rule {
+        /// Whose it is and who may read it: in a place of its own that copies of the channel share, for
+        /// the index, what is shown and what was told have one each.
+        indirect enum Rule {
             /// Everybody in the workspace.
             case open(ChannelRuling)
             /// Those who are in it, and nobody else.

@@ -190,7 +190,7 @@ extension NodeCore {
         _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         if let document = workspace.privateDocuments[row.id] {
-            return document.namedKeys.contains(name)
+            return document.names(key: name)
                 || workspace.lackedKeys.names { $0 == row.id }.contains(name)
         }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)

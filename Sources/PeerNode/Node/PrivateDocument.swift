@@ -49,8 +49,6 @@ final class PrivateDocument {
     private(set) var looks = 0
     /// How often all of it was judged; for tests.
     private(set) var judgements = 0
-    /// The keys that any of `records` names.
-    private(set) var namedKeys: Set<KeyID> = []
     /// Everybody whom an operation that could be opened ever let in, as it was judged last.
     private(set) var everIn: Set<MemberID> = []
     /// What ended memberships in the workspace of people who were ever in, as it was judged with.
@@ -89,13 +87,14 @@ final class PrivateDocument {
     /// Whether any operation leaves only a part of logs.
     private(set) var hasCuts = false
 
-    /// One membership operation.
-    struct Record {
+    /// One membership operation. It is no value, or the table of very few would have room for as many
+    /// again of nearly 400 bytes.
+    final class Record {
         /// `nil` until it was opened, and where it means nothing to this version. What it lists of
         /// logs stands in `cuts`.
-        var change: PrivateChange?
+        fileprivate(set) var change: PrivateChange?
         /// What it leaves of logs of this document.
-        var cuts = CutTable.none
+        fileprivate(set) var cuts = CutTable.none
         /// The member whose device wrote it, `nil` where it cites no grant.
         let author: MemberID?
         let log: LogName
@@ -109,6 +108,24 @@ final class PrivateDocument {
         /// The nearest membership operation before it in its log.
         let previous: OperationID?
         let dependencies: [OperationID]
+
+        /// One that was not opened so far.
+        init(
+            author: MemberID?, log: LogName, sequence: UInt64, timestamp: HybridTimestamp,
+            grant: OperationID, keyID: KeyID, arrival: Int64, branch: Int64,
+            previous: OperationID?, dependencies: [OperationID]
+        ) {
+            self.author = author
+            self.log = log
+            self.sequence = sequence
+            self.timestamp = timestamp
+            self.grant = grant
+            self.keyID = keyID
+            self.arrival = arrival
+            self.branch = branch
+            self.previous = previous
+            self.dependencies = dependencies
+        }
     }
 
     /// One stretch of a log.
@@ -233,7 +250,6 @@ final class PrivateDocument {
         order.append(id)
         closed.insert(id)
         closedByKey[record.keyID, default: []].insert(id)
-        namedKeys.insert(record.keyID)
         untried.operations.append(id)
     }
 
@@ -295,6 +311,9 @@ final class PrivateDocument {
     func noteLook() { looks &+= 1 }
 
     func noteJudged() { judgements &+= 1 }
+
+    /// Whether any of `records` names a key.
+    func names(key: KeyID) -> Bool { records.values.contains { $0.keyID == key } }
 
     /// The operations that name a key and were not opened so far.
     func closed(under name: KeyID) -> Set<OperationID> { closedByKey[name] ?? [] }
@@ -366,17 +385,26 @@ final class PrivateDocument {
         }
     }
 
+    /// An empty table goes, with the room that it has: mostly all that is there opens.
+    private func noteOpened(_ id: OperationID) {
+        closed.remove(id)
+        if closed.isEmpty { closed = [] }
+        guard let name = records[id]?.keyID else { return }
+        closedByKey[name]?.remove(id)
+        if closedByKey[name]?.isEmpty == true { closedByKey[name] = nil }
+        if closedByKey.isEmpty { closedByKey = [:] }
+    }
+
     /// Notes what an operation says, and by which key it was opened: what comes first is tried
     /// first.
     func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
-        closed.remove(id)
+        noteOpened(id)
         let own = (change?.action.cuts ?? []).filter { $0.log.document == self.id }
         records[id]?.change = change?.withoutCuts
         records[id]?.cuts = CutTable(own)
         if !own.isEmpty { hasCuts = true }
-        if let name = records[id]?.keyID {
-            closedByKey[name]?.remove(id)
-            if change?.action.epoch?.keyID == name { introducing[name, default: []].append(id) }
+        if let name = records[id]?.keyID, change?.action.epoch?.keyID == name {
+            introducing[name, default: []].append(id)
         }
         if case .add(let addition)? = change?.action,
             addition.workspaceName != nil || addition.displayNames != nil

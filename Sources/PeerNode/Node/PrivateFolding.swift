@@ -184,7 +184,7 @@ extension NodeCore {
         document.enter(
             stored.place.link.id,
             PrivateDocument.Record(
-                change: nil, author: author(of: stored, in: workspace), log: stored.log,
+                author: author(of: stored, in: workspace), log: stored.log,
                 sequence: stored.place.sequence, timestamp: stored.entry.timestamp,
                 grant: stored.entry.grant, keyID: key, arrival: arrival,
                 branch: stored.place.branch,

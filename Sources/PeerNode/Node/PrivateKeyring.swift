@@ -58,7 +58,13 @@ struct PrivateKeyring {
     }
 
     /// Notes that the key of an epoch itself is held.
-    mutating func takeEpoch(_ name: KeyID) { sources[name, default: []].insert(.epoch, at: 0) }
+    mutating func takeEpoch(_ name: KeyID) {
+        guard sources[name] != nil else { return sources[name] = Self.epochAlone }
+        sources[name]?.insert(.epoch, at: 0)
+    }
+
+    /// What there is of nearly all epochs, which share it.
+    private static let epochAlone: [Source] = [.epoch]
 
     /// Notes what was handed on of an epoch.
     ///

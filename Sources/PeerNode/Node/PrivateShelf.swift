@@ -92,12 +92,6 @@ struct PrivateBasis {
 /// What is asked of all private documents at a time, in lists and for peers. It stays in memory while
 /// the judgement goes.
 struct PrivateGist {
-    /// Somebody who is in.
-    struct Seat: Equatable {
-        let member: MemberID
-        let role: Role
-    }
-
     /// Whether the document has a root that says how it began.
     private(set) var hasRoot = false
     /// Whether that has effect.
@@ -105,7 +99,7 @@ struct PrivateGist {
     /// The valid operation that deletes it.
     private(set) var deletion: OperationID?
     /// Everybody who is in, ascending.
-    private(set) var seats: [Seat] = []
+    private(set) var seats: [PrivateSeat] = []
 
     /// Of a document of which nothing is known.
     init() {}
@@ -114,7 +108,9 @@ struct PrivateGist {
         hasRoot = authority.root != nil
         isRootValid = authority.isValid(OperationID(sameBytesAs: authority.document))
         deletion = authority.fields.deletion
-        seats = authority.members.map { Seat(member: $0.member, role: $0.role) }
+        let seated = authority.members.map { PrivateSeat($0.member, $0.role) }
+        // Mostly those who were in from the start, whom the root lists already.
+        seats = authority.root.map(\.seats) == seated ? authority.root?.seats ?? seated : seated
     }
 }
 

@@ -237,7 +237,7 @@ import WorkspaceTestKit
             copy.enter(
                 id,
                 PrivateDocument.Record(
-                    change: nil, author: sender, log: root.log, sequence: UInt64(number),
+                    author: sender, log: root.log, sequence: UInt64(number),
                     timestamp: root.timestamp, grant: root.grant,
                     keyID: KeyID([UInt8](repeating: number, count: 16)), arrival: Int64(number),
                     branch: 1, previous: nil, dependencies: []))
