@@ -39,8 +39,8 @@ struct ChannelIndex {
     /// Those that are shown under a longer name.
     private var suffixed: [String: [Rank]] = [:]
     private var byNumber: [Int64: Rank] = [:]
-    private var byID: [String: Rank] = [:]
-    private var byPeople: [[MemberID]: Rank] = [:]
+    /// Numbers by public ids, which those of conversations say of whom they are.
+    private var byID: [String: Int64] = [:]
     /// How many channels are shown under names that look alike.
     private var lookalikes: [String: Int] = [:]
     /// What the default channel is compared by: no other is shown so.
@@ -96,7 +96,7 @@ struct ChannelIndex {
     /// Whether no other document shows as the same conversation.
     private func isAlone(_ channel: Workspace.Channel?, at place: Rank?) -> Bool {
         guard let channel, channel.isDirect else { return true }
-        return byPeople[channel.people].map { $0 == place } ?? true
+        return rank(of: channel.publicID).map { $0 == place } ?? true
     }
 
     private mutating func remove(_ channel: Workspace.Channel, _ naming: Naming) {
@@ -107,8 +107,7 @@ struct ChannelIndex {
         names.remove(at: index)
         byID[channel.publicID] = nil
         for number in [channel.number] + channel.others { byNumber[number] = nil }
-        guard !channel.isDirect else { return byPeople[channel.people] = nil }
-        guard let key = channel.name.flatMap(naming.keyOf) else { return }
+        guard !channel.isDirect, let key = channel.name.flatMap(naming.keyOf) else { return }
         let wasFirst = called[key]?.first == place
         called.take(place, from: key)
         if wasFirst { called[key]?.first.map { rename($0, naming) } }
@@ -141,8 +140,7 @@ struct ChannelIndex {
     }
 
     private mutating func note(_ channel: Workspace.Channel, at place: Rank) {
-        byID[channel.publicID] = place
-        if channel.isDirect { byPeople[channel.people] = place }
+        byID[channel.publicID] = channel.number
         for number in [channel.number] + channel.others { byNumber[number] = place }
     }
 
@@ -210,7 +208,7 @@ struct ChannelIndex {
 
     /// Whether another channel's name could be taken for this one's, on a screen.
     func hasTwin(_ channel: Workspace.Channel, _ naming: Naming) -> Bool {
-        guard let place = byID[channel.publicID], let index = index(of: place) else { return false }
+        guard let index = place(of: channel.publicID) else { return false }
         return (lookalikes[naming.skeletonOf(names[index])] ?? 0) > 1
     }
 
@@ -225,11 +223,13 @@ struct ChannelIndex {
     }
 
     /// The place of the channel with this public id.
-    func place(of id: String) -> Int? { byID[id].flatMap(index) }
+    func place(of id: String) -> Int? { rank(of: id).flatMap(index) }
 
-    /// The direct conversation of exactly these people, ascending, the own one included.
-    func direct(of people: [MemberID]) -> Workspace.Channel? {
-        byPeople[people].flatMap(index).map { all[$0] }
+    private func rank(of id: String) -> Rank? { byID[id].flatMap { byNumber[$0] } }
+
+    /// The direct conversation with this public id.
+    func direct(_ id: String) -> Workspace.Channel? {
+        place(of: id).map { all[$0] }.flatMap { $0.isDirect ? $0 : nil }
     }
 }
 

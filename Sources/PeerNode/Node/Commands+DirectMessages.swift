@@ -31,9 +31,9 @@ extension NodeCore {
                         PrivateSeat($0, $0 == workspace.member ? .owner : .member)
                     }), in: workspace)
         }
-        guard made != nil, let opened = workspace.channelIndex.direct(of: people) else {
-            throw notAllowed(in: workspace)
-        }
+        guard made != nil,
+            let opened = workspace.channelIndex.direct(workspace.publicID(ofDirect: people))
+        else { throw notAllowed(in: workspace) }
         return opened
     }
 

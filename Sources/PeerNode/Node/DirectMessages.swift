@@ -22,10 +22,11 @@ extension Workspace {
     ///
     /// - Parameter people: ascending, with the own member among them.
     func direct(of people: [MemberID]) -> Channel {
-        if let known = channelIndex.direct(of: people) { return known }
+        let name = publicID(ofDirect: people)
+        if let known = channelIndex.direct(name) { return known }
         let roles = Dictionary(uniqueKeysWithValues: people.map { ($0, Role.member) })
         return Channel(
-            id: .zero, publicID: publicID(ofDirect: people), number: 0, createdAt: 0,
+            id: .zero, publicID: name, number: 0, createdAt: 0,
             rank: (0, .zero), rule: .closed(Circle(kind: .direct, roles: roles)),
             isDefault: false)
     }

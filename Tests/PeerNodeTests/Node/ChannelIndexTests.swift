@@ -54,7 +54,7 @@ import WorkspaceTestKit
                 \(channel.publicID) \(index.names[place]) \(channel.topic ?? "") \
                 \(found.map { index.matching($0) }) \(index.hasTwin(channel, naming)) \
                 \(found.map { index.called($0).map(\.number) }) \
-                \(index.direct(of: channel.people)?.number ?? -1) \
+                \(index.direct(channel.publicID)?.number ?? -1) \
                 \(index.place(of: channel.publicID) ?? -1) \(index.channel(channel.number)?.id == channel.id)
                 """
         }
