@@ -34,6 +34,8 @@ struct ChannelIndex {
     /// gets a suffix, and so does one whose name cannot be read yet. The default channel keeps its
     /// name even where another is older. Direct conversations are called like the other people.
     private(set) var names: [String] = []
+    /// Another number whenever one comes or goes, or is put into another place.
+    private(set) var arrangement = 0
     /// Those that are called so, ascending.
     private var called: [String: [Rank]] = [:]
     /// Those that are shown under a longer name.
@@ -102,6 +104,7 @@ struct ChannelIndex {
     private mutating func remove(_ channel: Workspace.Channel, _ naming: Naming) {
         let place = channel.place
         guard let index = index(of: place) else { return }
+        arrangement &+= 1
         if !channel.isDirect { forgetShown(names[index], of: channel, at: place, naming) }
         all.remove(at: index)
         names.remove(at: index)
@@ -116,6 +119,7 @@ struct ChannelIndex {
     private mutating func insert(_ channel: Workspace.Channel, _ naming: Naming) {
         let place = channel.place
         let index = all.firstPlace { !($0.place < place) }
+        arrangement &+= 1
         note(channel, at: place)
         all.insert(channel, at: index)
         guard !channel.isDirect else {
@@ -221,6 +225,9 @@ struct ChannelIndex {
     func channel(_ number: Int64) -> Workspace.Channel? {
         byNumber[number].flatMap(index).map { all[$0] }
     }
+
+    /// The place of the channel with this short number.
+    func place(ofNumber number: Int64) -> Int? { byNumber[number].flatMap(index) }
 
     /// The place of the channel with this public id.
     func place(of id: String) -> Int? { rank(of: id).flatMap(index) }

@@ -42,15 +42,16 @@ extension NodeCore {
     ) throws(NodeError) -> Page<ChannelObject> {
         let workspace: Workspace = try workspace(scope)
         let all = workspace.channelIndex.all
-        let latest = try stored { () throws(StorageError) in
-            try overview(of: workspace).filter { all[$0.place].isDirect }
-        }.sorted {
+        let shown = try stored { () throws(StorageError) in
+            try overview(of: workspace).filter(\.isDirect)
+        }
+        let (part, next) = try PageEnd.part(of: shown.count, request)
+        let latest = shown.leading(part.upperBound) {
             ($0.entry.moved, all[$0.place].publicID) > ($1.entry.moved, all[$1.place].publicID)
         }
-        let (items, next) = try page(latest, request)
         return Page(
             try stored { () throws(StorageError) in
-                try items.map { (row) throws(StorageError) in
+                try latest[part.clamped(to: latest.indices)].map { (row) throws(StorageError) in
                     try object(of: all[row.place], in: workspace)
                 }
             }, next: next)

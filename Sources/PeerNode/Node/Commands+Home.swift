@@ -38,18 +38,19 @@ extension NodeCore {
             home.unread += row.entry.unread
             home.mentions += row.entry.mentions
         }
-        let sorted = shown.sorted { first, second in
-            let (left, right) = (first.entry.urgency, second.entry.urgency)
-            return left == right
-                ? index.all[first.place].publicID > index.all[second.place].publicID : left > right
-        }
-        let lists = [false, true].map { isDirect in
-            sorted.filter { index.all[$0.place].isDirect == isDirect }
-        }
+        let lists = [false, true].map { isDirect in shown.filter { $0.isDirect == isDirect } }
         let longest = lists.map(\.count).max() ?? 0
         let (part, end) = try PageEnd.part(of: longest, request)
+        let sorted = lists.map { list in
+            list.leading(part.upperBound) { first, second in
+                let (left, right) = (first.entry.urgency, second.entry.urgency)
+                return left == right
+                    ? index.all[first.place].publicID > index.all[second.place].publicID
+                    : left > right
+            }
+        }
         let pages = try stored { () throws(StorageError) in
-            try lists.map { (list) throws(StorageError) in
+            try sorted.map { (list) throws(StorageError) in
                 try list[part.clamped(to: list.indices)].map { (row) throws(StorageError) in
                     try object(of: index.all[row.place], in: workspace)
                 }

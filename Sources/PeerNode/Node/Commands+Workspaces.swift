@@ -322,14 +322,12 @@ extension NodeCore {
         let workspace: Workspace = try workspace(scope)
         let index = workspace.channelIndex
         let shown = try stored { () throws(StorageError) in try overview(of: workspace) }
-        let wanted = shown.filter {
-            (all || $0.entry.isShown) && !index.all[$0.place].isDirect
-        }
-        let (items, next) = try page(wanted, request)
+        let wanted = shown.lazy.filter { (all || $0.entry.isShown) && !$0.isDirect }.map(\.place)
+        let (items, next) = try page(Array(wanted), request)
         return Page(
             try stored { () throws(StorageError) in
-                try items.map { (row) throws(StorageError) in
-                    try object(of: index.all[row.place], in: workspace)
+                try items.map { (place) throws(StorageError) in
+                    try object(of: index.all[place], in: workspace)
                 }
             }, next: next)
     }

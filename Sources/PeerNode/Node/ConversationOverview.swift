@@ -23,7 +23,9 @@ struct ConversationOverview {
     /// A conversation's place in the index, and what is known of it.
     struct Row {
         let place: Int
-        let entry: Entry
+        let number: Int64
+        let isDirect: Bool
+        var entry: Entry
     }
 
     /// What all entries rest on besides their conversations.
@@ -35,22 +37,65 @@ struct ConversationOverview {
     }
 
     private(set) var basis = Basis()
-    /// By the number of the conversation.
-    private(set) var entries: [Int64: Entry] = [:]
+    /// All conversations, in the order of the index as it was in `arrangement`.
+    private(set) var rows: [Row] = []
+    private var arrangement: Int?
+    /// The numbers of those of which something has changed since.
+    private var stale: Set<Int64> = []
+
+    var isEmpty: Bool { rows.isEmpty }
 
     /// Forgets everything where it rested on something else.
     mutating func rest(on basis: Basis) {
         guard basis != self.basis else { return }
         self.basis = basis
-        entries = [:]
+        forgetAll()
     }
 
-    mutating func keep(_ entry: Entry, of number: Int64) { entries[number] = entry }
-
     /// Something in this conversation has changed, or in who is in it.
-    mutating func forget(_ number: Int64) { entries[number] = nil }
+    mutating func forget(_ number: Int64) { if !isEmpty { stale.insert(number) } }
 
-    mutating func forgetAll() { entries = [:] }
+    mutating func forgetAll() {
+        rows = []
+        arrangement = nil
+        stale = []
+    }
+
+    /// Works out what is not known, and leaves alone what is. While the same conversations are there as
+    /// before, those alone are looked at in which something has changed.
+    ///
+    /// - Parameter find: what is known of a conversation by everything that is stored.
+    mutating func complete(
+        for index: ChannelIndex,
+        _ find: (Workspace.Channel) throws(StorageError) -> Entry
+    ) throws(StorageError) {
+        guard arrangement == index.arrangement else { return try arrange(as: index, find) }
+        for place in stale.compactMap({ index.place(ofNumber: $0) }).sorted()
+        where rows.indices.contains(place) {
+            rows[place].entry = try find(index.all[place])
+        }
+        stale = []
+    }
+
+    private mutating func arrange(
+        as index: ChannelIndex,
+        _ find: (Workspace.Channel) throws(StorageError) -> Entry
+    ) throws(StorageError) {
+        var known: [Int64: Entry] = [:]
+        for row in rows where !stale.contains(row.number) { known[row.number] = row.entry }
+        forgetAll()
+        rows.reserveCapacity(index.all.count)
+        for place in index.all.indices {
+            let channel = index.all[place]
+            let entry: Entry
+            if let same = known[channel.number] { entry = same } else { entry = try find(channel) }
+            rows.append(
+                Row(
+                    place: place, number: channel.number, isDirect: channel.isDirect,
+                    entry: entry))
+        }
+        arrangement = index.arrangement
+    }
 }
 
 extension NodeCore {
@@ -65,23 +110,15 @@ extension NodeCore {
             on: .init(
                 isOut: ownEnd(in: workspace) != nil,
                 admission: admission(of: workspace.member, in: workspace)?.arrival))
-        var rows: [ConversationOverview.Row] = []
-        rows.reserveCapacity(index.all.count)
-        for place in index.all.indices {
-            if let known = overview.entries[index.all[place].number] {
-                rows.append(.init(place: place, entry: known))
-                continue
-            }
-            let channel = index.all[place]
-            let entry = try entry(of: channel, in: workspace, isOut: overview.basis.isOut)
-            overview.keep(entry, of: channel.number)
+        let isOut = overview.basis.isOut
+        try overview.complete(for: index) { (channel) throws(StorageError) in
             tally.noteOverviewEntry()
-            rows.append(.init(place: place, entry: entry))
+            return try entry(of: channel, in: workspace, isOut: isOut)
         }
         workspace.derived.overview = overview
         // To work one out settles what came late in it, which is no news to its entry.
         _ = store.view.takeChanges()
-        return rows
+        return overview.rows
     }
 
     /// What is known of a conversation by everything that is stored.
@@ -112,7 +149,7 @@ extension NodeCore {
         for workspace in workspaces.values {
             let markers = workspace.readMarks.takeChanged().map(\.bytes) + changes.markers
             if changes.isEverything { workspace.derived.overview.forgetAll() }
-            guard !workspace.derived.overview.entries.isEmpty else { continue }
+            guard !workspace.derived.overview.isEmpty else { continue }
             let index = workspace.channelIndex
             for number in changes.documents {
                 workspace.derived.overview.forget(index.channel(number)?.number ?? number)

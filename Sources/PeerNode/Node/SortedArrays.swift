@@ -8,4 +8,26 @@ extension Array {
         }
         return low
     }
+
+    /// The first elements of all in an order, as many as are wanted: what a page shows does not have
+    /// everything behind it sorted, too.
+    ///
+    /// - Parameter precedes: a strict order of all elements.
+    func leading(_ wanted: Int, inOrder precedes: (Element, Element) -> Bool) -> [Element] {
+        guard wanted > 0 else { return [] }
+        let (room, overflow) = wanted.multipliedReportingOverflow(by: 2)
+        guard !overflow, count > room else { return Array(sorted(by: precedes).prefix(wanted)) }
+        var best: [Element] = []
+        best.reserveCapacity(room)
+        var last: Element?
+        // What came last mostly stands first in what people see.
+        for element in reversed() {
+            if let last, !precedes(element, last) { continue }
+            best.append(element)
+            guard best.count == room else { continue }
+            best = Array(best.sorted(by: precedes).prefix(wanted))
+            last = best.last
+        }
+        return Array(best.sorted(by: precedes).prefix(wanted))
+    }
 }

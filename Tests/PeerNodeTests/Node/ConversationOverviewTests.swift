@@ -81,6 +81,45 @@ import WorkspaceTestKit
             try cost { try table.ada.ok("channel.edit", ["channel": "c5", "topic": "tea"]) } == 1)
     }
 
+    /// A page has the first of all, found without sorting what stands behind it.
+    @Test(arguments: Seeds.explore(16))
+    func `stands on a page as if all had been sorted`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let count = Int.random(in: 0...300, using: &random)
+        let all = (0..<count).map { (Int.random(in: 0..<40, using: &random), $0) }
+        for some in [all, all.sorted { $0 < $1 }, all.sorted { $0 > $1 }] {
+            for wanted in [0, 1, 7, 20, 299, 300, Int.max] {
+                let found = some.leading(wanted) { $0 > $1 }.map { $0.1 }
+                let sorted = some.sorted { $0 > $1 }.prefix(wanted).map { $0.1 }
+                #expect(found == sorted, "\(wanted) of \(count), WSX_SEED=\(seed)")
+            }
+        }
+    }
+
+    /// What is kept of the others serves on where one comes, goes or gets another name.
+    @Test func `is worked out of one where one is renamed or removed`() throws {
+        let table = try Table()
+        for number in 0..<5 { try table.ada.ok("channel.create", ["name": .string("c\(number)")]) }
+        try table.ada.ok("home.get")
+        for change: (String, JSONValue) in [
+            ("channel.edit", ["channel": "c1", "name": "tea"]),
+            ("channel.edit", ["channel": "general", "topic": "tea"]),
+            ("channel.archive", ["channel": "c2"]),
+        ] {
+            let before = Self.made(table.ada)
+            try table.ada.ok(change.0, change.1)
+            try table.ada.ok("home.get")
+            #expect(Self.made(table.ada) - before == 1, "\(change.0)")
+            #expect(try Self.differences(table.ada).isEmpty, "\(change.0)")
+        }
+        let before = Self.made(table.ada)
+        try table.ada.ok("channel.delete", ["channel": "c3"])
+        let left = try table.ada.ok("channel.list").items.compactMap { $0["name"]?.stringValue }
+        #expect(Set(left) == ["general", "c0", "tea", "c2", "c4"])
+        #expect(Self.made(table.ada) == before)
+        #expect(try Self.differences(table.ada).isEmpty)
+    }
+
     @Test func `goes through all conversations by pages, each once`() throws {
         let table = try Table()
         for number in 0..<7 { try table.ada.ok("channel.create", ["name": .string("c\(number)")]) }
