@@ -78,13 +78,13 @@ extension NodeCore {
     func tell(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        let before = document.told
+        let (wasTold, before) = (document.isTold, document.told)
         let channel = workspace.channel(of: document)
-        document.told = channel
+        document.noteTold(channel)
         let arrival = document.order.last.flatMap { document.records[$0]?.arrival } ?? 0
         let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
         guard let channel else {
-            guard before != nil, let deletion = document.deletion else { return }
+            guard wasTold, let deletion = document.deletion else { return }
             return try record(
                 .channelDeleted, workspace: workspace, document: document.number,
                 arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,

@@ -58,7 +58,7 @@ final class PrivateDocument {
     /// What people see of it, once it was worked out from the rest.
     var shown: Workspace.Channel??
     /// What events have told of it.
-    var told: Workspace.Channel?
+    private var toldOf = Told.nothing
     /// The keys under which no content was folded so far.
     var unfoldedKeys: Set<KeyID> = []
     /// What is stored and no key opens.
@@ -86,6 +86,13 @@ final class PrivateDocument {
     private(set) var tellsNames = false
     /// Whether any operation leaves only a part of logs.
     private(set) var hasCuts = false
+
+    /// What events have told of a document. Of a conversation they tell nothing that could change, and
+    /// there may be very many.
+    private enum Told {
+        case nothing, conversation
+        indirect case channel(Workspace.Channel)
+    }
 
     /// One membership operation. It is no value, or the table of very few would have room for as many
     /// again of nearly 400 bytes.
@@ -161,6 +168,23 @@ final class PrivateDocument {
         }
         return root
     }
+
+    /// Whether events have told that it is there.
+    var isTold: Bool { if case .nothing = toldOf { false } else { true } }
+
+    /// What events have told of a channel; `nil` of a conversation.
+    var told: Workspace.Channel? {
+        if case .channel(let channel) = toldOf { channel } else { nil }
+    }
+
+    /// Notes what events have told of it, `nil` where that is nothing.
+    func noteTold(_ channel: Workspace.Channel?) {
+        guard let channel else { return toldOf = .nothing }
+        toldOf = channel.isDirect ? .conversation : .channel(channel)
+    }
+
+    /// Takes over what events have told of it when it was another object.
+    func noteTold(as former: PrivateDocument) { toldOf = former.toldOf }
 
     /// Who may do what, as it was judged last.
     var authority: PrivateAuthority { judgement.authority }

@@ -81,7 +81,7 @@ extension NodeCore {
         workspace.forgetChannelIndex()
         tally.noteRejudged()
         _ = try openClosed(document, in: workspace)
-        document.told = former.told
+        document.noteTold(as: former)
         document.unfoldedKeys = []
         try judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
@@ -130,9 +130,10 @@ extension NodeCore {
         let first = try firstUnfolded()
         let unjudged = try takeUnjudged(of: workspace)
         for document in workspace.privateDocuments.values {
-            document.told = try toldLast(
-                of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
-                in: workspace)
+            document.noteTold(
+                try toldLast(
+                    of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
+                    in: workspace))
         }
         try oweSettings(of: workspace)
     }
@@ -168,7 +169,7 @@ extension NodeCore {
     func rejudgeUnshown(in workspace: Workspace) throws(StorageError) {
         for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id }) {
             try judge(document, in: workspace)
-            document.told = workspace.channel(of: document)
+            document.noteTold(workspace.channel(of: document))
         }
         workspace.forgetChannelIndex()
     }
@@ -382,10 +383,10 @@ extension NodeCore {
             try reviewRedactions(inDocument: document.number)
         }
         try tellThoseNamedInVain(in: document, of: workspace)
-        let wasSeen = document.told != nil
+        let wasSeen = document.isTold
         try tell(document, in: workspace, from: source)
         // What came before the channel could be seen was not folded.
-        let some = wasSeen || document.told == nil ? opened : nil
+        let some = wasSeen || !document.isTold ? opened : nil
         try refoldPrivate(document, only: some, at: places, in: workspace, from: source)
     }
 }
