@@ -24,8 +24,8 @@ final class PrivateDocument {
     private let shelfName: UInt64
     /// The judgement of a large document, which would take too long to be made whenever it is asked for.
     private var resident: PrivateJudgement?
-    /// The keys that may be given to somebody and were not held when that was worked out last.
-    private var missing: (member: MemberID, keys: [KeyID])?
+    /// What lists ask about the own member, once it was worked out.
+    private var own: PrivateOwnPlace?
     /// The stored membership operations, opened or not, by id.
     private(set) var records: [OperationID: Record] = [:]
     /// The ids of `records` in the order of arrival.
@@ -216,24 +216,33 @@ final class PrivateDocument {
         basis = operations.map { PrivateBasis($0) }
         gist = PrivateGist(judged.authority)
         cuts = PrivateCuts()
-        missing = nil
+        own = nil
         resident = size > Limits.judgedOnceMoreMax ? judged : nil
         if resident == nil { shelf.keep(judged, as: shelfName) } else { shelf.drop(shelfName) }
     }
 
     /// The keys that may be given to a member and are not held.
     func missingKeys(of member: MemberID) -> [KeyID] {
-        if let missing, missing.member == member {
-            return missing.keys.filter { !keys.holds($0) }
-        }
-        let found = authority.keys(for: member).filter { !keys.holds($0) }
-        missing = (member, found)
-        return found
+        place(of: member).missing.filter { !keys.holds($0) }
     }
 
-    /// Called when it was judged: who lists the missing keys of all documents has none judged again.
-    func noteMissingKeys(of member: MemberID) {
-        if resident == nil { _ = missingKeys(of: member) }
+    /// The operations that gave a member seats of a channel which still hold.
+    func lastingSeats(of member: MemberID) -> [OperationID] { place(of: member).lasting }
+
+    /// Called when it was judged: who lists all documents has none judged again.
+    func notePlace(of member: MemberID) {
+        if resident == nil { _ = place(of: member) }
+    }
+
+    private func place(of member: MemberID) -> PrivateOwnPlace {
+        if let own, own.member == member { return own }
+        let authority = authority
+        let found = PrivateOwnPlace(
+            member: member, missing: authority.keys(for: member).filter { !keys.holds($0) },
+            lasting: authority.root?.subtype == .channel
+                ? authority.lasting(seatsOf: member) : [])
+        own = found
+        return found
     }
 
     /// The key for the content of one epoch, or `nil` while it is not held.

@@ -269,7 +269,7 @@ extension NodeCore {
         document.ends = ends(in: document, of: workspace)
         if workspace.settledEnds != workspace.memberEnds { workspace.settledEnds = nil }
         document.judge(try operations(of: document, ends: document.ends, in: workspace))
-        document.noteMissingKeys(of: workspace.member)
+        document.notePlace(of: workspace.member)
         document.noteRights()
         try adoptNotices(of: document, in: workspace)
         try heedNotices(of: document, in: workspace)

@@ -114,6 +114,16 @@ struct PrivateGist {
     }
 }
 
+/// What is asked about one member in each list: about the own one, mostly.
+struct PrivateOwnPlace {
+    let member: MemberID
+    /// The keys that may be given to them and were not held at that time.
+    let missing: [KeyID]
+    /// The operations that gave them seats which still hold; of a channel, for a conversation is there from
+    /// its beginning.
+    let lasting: [OperationID]
+}
+
 extension PrivateDocument {
     /// Whether the root counts.
     var isRootValid: Bool { gist.isRootValid }

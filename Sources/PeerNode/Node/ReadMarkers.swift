@@ -110,7 +110,7 @@ extension NodeCore {
     ) throws(StorageError) -> HybridTimestamp? {
         guard let document = workspace.privateDocuments[channel] else { return nil }
         var first: HybridTimestamp?
-        for id in document.authority.lasting(seatsOf: workspace.member) {
+        for id in document.lastingSeats(of: workspace.member) {
             guard let record = document.records[id] else { continue }
             switch record.change?.action {
             case .root, .add: break

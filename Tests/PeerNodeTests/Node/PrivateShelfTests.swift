@@ -110,6 +110,8 @@ import WorkspaceTestKit
                 let leads = seat.map { $0.role <= .admin } ?? false
                 #expect(document.leaders.contains(member) == leads)
                 #expect(first.keys(for: member) == second.keys(for: member))
+                guard first.root?.subtype == .channel else { continue }
+                #expect(document.lastingSeats(of: member) == first.lasting(seatsOf: member))
             }
         }
     }
