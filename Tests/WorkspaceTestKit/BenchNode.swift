@@ -151,6 +151,13 @@ public final class BenchNode {
     /// Whether the disk cannot be read any more, but for what is open.
     public var cannotReopen = false
 
+    /// How this store, and each that is opened after it, refuses to begin a transaction.
+    public var refusesBegin: StorageError.Kind? { didSet { plantRefusal() } }
+
+    private func plantRefusal() {
+        if let refusesBegin { plant(.begin, refusesBegin) }
+    }
+
     /// Whether the disk fails where a check copies the store to.
     public var cannotCopy = false
 
@@ -179,6 +186,7 @@ public final class BenchNode {
         (connection, placed) = (fresh, nil)
         let store = try NodeStore(fresh)
         schema = try StoreSchema(of: fresh)
+        plantRefusal()
         return store
     }
 

@@ -84,6 +84,10 @@ public final class Connection {
     /// - Throws: the first I/O failure once there was one; `.misuse` inside a transaction.
     public func begin() throws(StorageError) {
         if let error = database.writingStopped { throw error }
+        if let error = database.beginFault {
+            database.settle(error)
+            throw error
+        }
         releaseSnapshot()
         try statement("BEGIN IMMEDIATE").runControl()
         database.mayWrite = true
@@ -217,6 +221,8 @@ public final class Connection {
             commitFault = fault
         case .read(let word):
             database.readFault = (word, fault.error)
+        case .begin:
+            database.beginFault = fault.error
         }
     }
 

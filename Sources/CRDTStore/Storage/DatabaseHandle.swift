@@ -24,6 +24,8 @@ final class DatabaseHandle {
     var stepFault: Fault?
     /// What fails queries, and a word of those that it fails.
     var readFault: (word: String, error: StorageError)?
+    /// What fails every BEGIN.
+    var beginFault: StorageError?
 
     /// Takes the handle over and closes it in the end.
     init(_ pointer: OpaquePointer) { self.pointer = pointer }
@@ -88,7 +90,7 @@ final class DatabaseHandle {
 
 /// A failure that a test plants, to see what the layers above make of it.
 package struct Fault: Sendable {
-    /// Where it strikes; but for reading, once. Counting starts at 0 with the next one.
+    /// Where it strikes; but for reading and for BEGIN, once. Counting starts at 0 with the next one.
     package enum Place: Sendable {
         /// The n-th run of a statement that writes.
         case write(Int)
@@ -100,6 +102,8 @@ package struct Fault: Sendable {
         /// Every query with this word in it from now on: the disk does not give back a page of the
         /// table.
         case read(of: String)
+        /// Every BEGIN from now on.
+        case begin
     }
 
     package let place: Place

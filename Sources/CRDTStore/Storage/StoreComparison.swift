@@ -78,12 +78,14 @@ public enum StoreComparison {
     /// - Parameters:
     ///   - store: as it is.
     ///   - built: made of it by `StoreSalvage`, and built by a core.
+    ///   - unsettled: names of tables that are left out: the store is behind with them.
     ///   - limit: how many differences are told.
     public static func compare(
-        _ store: Connection, with built: Connection, telling limit: Int = 100
+        _ store: Connection, with built: Connection, without unsettled: Set<String> = [],
+        telling limit: Int = 100
     ) throws(StorageError) -> Result {
         var result = Result()
-        for table in tables {
+        for table in tables where !unsettled.contains(table.name) {
             var (stored, expected) = (Rows(table, in: store), Rows(table, in: built))
             while true {
                 let (left, right) = (try stored.first(), try expected.first())

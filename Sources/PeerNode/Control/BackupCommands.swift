@@ -40,7 +40,8 @@ extension Command {
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition, settings.definition,
             ],
-            result: "backup", failures: [.duplicate, .storageFull, .badConfiguration],
+            result: "backup", effect: .writesBeside, scope: .node,
+            failures: [.duplicate, .storageFull, .badConfiguration],
             example: ["path": "/backups/acme.bak"],
             run: { (context, given) throws(NodeError) in
                 try context.node.createBackup(
@@ -61,7 +62,8 @@ extension Command {
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition,
             ],
-            result: "backup", failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
+            result: "backup", effect: .reads, scope: .node,
+            failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
             example: ["path": "/backups/acme.bak"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.verifyBackup(
@@ -87,7 +89,7 @@ extension Command {
                 path.definition, passphrase.definition, passphraseFile.definition,
                 passphraseDescriptor.definition, force.definition,
             ],
-            result: "backup",
+            result: "backup", effect: .writesBeside, scope: .node,
             failures: [
                 .badRequest, .notFound, .duplicate, .inUse, .wrongSecret, .storeFailed,
                 .badConfiguration,
@@ -110,7 +112,8 @@ extension Command {
             "Explain why someone may or may not do something. Lists the signed operations that "
                 + "decide it, one step per line.",
             parameters: [subject.definition, action.definition],
-            result: "why", failures: [.notFound, .ambiguous, .badRequest],
+            result: "why", effect: .reads, scope: .workspace,
+            failures: [.notFound, .ambiguous, .badRequest],
             example: ["subject": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -121,12 +124,14 @@ extension Command {
 
     private static let nodeCheck = {
         let repair = Parameter.flag(
-            "repair", "Rebuild what is shown, and ask peers for what is damaged or lost.")
+            "repair", "Rebuild what is shown, and ask peers for what is damaged or lost."
+        ).writing(true)
         return Command(
             "node.check",
             line: CommandLineForm("check", examples: ["check", "check --repair"]),
             "Recompute all stored data, from ids and signatures to what is shown.",
-            parameters: [repair.definition], result: "check", failures: [.busy],
+            parameters: [repair.definition], result: "check", effect: .writesBeside, scope: .node,
+            failures: [.busy],
             run: { (context, given) throws(NodeError) in
                 try context.node.check(repairs: given[repair], context.scope(given))
             })

@@ -16,6 +16,15 @@ public struct Command: Sendable {
     public let parameters: [ParameterDefinition]
     /// What the answer is: the name of an object of section 4.9, or a list of them.
     public let result: String
+    /// What a call changes that gives none of the parameters that make it write; `effect(of:)` says
+    /// it of a call.
+    public let effect: Effect
+    /// What it is about.
+    public let scope: Scope
+    /// Whether a locked node does it.
+    public let whileLocked: WhileLocked
+    /// Whether it needs the store. What does not is done although the store cannot be read.
+    public let needsStore: Bool
     /// The failures that a caller should be ready for, besides those that every call can have.
     public let failures: [NodeError.Kind]
     /// Arguments that pass its checks. Help shows them, tests call it with them.
@@ -41,7 +50,8 @@ public struct Command: Sendable {
 
     init(
         _ name: String, line: CommandLineForm? = nil, _ summary: String,
-        parameters: [ParameterDefinition] = [], result: String,
+        parameters: [ParameterDefinition] = [], result: String, effect: Effect, scope: Scope,
+        whileLocked: WhileLocked = .refused, needsStore: Bool = true,
         failures: [NodeError.Kind] = [], example: JSONValue = [:], needs: Needs = .identity,
         run: Run? = nil
     ) {
@@ -51,6 +61,10 @@ public struct Command: Sendable {
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
         self.result = result
+        self.effect = effect
+        self.scope = scope
+        self.whileLocked = whileLocked
+        self.needsStore = needsStore
         let namesPeople = parameters.contains { $0.namesPeople }
         self.failures =
             failures + (namesPeople && !failures.contains(.unknownUser) ? [.unknownUser] : [])

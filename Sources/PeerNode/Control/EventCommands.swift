@@ -8,7 +8,7 @@ extension Command {
 
     private static let readerName = Parameter.text(
         "name", "A name for this reader; the node remembers how far it has read.", bytes: 1...64
-    ).optional().flag("as")
+    ).optional().flag("as").writing()
     private static let since = Parameter.text(
         "since", "Where to start: a cursor, 'all', 'latest', or how long ago, such as '10m'.",
         bytes: 1...128
@@ -62,7 +62,8 @@ extension Command {
                 ephemeral.definition, keepalive.definition, count.definition, exec.definition,
                 backfill.definition, bots.definition, onlyWorkspace.definition,
             ],
-            result: "subscription", failures: [.notFound, .cursorExpired],
+            result: "subscription", effect: .writesBeside, scope: .node,
+            failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -85,7 +86,8 @@ extension Command {
                 since.definition, readerName.definition, types.definition, channels.definition,
                 limit.definition, timeout.definition, onlyWorkspace.definition,
             ],
-            result: "list of event", failures: [.notFound, .cursorExpired],
+            result: "list of event", effect: .writesBeside, scope: .node,
+            failures: [.notFound, .cursorExpired],
             example: ["since": "all", "limit": 10, "timeout_ms": 0], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.waitForEvents(
@@ -109,7 +111,7 @@ extension Command {
         return Command(
             "events.ack", "Save how far a named reader has read.",
             parameters: [name.definition, cursor.definition, warning.definition],
-            result: "reader", failures: [.cursorExpired],
+            result: "reader", effect: .writes, scope: .node, failures: [.cursorExpired],
             example: ["name": "bot", "cursor": "e1.4711"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -121,7 +123,8 @@ extension Command {
 
     private static let eventsNames = Command(
         "events.names", "List the named readers and their positions.",
-        parameters: [limit.definition, cursor.definition], result: "list of reader",
+        parameters: [limit.definition, cursor.definition], result: "list of reader", effect: .reads,
+        scope: .node,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.readers(PageRequest(given), context.scope(given)))
@@ -132,7 +135,8 @@ extension Command {
             "subscription", "The number you got when you opened the stream.", 1...1_000_000_000)
         return Command(
             "events.unsubscribe", "Close a stream on this connection.",
-            parameters: [subscription.definition], result: "nothing", failures: [.notFound],
+            parameters: [subscription.definition], result: "nothing", effect: .writesBeside,
+            scope: .node, failures: [.notFound],
             example: ["subscription": 1], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.unsubscribe(given[subscription], context.scope(given))

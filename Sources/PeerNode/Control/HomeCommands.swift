@@ -12,7 +12,8 @@ extension Command {
         most `limit` channels and `limit` direct messages; `cursor` gets the next ones. \
         `backup_due` says that it is time for a backup.
         """,
-        parameters: [limit.definition, cursor.definition], result: "home",
+        parameters: [limit.definition, cursor.definition], result: "home", effect: .reads,
+        scope: .node,
         failures: [.notFound, .locked], needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.home(PageRequest(given), context.scope(given)))

@@ -33,7 +33,8 @@ extension Command {
                 name.definition, email.definition, phone.definition, newPassphrase.definition,
                 noRecovery.definition, key.definition,
             ] + passphraseSources + startParameters,
-            result: "identity", failures: [.badRequest, .duplicate, .keyReused],
+            result: "identity", effect: .writes, scope: .node,
+            failures: [.badRequest, .duplicate, .keyReused],
             example: ["name": "Mina"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.createIdentity(
@@ -48,14 +49,16 @@ extension Command {
 
     private static let identityShow = {
         let phrase = Parameter.flag(
-            "phrase", "Also show the recovery phrase. This works only once.")
+            "phrase", "Also show the recovery phrase. This works only once."
+        ).writing(true)
         return Command(
             "identity.show",
             line: CommandLineForm(
                 "identity show", examples: ["identity show", "identity show --phrase"]),
             "Show this home's identity and who you are in each workspace.",
             parameters: [phrase.definition],
-            result: "identity", failures: [.notFound], needs: .daemon,
+            result: "identity", effect: .reads, scope: .node, whileLocked: .answers,
+            failures: [.notFound], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.identity(showsPhrase: given[phrase], context.scope(given)))
@@ -86,7 +89,7 @@ extension Command {
                 link.definition, phrase.definition, name.definition, newPassphrase.definition,
                 timeout.definition, key.definition,
             ] + passphraseSources + startParameters,
-            result: "workspace",
+            result: "workspace", effect: .signs, scope: .node,
             failures: [.badRequest, .notFound, .forbidden, .inviteInvalid, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
             needs: .daemon,

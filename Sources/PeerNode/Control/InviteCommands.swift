@@ -36,7 +36,7 @@ extension Command {
                 uses.definition, expires.definition, role.definition, channels.definition,
                 approve.definition, key.definition,
             ],
-            result: "invite",
+            result: "invite", effect: .signs, scope: .workspace,
             failures: [.forbidden, .notFound, .archived, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
             run: { (context, given) throws(NodeError) in
@@ -60,7 +60,8 @@ extension Command {
         "invite.list",
         line: CommandLineForm("invite list", examples: ["invite list", "invite list --json"]),
         "List the invites of the workspace.",
-        parameters: [limit.definition, cursor.definition], result: "list of invite",
+        parameters: [limit.definition, cursor.definition], result: "list of invite", effect: .reads,
+        scope: .workspace,
         failures: [.forbidden],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.invites(PageRequest(given), context.scope(given)))
@@ -72,7 +73,8 @@ extension Command {
             "invite.revoke",
             line: CommandLineForm(
                 "invite revoke", ["id"], examples: ["invite revoke i_7k3qm2xa"]),
-            "Revoke an invite.", parameters: [id.definition], result: "invite",
+            "Revoke an invite.", parameters: [id.definition], result: "invite", effect: .signs,
+            scope: .workspace,
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.revokeInvite(given[id], context.scope(given)))
@@ -94,7 +96,8 @@ extension Command {
             line: CommandLineForm(
                 "invite decline", ["link"], examples: ["invite decline wsx://join/b4qx…"]),
             "Forget an invite and stop waiting for approval; nobody is told.",
-            parameters: [link.definition], result: "declined", failures: [.inviteInvalid],
+            parameters: [link.definition], result: "declined", effect: .writes, scope: .node,
+            failures: [.inviteInvalid],
             example: ["link": "wsx://join/b4qxexample"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.declineInvite(given[link], context.scope(given)))

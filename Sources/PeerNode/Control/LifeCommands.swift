@@ -28,13 +28,15 @@ extension Command {
             Parameter.name("name", "The name of a new identity.").optional().definition,
             noRecovery.local().definition,
         ] + passphraseSources + startParameters,
-        result: "what was done, one line each", failures: [.inUse, .badConfiguration],
+        result: "what was done, one line each", effect: .signs, scope: .node,
+        failures: [.inUse, .badConfiguration],
         example: ["name": "Mina"], needs: .nothing)
 
     private static let nodeStop = Command(
         "node.stop", line: CommandLineForm("down", examples: ["down"]),
         "Stop the daemon, and wait until its process has ended.",
-        result: "nothing", needs: .daemon,
+        result: "nothing", effect: .writesBeside, scope: .node, whileLocked: .answers,
+        needsStore: false, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.stop(context.scope(given))
             return .reply([:])
@@ -45,7 +47,8 @@ extension Command {
         return Command(
             "node.status", line: CommandLineForm("status", examples: ["status --json"]),
             "Show identity, workspaces, peers and disk.",
-            parameters: [check.definition], result: "status", needs: .daemon,
+            parameters: [check.definition], result: "status", effect: .reads, scope: .node,
+            whileLocked: .answers, needsStore: false, needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.status(context.scope(given)))
             })
@@ -54,7 +57,8 @@ extension Command {
     private static let nodeMetrics = Command(
         "node.metrics", line: CommandLineForm("metrics", examples: ["metrics"]),
         "Print metrics in Prometheus text format.",
-        result: "text", needs: .daemon,
+        result: "text", effect: .reads, scope: .node, whileLocked: .answers, needsStore: false,
+        needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.metrics(context.scope(given)))
         })
@@ -62,7 +66,8 @@ extension Command {
     private static let nodeDoctor = Command(
         "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"]),
         "Check the node and its surroundings, with a fix for each problem.",
-        result: "list of finding", needs: .daemon,
+        result: "list of finding", effect: .reads, scope: .node, whileLocked: .answers,
+        needsStore: false, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.doctor(context.scope(given))
         })
@@ -72,16 +77,18 @@ extension Command {
         line: CommandLineForm("daemon run", examples: ["daemon run --listen 0.0.0.0:29790"]),
         "Run the daemon in the foreground. It logs to standard error.",
         parameters: startParameters + sources(of: "passphrase", "the passphrase"),
-        result: "nothing", failures: [.inUse, .wrongSecret], needs: .nothing)
+        result: "nothing", effect: .writesBeside, scope: .node, failures: [.inUse, .wrongSecret],
+        needs: .nothing)
 
     private static let socket = Command(
         "socket", line: CommandLineForm("socket", examples: ["socket"]),
         "Print the path of the control socket, whether or not a daemon runs.",
-        result: "a path", needs: .nothing)
+        result: "a path", effect: .reads, scope: .node, needs: .nothing)
 
     private static let nodeVersion = Command(
         "node.version", line: CommandLineForm("version", examples: ["version", "version --json"]),
         "Print the version of the program and of its interface.",
-        result: "version", needs: .nothing,
+        result: "version", effect: .reads, scope: .node, whileLocked: .answers, needsStore: false,
+        needs: .nothing,
         run: { (_, _) throws(NodeError) in .reply(Release.json) })
 }

@@ -22,6 +22,9 @@ public enum Manual {
             "errors": .array(command.failures.map(error)),
             "examples": [.object(["name": "example", "params": command.example])],
             "x-cli": JSONValue(orNull: command.line.map { _ in command.usage }),
+            "x-effect": .string(command.effect.words),
+            "x-scope": .string(command.scope.rawValue),
+            "x-while-locked": .bool(command.whileLocked == .answers),
         ]
     }
 
@@ -71,12 +74,24 @@ extension Manual {
             text += "Takes \(parameter.shape.words).\n"
         }
         text += "- answers: \(command.result)\n"
+        if command.isMethod { text += "- effect: \(effect(of: command))\n" }
         if command.isMethod { text += "- example: `\(command.example.text)`\n" }
         if !command.failures.isEmpty {
             let kinds = command.failures.map { "`\($0.rawValue)`" }.joined(separator: ", ")
             text += "- fails with: \(kinds)\n"
         }
         return text
+    }
+
+    private static func effect(of command: Command) -> String {
+        var text = command.effect.words
+        for parameter in command.parameters {
+            guard let heavier = parameter.heavier else { continue }
+            let values = heavier.values.map { " `\($0.text)`" }.joined(separator: ",")
+            text += ", with `\(parameter.name)`\(values) \(heavier.effect.words)"
+        }
+        text += command.scope == .node ? "; this node" : "; one \(command.scope.rawValue)"
+        return command.whileLocked == .answers ? text + "; answers while locked" : text
     }
 
     private static func remark(_ parameter: ParameterDefinition) -> String {

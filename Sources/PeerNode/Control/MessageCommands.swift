@@ -42,7 +42,7 @@ extension Command {
                 channel.definition, text.definition, thread.definition, location.definition,
                 format.definition, bot.definition, key.definition,
             ],
-            result: "message",
+            result: "message", effect: .signs, scope: .conversation,
             failures: [
                 .notFound, .ambiguous, .forbidden, .archived, .tooLarge, .keyReused, .locked,
             ],
@@ -93,7 +93,7 @@ extension Command {
                 thread.definition, since.definition, until.definition, pinned.definition,
                 limit.definition, follow.definition,
             ],
-            result: "list of message, with older and newer",
+            result: "list of message, with older and newer", effect: .reads, scope: .conversation,
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["channel": "general", "limit": 10],
             run: { (context, given) throws(NodeError) in
@@ -144,7 +144,8 @@ extension Command {
                 examples: ["tail", "tail general random", "tail --all --bell"]),
             "Follow new messages, edits and reactions live. Ctrl-C stops.",
             parameters: [channels.definition, all.definition, bell.definition],
-            result: "messages, one per line", failures: [.notFound],
+            result: "messages, one per line", effect: .reads, scope: .workspace,
+            failures: [.notFound],
             example: ["channels": ["general"]])
     }()
 
@@ -158,7 +159,8 @@ extension Command {
             "Chat in a channel, line by line; type /help inside. In a pipe, each line is sent "
                 + "unchanged, what others write is printed, and the end of input ends it.",
             parameters: [channel.definition],
-            result: "messages, one per line", failures: [.notFound, .ambiguous],
+            result: "messages, one per line", effect: .signs, scope: .conversation,
+            failures: [.notFound, .ambiguous],
             example: ["channel": "general"])
     }()
 
@@ -175,7 +177,7 @@ extension Command {
             parameters: [
                 ids.definition, inChannel.definition, limit.definition, cursor.definition,
             ],
-            result: "list of message",
+            result: "list of message", effect: .reads, scope: .conversation,
             failures: [.notFound, .ambiguous],
             example: ["ids": ["m_01hx9t4c"]],
             run: { (context, given) throws(NodeError) in

@@ -7,7 +7,7 @@ extension Command {
     private static let notifyGet = Command(
         "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
         "Show what you are notified about, and what this node runs for it.",
-        result: "notice", failures: [.notFound],
+        result: "notice", effect: .reads, scope: .workspace, failures: [.notFound],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.notices(context.scope(given)))
         })
@@ -20,7 +20,8 @@ extension Command {
             "notify.set",
             line: CommandLineForm("notify set", ["level"], examples: ["notify set mentions"]),
             "Choose what you are notified about in a workspace. Holds on all your devices.",
-            parameters: [level.definition], result: "notice", failures: [.notFound, .forbidden],
+            parameters: [level.definition], result: "notice", effect: .signs, scope: .workspace,
+            failures: [.notFound, .forbidden],
             example: ["level": "mentions"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.setNotices(given[level], context.scope(given)))
@@ -34,7 +35,7 @@ extension Command {
             The shell command to run, with the message on standard input. Empty removes it. Left \
             out, the current one is shown.
             """, bytes: 0...Limits.noticeCommandBytesMax
-        ).optional()
+        ).optional().writing()
         return Command(
             "notify.command",
             line: CommandLineForm(
@@ -44,7 +45,8 @@ extension Command {
                     "notify command ''",
                 ]),
             "Make this node run a command for each notification.",
-            parameters: [command.definition], result: "notice command",
+            parameters: [command.definition], result: "notice command", effect: .reads,
+            scope: .node,
             example: ["command": "exit 0"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.setNoticeCommand(given[command], context.scope(given)))

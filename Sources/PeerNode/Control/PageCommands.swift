@@ -17,10 +17,11 @@ extension Command {
         parameters: [
             Parameter.choice("shell", "Which shell.", ["bash", "zsh", "fish"]).definition
         ],
-        result: "text", example: ["shell": "bash"], needs: .nothing)
+        result: "text", effect: .reads, scope: .node, example: ["shell": "bash"], needs: .nothing)
 
     private static let man = Command(
         "man",
         line: CommandLineForm("man", examples: ["man > wsx-node.1"]),
-        "Print the manual page, in the macros of man(7).", result: "text", needs: .nothing)
+        "Print the manual page, in the macros of man(7).", result: "text", effect: .reads,
+        scope: .node, needs: .nothing)
 }

@@ -33,6 +33,8 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var isMessageText = false
     /// What to do where its value does not fit, if help for the command does not say it.
     public internal(set) var misfitHint: String?
+    /// What a call does that gives it, where that is more than the command does without it.
+    public internal(set) var heavier: HeavierEffect?
 
     init(_ name: String, _ summary: String, _ shape: ParameterShape) {
         self.name = name

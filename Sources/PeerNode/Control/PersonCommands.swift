@@ -64,7 +64,8 @@ extension Command {
             "profile.get",
             line: CommandLineForm(
                 "profile show", ["member"], examples: ["profile show", "profile show @Joon"]),
-            "Show a profile.", parameters: [member.definition], result: "profile",
+            "Show a profile.", parameters: [member.definition], result: "profile", effect: .reads,
+            scope: .workspace,
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.profile(of: given[member], context.scope(given)))
@@ -75,7 +76,7 @@ extension Command {
         let member = Parameter.member("member", "Who: '@Mina', or an id.")
         return Command(
             "profile.of", "Return the profile of a member, or of someone who was removed.",
-            parameters: [member.definition], result: "profile",
+            parameters: [member.definition], result: "profile", effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.profile(of: given[member], context.scope(given)))
@@ -118,7 +119,8 @@ extension Command {
                 name.definition, nickname.definition, description.definition, phone.definition,
                 country.definition, email.definition, show.definition, hide.definition,
             ],
-            result: "profile", failures: refusals, example: ["description": "Paints at night"],
+            result: "profile", effect: .signs, scope: .workspace, failures: refusals,
+            example: ["description": "Paints at night"],
             run: { (context, given) throws(NodeError) in
                 var values: [ProfileChange.Field: String] = [:]
                 values[.description] = given[description]
@@ -141,7 +143,8 @@ extension Command {
             line: CommandLineForm(
                 "profile image set", examples: ["profile image set --preset 7"]),
             "Choose a picture for your profile.", parameters: [preset.definition],
-            result: "profile", failures: refusals, example: ["preset": 7],
+            result: "profile", effect: .signs, scope: .workspace, failures: refusals,
+            example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.setProfileImage(
@@ -152,7 +155,8 @@ extension Command {
     private static let profileImageClear = Command(
         "profile.image.clear",
         line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
-        "Remove your picture.", result: "profile", failures: refusals,
+        "Remove your picture.", result: "profile", effect: .signs, scope: .workspace,
+        failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
         })
@@ -179,7 +183,7 @@ extension Command {
                 ]),
             "Set your status in a workspace, on all your devices.",
             parameters: [state.definition, text.definition, emoji.definition, until.definition],
-            result: "presence", failures: refusals,
+            result: "presence", effect: .signs, scope: .workspace, failures: refusals,
             example: ["state": "busy", "text": "in a meeting"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -192,7 +196,8 @@ extension Command {
 
     private static let presenceClear = Command(
         "presence.clear", line: CommandLineForm("presence clear", examples: ["presence clear"]),
-        "Clear your status, and be online again.", result: "presence", failures: refusals,
+        "Clear your status, and be online again.", result: "presence", effect: .signs,
+        scope: .workspace, failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.clearPresence(context.scope(given)))
         })
@@ -202,6 +207,7 @@ extension Command {
         "List who is online. 'unknown' is someone who may be: this node has no link to them. "
             + "Anyone not listed is offline, except guests: they are never listed, and see nobody.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
+        effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.presences(PageRequest(given), context.scope(given)))
         })
@@ -209,7 +215,7 @@ extension Command {
     private static let typingSend = Command(
         "typing.send",
         "Tell people who may read a channel that you are typing. Sent at most once every 10 s.",
-        parameters: [channel.definition], result: "nothing",
+        parameters: [channel.definition], result: "nothing", effect: .reads, scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "general"],
         run: { (context, given) throws(NodeError) in
             try context.node.sendTyping(given[channel], context.scope(given))

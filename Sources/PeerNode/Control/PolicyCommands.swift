@@ -5,6 +5,7 @@ extension Command {
         "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
         "List who is asking to join.",
         parameters: [limit.definition, cursor.definition], result: "list of request",
+        effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.requests(PageRequest(given), context.scope(given)))
         })
@@ -26,7 +27,8 @@ extension Command {
         let id = Parameter.identifier("id", "The request.", prefix: "r_")
         return Command(
             method, line: CommandLineForm(words, ["id"], examples: ["\(words) r_7k3qm2xa"]),
-            summary, parameters: [id.definition], result: "request",
+            summary, parameters: [id.definition], result: "request", effect: .signs,
+            scope: .workspace,
             failures: [.notFound, .forbidden, .conflict], example: ["id": "r_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(try decide(context.node, given[id], context.scope(given)))
@@ -35,7 +37,8 @@ extension Command {
 
     static let policyGet = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
-        "Show who may join the workspace, and who may invite.", result: "policy",
+        "Show who may join the workspace, and who may invite.", result: "policy", effect: .reads,
+        scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.policy(context.scope(given)))
         })
@@ -66,7 +69,7 @@ extension Command {
             "Change who may join the workspace, and who may invite.",
             parameters: [
                 setting.definition, value.definition, right.definition, join.definition,
-            ], result: "policy",
+            ], result: "policy", effect: .signs, scope: .workspace,
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(

@@ -28,7 +28,8 @@ extension Command {
                 method.definition, arguments.definition, params.definition, list.definition,
                 describe.definition,
             ],
-            result: "the method's answer", example: ["method": "node.version"], needs: .nothing)
+            result: "the method's answer", effect: .signs, scope: .node,
+            example: ["method": "node.version"], needs: .nothing)
     }()
 
     private static let rpcHello = {
@@ -37,7 +38,8 @@ extension Command {
             .optional()
         return Command(
             "rpc.hello", "Say which program calls, and get the version.",
-            parameters: [client.definition, api.definition], result: "version",
+            parameters: [client.definition, api.definition], result: "version", effect: .reads,
+            scope: .node, whileLocked: .answers, needsStore: false,
             failures: [.versionMismatch], example: ["client": "bot 1.2", "api": 1],
             needs: .daemon,
             run: { (_, given) throws(NodeError) in
@@ -54,7 +56,8 @@ extension Command {
 
     private static let rpcDiscover = Command(
         "rpc.discover", "Describe every method as an OpenRPC document.",
-        result: "an OpenRPC document", needs: .daemon,
+        result: "an OpenRPC document", effect: .reads, scope: .node, whileLocked: .answers,
+        needsStore: false, needs: .daemon,
         run: { (_, _) throws(NodeError) in .reply(Manual.openRPC) })
 
     /// All of them fit into one answer.
@@ -63,7 +66,8 @@ extension Command {
     private static let rpcMethods = Command(
         "rpc.methods", "List every method and what it does.",
         parameters: [methodLimit.definition, cursor.definition],
-        result: "list of {name, summary}", needs: .daemon,
+        result: "list of {name, summary}", effect: .reads, scope: .node, whileLocked: .answers,
+        needsStore: false, needs: .daemon,
         run: { (_, given) throws(NodeError) in
             let asked = PageRequest(
                 limit: Int(clamping: given[methodLimit]), cursor: given[cursor])

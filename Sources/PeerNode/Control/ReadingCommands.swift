@@ -19,7 +19,8 @@ extension Command {
                 "read mark", ["channel", "message"],
                 examples: ["read mark general", "read mark @Mina last"]),
             "Mark a conversation as read, on all your devices.",
-            parameters: [channel.definition, message.definition], result: "unread",
+            parameters: [channel.definition, message.definition], result: "unread", effect: .signs,
+            scope: .conversation,
             failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -31,19 +32,21 @@ extension Command {
     private static let readStatus = Command(
         "read.status", line: CommandLineForm("read status", examples: ["read status"]),
         "List your conversations, and how far you have read each.",
-        parameters: [limit.definition, cursor.definition], result: "list of unread",
+        parameters: [limit.definition, cursor.definition], result: "list of unread", effect: .reads,
+        scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.readStatus(PageRequest(given), context.scope(given)))
         })
 
     private static let unreadGet = {
         let all = Parameter.flag("mark_all", "Mark everything as read first.")
+            .writing(true, effect: .signs)
         return Command(
             "unread.get",
             line: CommandLineForm("unread", examples: ["unread", "unread --mark-all"]),
             "List conversations with unread messages.",
             parameters: [all.definition, limit.definition, cursor.definition],
-            result: "list of unread", failures: [.forbidden],
+            result: "list of unread", effect: .reads, scope: .workspace, failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.unread(
@@ -64,7 +67,8 @@ extension Command {
                 examples: ["channel mute general 8h", "channel mute general 0s"]),
             "Mute a conversation, on all your devices.",
             parameters: [channel.definition, until.definition, duration.definition],
-            result: "channel", failures: refusals, example: ["channel": "general"],
+            result: "channel", effect: .signs, scope: .conversation, failures: refusals,
+            example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.mute(
@@ -85,7 +89,8 @@ extension Command {
                     "channel notify general mentions", "channel notify general default",
                 ]),
             "Choose what you are notified about in a conversation. Holds on all your devices.",
-            parameters: [channel.definition, level.definition], result: "channel",
+            parameters: [channel.definition, level.definition], result: "channel", effect: .signs,
+            scope: .conversation,
             failures: refusals, example: ["channel": "general", "level": "mentions"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -101,7 +106,8 @@ extension Command {
         "ui.pref.get",
         line: CommandLineForm("ui pref get", ["setting"], examples: ["ui pref get theme"]),
         "Show a setting that programs keep for all your devices.",
-        parameters: [preferenceName.definition], result: "preference",
+        parameters: [preferenceName.definition], result: "preference", effect: .reads,
+        scope: .workspace,
         example: ["setting": "theme"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.preference(given[preferenceName], context.scope(given)))
@@ -111,6 +117,7 @@ extension Command {
         "ui.pref.list", line: CommandLineForm("ui pref list", examples: ["ui pref list"]),
         "List the settings and drafts that programs keep for all your devices.",
         parameters: [limit.definition, cursor.definition], result: "list of preference",
+        effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.preferences(PageRequest(given), context.scope(given)))
         })
@@ -129,6 +136,7 @@ extension Command {
                 ]),
             "Save a setting, or a draft, for all your devices.",
             parameters: [preferenceName.definition, value.definition], result: "preference",
+            effect: .signs, scope: .workspace,
             failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
             run: { (context, given) throws(NodeError) in
                 .reply(

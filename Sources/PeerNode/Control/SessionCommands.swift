@@ -61,7 +61,8 @@ extension Command {
             parameters: [current.definition, new.definition, remove.definition]
                 + sources(of: "current", "the current passphrase")
                 + sources(of: "new", "the new passphrase"),
-            result: "identity", failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
+            result: "identity", effect: .writes, scope: .node,
+            failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
             example: ["new": "correct horse battery"],
             run: { (context, given) throws(NodeError) in
                 try context.node.changePassphrase(
@@ -74,7 +75,7 @@ extension Command {
     private static let sessionStatus = Command(
         "session.status", line: CommandLineForm("session status", examples: ["session status"]),
         "Show whether the node is locked, and what unlocks it.",
-        result: "session", needs: .daemon,
+        result: "session", effect: .reads, scope: .node, whileLocked: .answers, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))
         })
@@ -93,7 +94,8 @@ extension Command {
                 + "status'), the same flags, and the prompt on a terminal, take the four digits.",
             parameters: [passphrase.definition]
                 + sources(of: "passphrase", "the passphrase or passcode"),
-            result: "session", failures: [.wrongSecret, .rateLimited, .busy, .notFound],
+            result: "session", effect: .writes, scope: .node, whileLocked: .answers,
+            failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 try context.node.unlockSession(
@@ -107,7 +109,8 @@ extension Command {
         Lock the node: behind its passcode, or by dropping the keys. It still stores and forwards \
         what peers send.
         """,
-        result: "session", failures: [.forbidden, .notFound], needs: .daemon,
+        result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+        failures: [.forbidden, .notFound], needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.lockNow(context.scope(given)))
         })
@@ -118,7 +121,7 @@ extension Command {
             "What to erase besides the keys in memory: nothing; what was written and received; or "
                 + "the whole home with its settings, which also stops the daemon.",
             ["none", "messages", "all"]
-        ).defaulting(to: "none")
+        ).defaulting(to: "none").writing("messages")
         let force = Parameter.flag("force", "Log out even if something is on no other device.")
         return Command(
             "session.logout",
@@ -128,7 +131,8 @@ extension Command {
             "Drop the keys, go offline, and erase as much of the home as you ask. Backups that "
                 + "were written elsewhere stay, and so does what peers have.",
             parameters: [wipe.definition, force.definition],
-            result: "session", failures: [.unsynced, .forbidden, .locked, .notFound],
+            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.unsynced, .forbidden, .locked, .notFound],
             example: ["wipe": "none"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -150,7 +154,8 @@ extension Command {
             "Set a passcode for locking this node. It lasts until the node stops, and needs a "
                 + "passphrase.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", failures: [.badRequest, .duplicate, .forbidden],
+            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .duplicate, .forbidden],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.setPasscode(given[code], context.scope(given)))
@@ -166,7 +171,8 @@ extension Command {
             parameters: [current.definition, new.definition]
                 + sources(of: "current", "the current passcode")
                 + sources(of: "new", "the new passcode"),
-            result: "session", failures: [.badRequest, .wrongSecret, .notFound],
+            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .wrongSecret, .notFound],
             example: ["current": "2580", "new": "0852"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -181,7 +187,8 @@ extension Command {
             "lock.remove", line: CommandLineForm("passcode remove", examples: ["passcode remove"]),
             "Remove the passcode.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", failures: [.badRequest, .wrongSecret, .notFound],
+            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .wrongSecret, .notFound],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.removePasscode(given[code], context.scope(given)))
@@ -194,7 +201,8 @@ extension Command {
             "lock.unlock",
             "Unlock the node with its passcode. After three wrong ones it needs its passphrase.",
             parameters: [code.definition],
-            result: "session", failures: [.badRequest, .wrongSecret, .locked],
+            result: "session", effect: .writes, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .wrongSecret, .locked],
             example: ["code": "2580"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.unlock(passcode: given[code], context.scope(given)))
@@ -203,7 +211,7 @@ extension Command {
 
     private static let lockStatus = Command(
         "lock.status", "Show whether the node is locked, as `session.status` does.",
-        result: "session", needs: .daemon,
+        result: "session", effect: .reads, scope: .node, whileLocked: .answers, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))
         })

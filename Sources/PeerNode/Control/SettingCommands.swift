@@ -11,6 +11,7 @@ extension Command {
         "config.get",
         line: CommandLineForm("config get", ["setting"], examples: ["config get net.listen"]),
         "Print one setting.", parameters: [settingName.definition], result: "a value",
+        effect: .reads, scope: .node,
         failures: [.notFound, .badConfiguration], example: ["setting": "net.listen"],
         needs: .nothing)
 
@@ -23,18 +24,20 @@ extension Command {
             settingName.definition,
             Parameter.text("value", "The new value.", bytes: 0...4_096).definition,
         ],
-        result: "nothing", failures: [.notFound, .badConfiguration],
+        result: "nothing", effect: .writesBeside, scope: .node,
+        failures: [.notFound, .badConfiguration],
         example: ["setting": "net.announce", "value": "false"], needs: .nothing)
 
     private static let configList = Command(
         "config.list", line: CommandLineForm("config list", examples: ["config list"]),
         "Print every setting in the file.",
-        result: "settings, one per line", failures: [.badConfiguration], needs: .nothing)
+        result: "settings, one per line", effect: .reads, scope: .node,
+        failures: [.badConfiguration], needs: .nothing)
 
     private static let configPath = Command(
         "config.path", line: CommandLineForm("config path", examples: ["config path"]),
         "Print the path of the settings file.",
-        result: "a path", needs: .nothing)
+        result: "a path", effect: .reads, scope: .node, needs: .nothing)
 
     private static let help = {
         let topic = Parameter<[String]>.list(
@@ -45,6 +48,7 @@ extension Command {
             "help",
             line: CommandLineForm("help", ["topic"], examples: ["help", "help channel create"]),
             "Explain the program or a command.", parameters: [topic.definition],
-            result: "text", example: ["topic": ["send"]], needs: .nothing)
+            result: "text", effect: .reads, scope: .node, example: ["topic": ["send"]],
+            needs: .nothing)
     }()
 }

@@ -36,9 +36,10 @@ extension NodeCore {
     /// Begins the check that waits, as soon as nothing is in the middle of being taken in.
     func continueChecking() throws(StorageError) {
         guard let check = checking, !check.isBegun, let home else { return }
-        guard folding == nil, redactionReviews.isEmpty, judgings.isEmpty,
-            !owedWords.any || !mayWrite
-        else {
+        // Where nothing is written, what waits goes on waiting.
+        let isAtRest =
+            folding == nil && redactionReviews.isEmpty && judgings.isEmpty && !owedWords.any
+        guard isAtRest || !mayWrite else {
             hasMoreToDo = true
             return
         }
@@ -46,7 +47,9 @@ extension NodeCore {
         // What is built to be compared knows of no marker that waits.
         try writeMarkers(all: true)
         try settleLate()
-        effects.append(.inspect(check.call, InspectionJob(home: home, time: time)))
+        effects.append(
+            .inspect(
+                check.call, InspectionJob(home: home, time: time, isLateSettled: mayWrite)))
     }
 
     /// Takes what an inspection has found.

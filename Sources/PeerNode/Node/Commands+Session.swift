@@ -7,16 +7,6 @@ extension NodeCore {
     /// In the store: how many wrong passphrases came since the last right one.
     static let triesName = "session.tries"
 
-    /// What is answered while the node is locked; everything else is `locked`.
-    static func isAnsweredLocked(_ method: String) -> Bool {
-        let methods: Set<String> = [
-            "node.version", "node.status", "node.metrics", "node.doctor", "node.stop",
-            "identity.show",
-        ]
-        return methods.contains(method)
-            || ["session.", "lock.", "rpc."].contains { method.utf8.starts(with: $0.utf8) }
-    }
-
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
         var object = SessionObject(state: sessionState)
         object.hasPassphrase = lock.sealed != nil

@@ -10,7 +10,7 @@ extension NodeCore {
     func settleLate(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
-        guard mayWrite, home != nil else { return }
+        guard mayTidy, home != nil else { return }
         for document in [channel.number] + channel.others {
             workspace.readMarks.lateLimits[document] = nil
             let basis = try store.view.lateBasis(of: document)

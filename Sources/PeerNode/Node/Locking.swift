@@ -19,7 +19,8 @@ extension NodeCore {
     /// Drops the keys; links go on.
     func lockKeys() throws(StorageError) {
         guard let home, let identity = localIdentity else { return }
-        try write()
+        // Keys go although the disk fails: what could be noted of it is less than that.
+        if mayWrite { try write() }
         try judgeWaiting(all: true)
         try writeMarkers(all: true)
         let certified = LockState.Certified(
@@ -52,7 +53,7 @@ extension NodeCore {
 
     /// Tells readers of events, who are given no later one until the node is open again.
     func tellLocked() throws(StorageError) {
-        try record(.sessionLocked, workspace: nil)
+        if mayWrite { try record(.sessionLocked, workspace: nil) }
         notices.fresh = []
         // It holds names and texts that keys have opened.
         subscriptions.forgetPassing(isCounted: false)
@@ -88,7 +89,8 @@ extension NodeCore {
         if let link = link.flatMap({ network.links[$0] }) {
             try drop(link, because: LinkEnding("session.locked"))
         }
-        for number in numbers { try abandon(number) }
+        // Where nothing is written, the next process finds it, and lets go of it.
+        for number in numbers where mayWrite { try abandon(number) }
     }
 
     /// Drops the keys and the network with them; what is stored stays, sealed.

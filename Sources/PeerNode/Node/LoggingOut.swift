@@ -26,7 +26,7 @@ extension NodeCore {
         try stored { () throws(StorageError) in
             if wipe == "messages" { try wipeMessages() }
             if lock.phase != .closed {
-                if lock.phase == .gated || lock.phase == .open { try write() }
+                if mayWrite, lock.phase == .gated || lock.phase == .open { try write() }
                 try closeSession()
             }
         }

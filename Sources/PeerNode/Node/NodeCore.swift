@@ -291,6 +291,9 @@ final class NodeCore {
     /// Whether the store takes anything now.
     var mayWrite: Bool { writingStop == nil }
 
+    /// Whether what can wait is written now: not for who only reads while the disk is full.
+    var mayTidy: Bool { mayWrite && !network.fullDisk.isOn(at: time.monotonic) }
+
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {
         guard store.peers.hasUnwrittenReceipts else {
@@ -329,12 +332,10 @@ final class NodeCore {
         formerNamesTaken = []
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
-            if let writingStop { try refuseWrites(method, arguments, writingStop) }
-            if unreadable != nil, !UnreadableStore.isAnswered(method) {
-                throw UnreadableStore.refusal
-            }
             let command = try Command.method(method)
-            if lock.isLocked, !Self.isAnsweredLocked(method) { throw NodeError.locked(lock.phase) }
+            if let writingStop { try refuseWrites(command, arguments, writingStop) }
+            if unreadable != nil, command.needsStore { throw UnreadableStore.refusal }
+            if lock.isLocked, command.whileLocked == .refused { throw NodeError.locked(lock.phase) }
             if command.needs == .identity, home == nil { throw NodeError.noIdentity }
             switch try command.call(CommandContext(node: self, call: call), arguments) {
             case .reply(let value): result = .success(tellingFormerNames(value))
@@ -352,23 +353,10 @@ final class NodeCore {
     }
 
     private func refuseWrites(
-        _ method: String, _ arguments: JSONObject, _ stop: WritingStop
+        _ command: Command, _ arguments: JSONObject, _ stop: WritingStop
     ) throws(NodeError) {
-        guard !Self.isReading(method, arguments) else { return }
+        guard !command.isDoneUnwritten(arguments) else { return }
         throw stop.refusal
-    }
-
-    /// Whether a call writes nothing.
-    static func isReading(_ method: String, _ arguments: JSONObject) -> Bool {
-        let reads = [
-            ".list", ".get", ".show", ".status", ".history", ".stop", "rpc.", ".version",
-            ".doctor", ".metrics", "events.", "search", ".find", "profile.of", "typing.",
-        ]
-        // The position of a named reader is written, and that the words of the phrase were shown.
-        let isNoted =
-            method == "events.ack" || arguments["name"] != nil || arguments["mark_all"] == true
-            || arguments["phrase"] == true
-        return !isNoted && reads.contains { method.contains($0) }
     }
 
     /// Runs store code inside a command; a failure ends the turn.

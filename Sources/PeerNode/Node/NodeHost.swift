@@ -325,7 +325,7 @@ public final class NodeHost {
         guard let writingStop else { return [] }
         let asked = inputs.filter {
             if case .call(_, let method, _) = $0 {
-                UnreadableStore.tellsHowItIs(method)
+                Command.known(method)?.tellsHowItIs == true
             } else {
                 false
             }
@@ -383,13 +383,13 @@ private struct OpenCall {
     let arguments: JSONObject
     /// When it came, on the monotonic clock.
     let at: UInt64
-    /// Whether it writes nothing, and waits for nothing that has yet to happen.
+    /// Whether it may be asked once more where room was missing.
     let isReading: Bool
 
     init(_ method: String, _ arguments: JSONObject, at: UInt64) {
         self.method = method
         self.at = at
-        isReading = !method.hasPrefix("events.") && NodeCore.isReading(method, arguments)
+        isReading = Command.known(method)?.isAskedAgain(arguments) == true
         self.arguments = isReading ? arguments : JSONObject()
     }
 }

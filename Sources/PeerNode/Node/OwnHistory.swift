@@ -54,7 +54,7 @@ extension NodeCore {
 
     /// Whether a call is kept until it may write; it is then answered later.
     func holdsCall(_ call: CallID, _ method: String, _ arguments: JSONObject) -> Bool {
-        guard mustWait, !Self.writesNoOperation(method),
+        guard mustWait, Command.known(method)?.effect(of: arguments) == .signs,
             network.ownHistory.held.count < OwnHistory.heldMax
         else { return false }
         network.ownHistory.held.append(.call(call, method: method, arguments))
@@ -70,19 +70,6 @@ extension NodeCore {
 
     private var mustWait: Bool {
         network.ownHistory.isAsking && !network.ownHistory.hasOwnLog && canLearnMore
-    }
-
-    /// Commands that never sign anything. Any other waits, which harms nobody.
-    static func writesNoOperation(_ method: String) -> Bool {
-        let words = method.split(separator: ".").map(String.init)
-        let subjects: Set<String> = [
-            "node", "rpc", "events", "net", "peer", "sync", "identity", "backup", "why", "config",
-            "typing",
-        ]
-        let reads: Set<String> = [
-            "list", "get", "show", "status", "history", "select", "find", "members", "of",
-        ]
-        return subjects.contains(words.first ?? "") || reads.contains(words.last ?? "")
     }
 
     /// Whether a peer is there, or being reached, that has not said what it knows.

@@ -8,6 +8,9 @@ import WorkspaceModel
 public struct InspectionJob: Sendable {
     let home: HomeIdentity
     let time: TurnTime
+    /// Whether late messages were settled before. Where nothing is written they are not, and are
+    /// not compared.
+    let isLateSettled: Bool
 
     /// Where an inspection reads and writes.
     public struct Places {
@@ -89,7 +92,8 @@ public struct InspectionJob: Sendable {
             }
             throw reason
         }
-        findings.derived = try StoreComparison.compare(copy, with: fresh)
+        findings.derived = try StoreComparison.compare(
+            copy, with: fresh, without: isLateSettled ? [] : ["late"])
         return findings
     }
 

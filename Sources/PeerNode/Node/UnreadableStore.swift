@@ -21,19 +21,6 @@ struct UnreadableStore {
         NodeError(
             .storeFailed, "\(message): the disk failed", hint: WritingStop.hint, reason: "store.io")
     }
-
-    /// The calls that need nothing of a store.
-    static func isAnswered(_ method: String) -> Bool {
-        tellsHowItIs(method) || method == "node.stop" || method.utf8.starts(with: "rpc.".utf8)
-    }
-
-    /// Those among them that say how the node is.
-    static func tellsHowItIs(_ method: String) -> Bool {
-        let methods: Set<String> = [
-            "node.version", "node.status", "node.metrics", "node.doctor", "net.status",
-        ]
-        return methods.contains(method)
-    }
 }
 
 extension NodeCore {

@@ -91,6 +91,41 @@ import WorkspaceModel
         }
     }
 
+    @Test func `says of what is about a conversation that it is`() {
+        for command in Command.methods {
+            let named = command.remoteParameters.filter { parameter in
+                switch parameter.shape {
+                case .channel, .identifier(prefix: "m_"), .list(.identifier(prefix: "m_"), _):
+                    parameter.isRequired
+                default: false
+                }
+            }
+            #expect((command.scope == .conversation) == !named.isEmpty, "\(command.name)")
+        }
+    }
+
+    @Test func `says with which parameters a call does more`() throws {
+        for command in Command.all {
+            for parameter in command.parameters {
+                guard let heavier = parameter.heavier else { continue }
+                #expect(heavier.effect > command.effect, "\(command.name) \(parameter.name)")
+            }
+        }
+        let show = try Command.method("identity.show")
+        #expect(show.effect(of: [:]) == .reads)
+        #expect(show.effect(of: ["phrase": false]) == .reads)
+        #expect(show.effect(of: ["phrase": .null]) == .reads)
+        #expect(show.effect(of: ["phrase": true]) == .writes)
+        let unread = try Command.method("unread.get")
+        #expect(unread.effect(of: ["mark_all": true, "limit": 1]) == .signs)
+        let wait = try Command.method("events.wait")
+        #expect(wait.effect(of: ["since": "all"]) == .writesBeside)
+        #expect(wait.effect(of: ["name": "bot"]) == .writes)
+        let logout = try Command.method("session.logout")
+        #expect(logout.effect(of: ["wipe": "all"]) == .writesBeside)
+        #expect(logout.effect(of: ["wipe": "messages"]) == .writes)
+    }
+
     @Test func `names every failing field and what was meant`() throws {
         let send = try Command.method("message.send")
         let error = #expect(throws: NodeError.self) {

@@ -211,7 +211,7 @@ import WorkspaceModel
             #expect(
                 method.objectValue?.members.map(\.key) == [
                     "name", "summary", "paramStructure", "params", "result", "errors",
-                    "examples", "x-cli",
+                    "examples", "x-cli", "x-effect", "x-scope", "x-while-locked",
                 ])
             #expect(method["paramStructure"] == "by-name")
             #expect(method["result"]?["schema"]?["type"] == "object")

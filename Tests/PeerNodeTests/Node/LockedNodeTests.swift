@@ -38,7 +38,7 @@ extension BenchNode {
         let node = try bench.sealedNode("Mina")
         try node.ok("session.status")
         try node.ok("lock.now")
-        for command in Command.methods where !NodeCore.isAnsweredLocked(command.name) {
+        for command in Command.methods where command.whileLocked == .refused {
             let given = command.example
             let error = try node.refused(command.name, given)
             #expect(error.kind == .locked, "\(command.name)")
