@@ -1,3 +1,5 @@
+import PeerNode
+
 /// Which fields of an object make a row, for people with titles, for `--plain` without.
 struct ColumnSet {
     let titles: [String]
@@ -55,62 +57,40 @@ struct ColumnSet {
         "ID": "id", "AT": "at", "AUTHOR": "author.name", "CHANNEL": "channel", "TEXT": "text",
     ])
 
-    /// What is said on a terminal of an empty list, or `nil` where nothing is.
-    static func emptiness(of method: String) -> String? {
-        switch method {
-        case "channel.list", "channel.find": "no channels"
-        case "search", "user.find": "nothing found"
-        case "dm.list": "no direct messages"
-        case "unread.get": "nothing unread"
-        case "read.status": "nothing read yet"
-        case "message.history": "no messages"
-        case "workspace.list": "no workspaces"
-        case "member.list", "channel.members": "no members"
-        case "presence.list": "nobody is online"
-        case "device.list": "no devices"
-        case "invite.list": "no invites"
-        case "join.requests": "no requests"
-        case "peer.list": "no peers"
-        case "ui.pref.list": "no settings"
-        case "sync.status": "not syncing with anyone"
-        default: nil
-        }
-    }
-
-    /// The columns of a method's answer, or `nil` where it is shown field by field.
+    /// The columns of an answer of this shape, or `nil` where it is shown field by field.
     ///
     /// - Parameter isPlain: whether programs read them, for whom they stay what they were.
-    static func of(_ method: String, isPlain: Bool) -> ColumnSet? {
-        isPlain ? plain(method) : forPeople(method) ?? plain(method)
+    static func of(_ shape: Command.Shape, isPlain: Bool) -> ColumnSet? {
+        isPlain ? plain(shape) : forPeople(shape) ?? plain(shape)
     }
 
     /// The columns of answers of which people are shown others than programs.
-    private static func forPeople(_ method: String) -> ColumnSet? {
-        switch method {
-        case "presence.list":
+    private static func forPeople(_ shape: Command.Shape) -> ColumnSet? {
+        switch shape {
+        case .presences:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "STATE": "state", "EMOJI": "emoji", "TEXT": "text",
                     "UNTIL": "until",
                 ], drops: ["ID", "UNTIL", "EMOJI", "TEXT"])
-        case "device.list", "device.rename", "device.revoke":
+        case .devices, .renamedDevice, .revokedDevice:
             ColumnSet(
                 [
                     "ID": "id", "KIND": "kind", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                     "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
                 ], drops: ["HOW", "BY", "ID", "KIND", "REVOKED", "ADDED"])
-        case "message.holders":
+        case .holders:
             ColumnSet(
                 [
                     "DEVICE": "device", "NAME": "label", "HELD": "complete", "PERSON": "person",
                     "HEARD": "at",
                 ], drops: ["DEVICE", "HEARD"])
-        case "member.status":
+        case .appliers:
             ColumnSet(
                 [
                     "DEVICE": "device", "NAME": "label", "APPLIED": "complete", "HEARD": "at",
                 ], drops: ["DEVICE", "HEARD"])
-        case "peer.list":
+        case .peers:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",
@@ -120,98 +100,93 @@ struct ColumnSet {
         }
     }
 
-    private static func plain(_ method: String) -> ColumnSet? {
-        switch method {
-        case "workspace.list", "workspace.create", "workspace.select", "workspace.join",
-            "workspace.leave", "workspace.forget", "workspace.rekey", "workspace.edit",
-            "workspace.transfer",
-            "workspace.successor.set", "invite.accept", "identity.recover":
+    private static func plain(_ shape: Command.Shape) -> ColumnSet? {
+        switch shape {
+        case .workspaces, .leftWorkspace, .forgottenWorkspace, .successor, .recoveredWorkspace:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "ROLE": "role", "MEMBERS": "members",
                     "CHANNELS": "channels", "SELECTED": "selected", "STATE": "state",
                 ], drops: ["CHANNELS", "ID", "MEMBERS", "STATE", "ROLE"])
-        case "channel.list", "channel.find", "channel.create", "channel.join", "channel.leave",
-            "channel.edit", "channel.add", "channel.remove":
+        case .channels, .changedChannel:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "KIND": "kind", "PRIVATE": "private",
                     "MEMBERS": "members", "UNREAD": "unread", "TOPIC": "topic",
                 ], drops: ["KIND", "ID", "MEMBERS", "TOPIC", "PRIVATE"])
-        case "unread.get", "read.mark", "read.status":
+        case .unread:
             ColumnSet([
                 "ID": "id", "NAME": "name", "UNREAD": "unread", "MENTIONS": "mentions",
                 "LAST": "last.text",
             ])
-        case "dm.list", "dm.open":
+        case .directs:
             ColumnSet(
                 ["ID": "id", "NAME": "name", "MEMBERS": "members", "UNREAD": "unread"],
                 drops: ["ID", "MEMBERS"])
-        case "channel.mute", "channel.notify":
+        case .noticedChannel:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "MUTED": "muted", "UNTIL": "muted_until",
                     "NOTIFY": "notify",
                 ], drops: ["ID", "UNTIL"])
-        case "channel.transfer", "channel.role", "channel.archive", "channel.unarchive":
+        case .ownedChannel, .channelRoles:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "OWNER": "owner.name", "ARCHIVED": "archived",
                 ], drops: ["ID"])
-        case "member.list", "member.role", "member.remove", "channel.members",
-            "user.find":
+        case .members, .memberRole, .removedMember:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices",
                     "SELF": "self",
                 ], drops: ["ID", "DEVICES", "SELF"])
-        case "ui.pref.list": ColumnSet(["SETTING": "setting", "VALUE": "value"])
-        case "presence.list":
+        case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
+        case .presences:
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",
                 "EMOJI": "emoji",
             ])
-        default: ofDevices(method)
+        default: ofDevices(shape)
         }
     }
 
     /// The same for what is said of devices, of who comes in, and of peers.
-    private static func ofDevices(_ method: String) -> ColumnSet? {
-        switch method {
-        case "device.list", "device.rename", "device.revoke":
+    private static func ofDevices(_ shape: Command.Shape) -> ColumnSet? {
+        switch shape {
+        case .devices, .renamedDevice, .revokedDevice:
             ColumnSet([
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                 "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
-        case "message.holders":
+        case .holders:
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
-        case "member.status":
+        case .appliers:
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "APPLIED": "complete"])
-        case "invite.list", "invite.create", "invite.revoke":
+        case .invites, .madeInvite:
             ColumnSet(
                 [
                     "ID": "id", "STATE": "state", "ROLE": "role", "USED": "used", "USES": "uses",
                     "LINK": "link",
                 ], drops: ["ROLE", "USES"], below: ["LINK"])
-        case "join.requests", "join.approve", "join.reject":
+        case .requests:
             ColumnSet(
                 [
                     "ID": "id", "STATE": "state", "NAME": "name", "DEVICE": "device",
                     "INVITE": "invite", "NOTE": "note",
                 ], drops: ["INVITE", "DEVICE", "STATE"], below: ["NOTE"])
-        case "peer.list", "peer.add", "peer.remove":
+        case .peers, .changedPeer:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "STATE": "state", "ADDRESS": "address",
                     "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
                 ], drops: ["ID", "ERROR", "AHEAD", "BEHIND"])
-        case "sync.status":
+        case .syncs:
             ColumnSet(
                 [
                     "PEER": "peer", "WORKSPACE": "workspace", "STATE": "state", "BEHIND": "behind",
                     "AHEAD": "ahead",
                 ], drops: ["WORKSPACE", "AHEAD"])
-        case "node.doctor":
+        case .findings:
             ColumnSet(["ID": "id", "STATE": "state", "MESSAGE": "message", "HINT": "hint"])
         default: nil
         }

@@ -122,12 +122,12 @@ extension Session {
         else { return result }
         let labels: DeviceLabels
         let key: String
-        switch method {
-        case "peer.list":
+        switch Command.shape(of: method) {
+        case .peers:
             key = "id"
             let identity = try? client.call("identity.show", [:])
             labels = deviceLabels(items, id: key, beside: Self.ownMembers(identity), &client)
-        case "message.holders", "member.status":
+        case .holders, .appliers:
             key = "device"
             labels = deviceLabels(items, id: key, in: workspace, &client)
         default: return result

@@ -3,26 +3,26 @@ import WorkspaceModel
 /// What rows of tables say to people besides their fields.
 extension Rendering {
     /// A row as people are shown it.
-    func marked(_ item: JSONValue, of method: String) -> JSONValue {
+    func marked(_ item: JSONValue, as shape: Command.Shape) -> JSONValue {
         guard !isPlain, var fields = item.objectValue else { return item }
         let name = item["name"]?.stringValue ?? ""
         let called = item["twin"] == true ? "\(name) (look-alike)" : name
         if called != name { fields["name"] = .string(called) }
-        switch method {
-        case "device.list", "device.rename", "device.revoke":
+        switch shape {
+        case .devices, .renamedDevice, .revokedDevice:
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
-        case "peer.list", "message.holders", "member.status":
+        case .peers, .holders, .appliers:
             fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
             // What the other one has meanwhile nobody knows.
-            if method == "peer.list", item["state"] != "connected" {
+            if shape == .peers, item["state"] != "connected" {
                 (fields["behind"], fields["ahead"]) = (.null, .null)
             }
             if item["have"] == "unknown" { fields["complete"] = "unknown" }
-            if method == "message.holders" { fields["person"] = .string(verdict(on: item)) }
-        case "presence.list": fields["state"] = .string(stateWord(item["state"]))
-        case "dm.list", "dm.open":
+            if shape == .holders { fields["person"] = .string(verdict(on: item)) }
+        case .presences: fields["state"] = .string(stateWord(item["state"]))
+        case .directs:
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
-        case "channel.list", "channel.find":
+        case .channels:
             let states = states(of: item)
             if !states.isEmpty { fields["name"] = .string("\(called)\(states)") }
         default: break

@@ -3,31 +3,28 @@ import WorkspaceModel
 
 /// Single objects as people read them: a line for each thing, and no field that says nothing.
 extension Rendering {
-    /// The answer of a method that shows one object, or `nil` where it is shown otherwise.
-    func object(_ value: JSONValue, of method: String) -> String? {
-        switch method {
-        case "workspace.get", "workspace.delete": workspace(value)
-        case "workspace.successor.set": successor(value)
-        case "identity.show" where value["phrase"] != nil: nil
-        case "identity.show", "identity.create", "identity.passphrase.change": identity(value)
-        case "device.link" where value["link"] == nil:
+    /// An answer that shows one object, or `nil` where it is shown otherwise.
+    func object(_ value: JSONValue, as shape: Command.Shape) -> String? {
+        switch shape {
+        case .workspace: workspace(value)
+        case .successor: successor(value)
+        case .identity where value["phrase"] != nil: nil
+        case .identity: identity(value)
+        case .deviceLink where value["link"] == nil:
             "this device is now linked to \(shown(value["name"]))\n" + identity(value)
-        case "identity.recover": recovered(value)
-        case "device.revoke", "device.rename": devices(value, of: method)
-        case "net.suspend", "net.resume", "net.status": network(value)
-        case "channel.get": channel(value)
-        case "member.get": member(value)
-        case "profile.get", "profile.of", "profile.set", "profile.image.set",
-            "profile.image.clear":
-            profile(value)
-        case "presence.set", "presence.clear": presence(value)
-        case "session.status", "session.unlock", "session.logout", "lock.now", "lock.set",
-            "lock.change", "lock.remove":
-            session(value)
-        case "channel.role": channelRoles(value)
-        case "member.role": "\(shown(value["name"])) is now \(shown(value["role"]))\n"
-        case "member.remove": removed(value)
-        case "message.delete": deletedMessage(value)
+        case .recoveredWorkspace: recovered(value)
+        case .revokedDevice: devices(value, "revoked")
+        case .renamedDevice: devices(value, "renamed")
+        case .network: network(value)
+        case .channel: channel(value)
+        case .member: member(value)
+        case .profile: profile(value)
+        case .presence: presence(value)
+        case .session: session(value)
+        case .channelRoles: channelRoles(value)
+        case .memberRole: "\(shown(value["name"])) is now \(shown(value["role"]))\n"
+        case .removedMember: removed(value)
+        case .deletedMessage: deletedMessage(value)
         default: nil
         }
     }
@@ -183,8 +180,7 @@ extension Rendering {
     }
 
     /// What became of a device in each workspace, and the command for what is left.
-    private func devices(_ device: JSONValue, of method: String) -> String? {
-        let done = method == "device.revoke" ? "revoked" : "renamed"
+    private func devices(_ device: JSONValue, _ done: String) -> String? {
         guard let all = device["workspaces"]?.arrayValue, !all.isEmpty else { return nil }
         return all.map { row in
             let name = shown(row["name"])

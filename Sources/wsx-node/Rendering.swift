@@ -62,54 +62,54 @@ struct Rendering {
             let objects = result["items"]?.arrayValue ?? [result]
             return objects.map { $0.text + "\n" }.joined()
         }
-        switch method {
-        case "message.history", "message.get":
+        let shape = Command.shape(of: method)
+        switch shape {
+        case .messages:
             var lastDay: Int64?
             let items = result["items"]?.arrayValue ?? []
             if items.isEmpty, let text = nothing(of: method) { return text }
             return isPlain
                 ? plainMessages(items)
                 : messages(items, lastDay: &lastDay, namesChannel: false, foldsThreads: true)
-        case "message.edit", "message.react", "message.pin", "message.unpin":
+        case .message:
             var lastDay: Int64?
             return messages([result], lastDay: &lastDay, namesChannel: false)
-        case "message.send": return sent(result)
-        case "search": return hits(result)
-        case "invite.create" where !isPlain: return flowed(invite(result))
-        case "channel.delete" where !isPlain:
+        case .sentMessage: return sent(result)
+        case .hits: return hits(result)
+        case .madeInvite where !isPlain: return flowed(invite(result))
+        case .deletedChannel where !isPlain:
             return flowed("deleted \(shown(result["id"]))  #\(shown(result["name"]))\n")
-        case "identity.show" where !isPlain && result["phrase"] != nil:
+        case .identity where !isPlain && result["phrase"] != nil:
             return flowed(phrase(result))
-        case "device.link" where !isPlain && result["link"] != nil:
+        case .deviceLink where !isPlain && result["link"] != nil:
             return flowed(deviceLink(result))
-        case "workspace.leave" where !isPlain:
+        case .leftWorkspace where !isPlain:
             return flowed("left \(shown(result["name"])); you can still read it here\n")
-        case "workspace.forget" where !isPlain:
+        case .forgottenWorkspace where !isPlain:
             return flowed("\(shown(result["name"])) is gone from this device\n")
-        case "node.metrics":
+        case .text:
             return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
-        case "node.status" where !isPlain: return flowed(status(result))
-        case "node.doctor" where !isPlain: return flowed(findings(result), indent: 5)
-        case "why" where !isPlain: return why(result)
-        case "node.check" where !isPlain: return flowed(check(result))
-        case "backup.create", "backup.verify", "backup.restore": return fields(result)
+        case .status where !isPlain: return flowed(status(result))
+        case .findings where !isPlain: return flowed(findings(result), indent: 5)
+        case .explanation where !isPlain: return why(result)
+        case .check where !isPlain: return flowed(check(result))
         default: break
         }
-        if !isPlain, let text = object(result, of: method) { return flowed(text) }
+        if !isPlain, let text = object(result, as: shape) { return flowed(text) }
         let items = result["items"]?.arrayValue
         if items?.isEmpty == true, let text = nothing(of: method) { return text }
-        if !isPlain, ["unread.get", "read.mark", "read.status"].contains(method) {
+        if !isPlain, shape == .unread {
             return readings(items ?? [result])
         }
-        if let table = ColumnSet.of(method, isPlain: isPlain) {
-            return columns((items ?? [result]).map { marked($0, of: method) }, table)
+        if let table = ColumnSet.of(shape, isPlain: isPlain) {
+            return columns((items ?? [result]).map { marked($0, as: shape) }, table)
         }
         return fields(result)
     }
 
     /// What stands for an empty list where somebody looks at it; programs get no line.
     func nothing(of method: String) -> String? {
-        guard isTerminal, !isPlain, !isJSON, let what = ColumnSet.emptiness(of: method) else {
+        guard isTerminal, !isPlain, !isJSON, let what = Command.emptiness(of: method) else {
             return nil
         }
         return dim(what) + "\n"

@@ -112,7 +112,7 @@ extension Command {
             "Explain why someone may or may not do something. Lists the signed operations that "
                 + "decide it, one step per line.",
             parameters: [subject.definition, action.definition],
-            result: "why", effect: .reads, scope: .workspace,
+            result: "why", shape: .explanation, effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous, .badRequest],
             example: ["subject": "@Joon"],
             run: { (context, given) throws(NodeError) in
@@ -130,7 +130,8 @@ extension Command {
             "node.check",
             line: CommandLineForm("check", examples: ["check", "check --repair"]),
             "Recompute all stored data, from ids and signatures to what is shown.",
-            parameters: [repair.definition], result: "check", effect: .writesBeside, scope: .node,
+            parameters: [repair.definition], result: "check", shape: .check, effect: .writesBeside,
+            scope: .node,
             failures: [.busy],
             run: { (context, given) throws(NodeError) in
                 try context.node.check(repairs: given[repair], context.scope(given))

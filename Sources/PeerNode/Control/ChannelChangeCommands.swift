@@ -25,7 +25,7 @@ extension Command {
             parameters: [
                 channel.definition, name.definition, topic.definition, description.definition,
             ],
-            result: "channel", effect: .signs, scope: .conversation,
+            result: "channel", shape: .changedChannel, effect: .signs, scope: .conversation,
             failures: refusals + [.duplicate],
             example: ["channel": "plans", "topic": "the next quarter"],
             run: { (context, given) throws(NodeError) in
@@ -46,7 +46,8 @@ extension Command {
                 "channel transfer", ["channel", "member"],
                 examples: ["channel transfer plans @Mina"]),
             "Make someone else the owner of a channel.",
-            parameters: [channel.definition, member.definition], result: "channel", effect: .signs,
+            parameters: [channel.definition, member.definition], result: "channel",
+            shape: .ownedChannel, effect: .signs,
             scope: .conversation,
             failures: refusals, example: ["channel": "plans", "member": "@Mina"],
             run: { (context, given) throws(NodeError) in
@@ -67,7 +68,7 @@ extension Command {
                 examples: ["channel role plans @Mina admin"]),
             "Make someone an admin of a channel, or a plain member again.",
             parameters: [channel.definition, member.definition, role.definition],
-            result: "channel", effect: .signs, scope: .conversation,
+            result: "channel", shape: .channelRoles, effect: .signs, scope: .conversation,
             failures: refusals + [.transferFirst],
             example: ["channel": "plans", "member": "@Mina", "role": "admin"],
             run: { (context, given) throws(NodeError) in
@@ -81,7 +82,8 @@ extension Command {
         "channel.archive",
         line: CommandLineForm("channel archive", ["channel"], examples: ["channel archive plans"]),
         "Archive a channel: nobody can write in it, but it stays readable.",
-        parameters: [channel.definition], result: "channel", effect: .signs, scope: .conversation,
+        parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
+        scope: .conversation,
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.setArchived(true, given[channel], context.scope(given)))
@@ -92,7 +94,8 @@ extension Command {
         line: CommandLineForm(
             "channel unarchive", ["channel"], examples: ["channel unarchive plans"]),
         "Reopen an archived channel.",
-        parameters: [channel.definition], result: "channel", effect: .signs, scope: .conversation,
+        parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
+        scope: .conversation,
         failures: refusals,
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -103,7 +106,8 @@ extension Command {
         "channel.delete",
         line: CommandLineForm("channel delete", ["channel"], examples: ["channel delete plans"]),
         "Delete a channel for everyone. It is hidden at once and erased after 7 days.",
-        parameters: [channel.definition], result: "channel", effect: .signs, scope: .conversation,
+        parameters: [channel.definition], result: "channel", shape: .deletedChannel, effect: .signs,
+        scope: .conversation,
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.deleteChannel(given[channel], context.scope(given)))

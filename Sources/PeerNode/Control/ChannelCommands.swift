@@ -16,7 +16,8 @@ extension Command {
             line: CommandLineForm("channel list", examples: ["channel list --all"]),
             "List channels.",
             parameters: [scope.definition, limit.definition, cursor.definition],
-            result: "list of channel", effect: .reads, scope: .workspace, example: ["scope": "all"],
+            result: "list of channel", shape: .channels, emptiness: "no channels", effect: .reads,
+            scope: .workspace, example: ["scope": "all"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.channels(
@@ -31,7 +32,8 @@ extension Command {
             line: CommandLineForm("channel find", ["text"], examples: ["channel find plan"]),
             "Find channels, including those you are not in.",
             parameters: [text.definition, limit.definition, cursor.definition],
-            result: "list of channel", effect: .reads, scope: .workspace, example: ["text": "plan"],
+            result: "list of channel", shape: .channels, emptiness: "no channels", effect: .reads,
+            scope: .workspace, example: ["text": "plan"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.findChannels(
@@ -62,7 +64,7 @@ extension Command {
                 name.definition, description.definition, topic.definition, isPrivate.definition,
                 history.definition, key.definition,
             ],
-            result: "channel", effect: .signs, scope: .workspace,
+            result: "channel", shape: .changedChannel, effect: .signs, scope: .workspace,
             failures: [.duplicate, .forbidden, .keyReused],
             example: ["name": "plans", "topic": "the next quarter"],
             run: { (context, given) throws(NodeError) in
@@ -80,7 +82,8 @@ extension Command {
     private static let channelGet = Command(
         "channel.get",
         line: CommandLineForm("channel show", ["channel"], examples: ["channel show general"]),
-        "Show one channel.", parameters: [channel.definition], result: "channel", effect: .reads,
+        "Show one channel.", parameters: [channel.definition], result: "channel", shape: .channel,
+        effect: .reads,
         scope: .conversation,
         failures: [.notFound, .ambiguous], example: ["channel": "#general"],
         run: { (context, given) throws(NodeError) in
@@ -91,7 +94,8 @@ extension Command {
         "channel.join",
         line: CommandLineForm("channel join", ["channel"], examples: ["channel join plans"]),
         "Join a public channel. To get into a private one, someone has to add you.",
-        parameters: [channel.definition], result: "channel", effect: .signs, scope: .conversation,
+        parameters: [channel.definition], result: "channel", shape: .changedChannel, effect: .signs,
+        scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.joinChannel(given[channel], context.scope(given)))
@@ -106,7 +110,8 @@ extension Command {
         "channel.leave",
         line: CommandLineForm("channel leave", ["channel"], examples: ["channel leave plans"]),
         "Leave a channel. You cannot leave the default channel, or one that you own.",
-        parameters: [channel.definition], result: "channel", effect: .signs, scope: .conversation,
+        parameters: [channel.definition], result: "channel", shape: .changedChannel, effect: .signs,
+        scope: .conversation,
         failures: [.notFound, .ambiguous, .defaultChannel, .transferFirst, .forbidden],
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -118,7 +123,8 @@ extension Command {
         line: CommandLineForm("channel members", ["channel"], examples: ["channel members plans"]),
         "List who is in a channel, with their roles in it.",
         parameters: [channel.definition, limit.definition, cursor.definition],
-        result: "list of member", effect: .reads, scope: .conversation,
+        result: "list of member", shape: .members, emptiness: "no members", effect: .reads,
+        scope: .conversation,
         failures: [.notFound, .ambiguous],
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
@@ -133,7 +139,8 @@ extension Command {
             "channel add", ["channel", "members"], examples: ["channel add plans @Mina @Joon"]),
         "Add people in the workspace to a channel. In a private channel this is what lets them "
             + "read and write; in a public one it gives them no rights.",
-        parameters: [channel.definition, people.definition], result: "channel", effect: .signs,
+        parameters: [channel.definition, people.definition], result: "channel",
+        shape: .changedChannel, effect: .signs,
         scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden, .archived],
         example: ["channel": "plans", "members": ["@Mina"]],
@@ -150,7 +157,8 @@ extension Command {
             + "private one they cannot read what is written after that. For an admin who left a "
             + "private channel, it also ends what a modified program could still do there by "
             + "pretending that it was done earlier.",
-        parameters: [channel.definition, people.definition], result: "channel", effect: .signs,
+        parameters: [channel.definition, people.definition], result: "channel",
+        shape: .changedChannel, effect: .signs,
         scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
         example: ["channel": "plans", "members": ["@Mina"]],

@@ -16,6 +16,10 @@ public struct Command: Sendable {
     public let parameters: [ParameterDefinition]
     /// What the answer is: the name of an object of section 4.9, or a list of them.
     public let result: String
+    /// The same for whoever shows it.
+    public let shape: Shape
+    /// What people are told of a list in which there is nothing.
+    public let emptiness: String?
     /// What a call changes that gives none of the parameters that make it write; `effect(of:)` says
     /// it of a call.
     public let effect: Effect
@@ -50,7 +54,8 @@ public struct Command: Sendable {
 
     init(
         _ name: String, line: CommandLineForm? = nil, _ summary: String,
-        parameters: [ParameterDefinition] = [], result: String, effect: Effect, scope: Scope,
+        parameters: [ParameterDefinition] = [], result: String, shape: Shape = .fields,
+        emptiness: String? = nil, effect: Effect, scope: Scope,
         whileLocked: WhileLocked = .refused, needsStore: Bool = true,
         failures: [NodeError.Kind] = [], example: JSONValue = [:], needs: Needs = .identity,
         run: Run? = nil
@@ -61,6 +66,8 @@ public struct Command: Sendable {
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
         self.result = result
+        self.shape = shape
+        self.emptiness = emptiness
         self.effect = effect
         self.scope = scope
         self.whileLocked = whileLocked

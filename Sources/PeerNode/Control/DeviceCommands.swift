@@ -13,7 +13,8 @@ extension Command {
             "device.list", line: CommandLineForm("device list", examples: ["device list"]),
             "List a person's devices in the workspace.",
             parameters: [member.definition, limit.definition, cursor.definition],
-            result: "list of device", effect: .reads, scope: .workspace,
+            result: "list of device", shape: .devices, emptiness: "no devices", effect: .reads,
+            scope: .workspace,
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -44,7 +45,7 @@ extension Command {
                 code.definition, name.definition, newPassphrase.definition, timeout.definition,
                 key.definition,
             ] + passphraseSources + startParameters,
-            result: "device link, or identity", effect: .signs, scope: .node,
+            result: "device link, or identity", shape: .deviceLink, effect: .signs, scope: .node,
             failures: [.badRequest, .inviteInvalid, .inviteExpired, .unreachable, .forbidden],
             example: [:], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -66,7 +67,8 @@ extension Command {
             line: CommandLineForm(
                 "device rename", ["device", "name"], examples: ["device rename d_7k3qm2xa phone"]),
             "Rename a device of yours, in every workspace or the one -w names.",
-            parameters: [device.definition, name.definition], result: "device", effect: .signs,
+            parameters: [device.definition, name.definition], result: "device",
+            shape: .renamedDevice, effect: .signs,
             scope: .node,
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["device": "d_7k3qm2xa", "name": "phone"],
@@ -87,7 +89,8 @@ extension Command {
                 "device lost", ["device"],
                 examples: ["device lost", "device lost laptop --phrase -"]),
             "Revoke a lost or stolen device with your recovery phrase.",
-            parameters: [device.definition, phrase.definition], result: "device", effect: .signs,
+            parameters: [device.definition, phrase.definition], result: "device",
+            shape: .revokedDevice, effect: .signs,
             scope: .node,
             failures: [.notFound, .ambiguous, .forbidden, .badRequest, .wrongSecret],
             example: ["device": "d_7k3qm2xa", "phrase": "abacus …"],
@@ -117,7 +120,7 @@ extension Command {
             "Revoke a device permanently, and change the keys for all others. A device of yours is "
                 + "revoked in every workspace, or in the one that -w names.",
             parameters: [device.definition, phrase.definition, force.definition],
-            result: "device", effect: .signs, scope: .node,
+            result: "device", shape: .revokedDevice, effect: .signs, scope: .node,
             failures: [.notFound, .ambiguous, .forbidden, .badRequest, .versionMismatch],
             example: ["device": "d_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in

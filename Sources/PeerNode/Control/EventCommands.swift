@@ -62,7 +62,7 @@ extension Command {
                 ephemeral.definition, keepalive.definition, count.definition, exec.definition,
                 backfill.definition, bots.definition, onlyWorkspace.definition,
             ],
-            result: "subscription", effect: .writesBeside, scope: .node,
+            result: "subscription", shape: .subscription, effect: .writesBeside, scope: .node,
             failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
             run: { (context, given) throws(NodeError) in

@@ -33,7 +33,7 @@ extension Command {
                 name.definition, email.definition, phone.definition, newPassphrase.definition,
                 noRecovery.definition, key.definition,
             ] + passphraseSources + startParameters,
-            result: "identity", effect: .writes, scope: .node,
+            result: "identity", shape: .identity, effect: .writes, scope: .node,
             failures: [.badRequest, .duplicate, .keyReused],
             example: ["name": "Mina"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -57,7 +57,8 @@ extension Command {
                 "identity show", examples: ["identity show", "identity show --phrase"]),
             "Show this home's identity and who you are in each workspace.",
             parameters: [phrase.definition],
-            result: "identity", effect: .reads, scope: .node, whileLocked: .answers,
+            result: "identity", shape: .identity, effect: .reads, scope: .node,
+            whileLocked: .answers,
             failures: [.notFound], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -89,7 +90,7 @@ extension Command {
                 link.definition, phrase.definition, name.definition, newPassphrase.definition,
                 timeout.definition, key.definition,
             ] + passphraseSources + startParameters,
-            result: "workspace", effect: .signs, scope: .node,
+            result: "workspace", shape: .recoveredWorkspace, effect: .signs, scope: .node,
             failures: [.badRequest, .notFound, .forbidden, .inviteInvalid, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
             needs: .daemon,

@@ -36,7 +36,7 @@ extension Command {
                 uses.definition, expires.definition, role.definition, channels.definition,
                 approve.definition, key.definition,
             ],
-            result: "invite", effect: .signs, scope: .workspace,
+            result: "invite", shape: .madeInvite, effect: .signs, scope: .workspace,
             failures: [.forbidden, .notFound, .archived, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
             run: { (context, given) throws(NodeError) in
@@ -60,7 +60,8 @@ extension Command {
         "invite.list",
         line: CommandLineForm("invite list", examples: ["invite list", "invite list --json"]),
         "List the invites of the workspace.",
-        parameters: [limit.definition, cursor.definition], result: "list of invite", effect: .reads,
+        parameters: [limit.definition, cursor.definition], result: "list of invite",
+        shape: .invites, emptiness: "no invites", effect: .reads,
         scope: .workspace,
         failures: [.forbidden],
         run: { (context, given) throws(NodeError) in
@@ -73,7 +74,8 @@ extension Command {
             "invite.revoke",
             line: CommandLineForm(
                 "invite revoke", ["id"], examples: ["invite revoke i_7k3qm2xa"]),
-            "Revoke an invite.", parameters: [id.definition], result: "invite", effect: .signs,
+            "Revoke an invite.", parameters: [id.definition], result: "invite", shape: .invites,
+            effect: .signs,
             scope: .workspace,
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in

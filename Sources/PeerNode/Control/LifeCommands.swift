@@ -47,7 +47,8 @@ extension Command {
         return Command(
             "node.status", line: CommandLineForm("status", examples: ["status --json"]),
             "Show identity, workspaces, peers and disk.",
-            parameters: [check.definition], result: "status", effect: .reads, scope: .node,
+            parameters: [check.definition], result: "status", shape: .status, effect: .reads,
+            scope: .node,
             whileLocked: .answers, needsStore: false, needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.status(context.scope(given)))
@@ -57,7 +58,8 @@ extension Command {
     private static let nodeMetrics = Command(
         "node.metrics", line: CommandLineForm("metrics", examples: ["metrics"]),
         "Print metrics in Prometheus text format.",
-        result: "text", effect: .reads, scope: .node, whileLocked: .answers, needsStore: false,
+        result: "text", shape: .text, effect: .reads, scope: .node, whileLocked: .answers,
+        needsStore: false,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.metrics(context.scope(given)))
@@ -66,7 +68,8 @@ extension Command {
     private static let nodeDoctor = Command(
         "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"]),
         "Check the node and its surroundings, with a fix for each problem.",
-        result: "list of finding", effect: .reads, scope: .node, whileLocked: .answers,
+        result: "list of finding", shape: .findings, effect: .reads, scope: .node,
+        whileLocked: .answers,
         needsStore: false, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.doctor(context.scope(given))

@@ -17,7 +17,8 @@ extension Command {
                 "member list", examples: ["member list", "member list --removed"]),
             "List the members.",
             parameters: [removed.definition, limit.definition, cursor.definition],
-            result: "list of member", effect: .reads, scope: .workspace,
+            result: "list of member", shape: .members, emptiness: "no members", effect: .reads,
+            scope: .workspace,
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.members(
@@ -29,7 +30,8 @@ extension Command {
         "member.get",
         line: CommandLineForm("member show", ["member"], examples: ["member show @Joon"]),
         "Show one member, or someone who was removed.",
-        parameters: [member.definition], result: "member", effect: .reads, scope: .workspace,
+        parameters: [member.definition], result: "member", shape: .member, effect: .reads,
+        scope: .workspace,
         failures: [.notFound, .ambiguous],
         example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
@@ -41,7 +43,7 @@ extension Command {
         line: CommandLineForm("member status", ["member"], examples: ["member status @Joon"]),
         "Show which devices are known to have applied a removal.",
         parameters: [member.definition, limit.definition, cursor.definition],
-        result: "list of holder", effect: .reads, scope: .workspace,
+        result: "list of holder", shape: .appliers, effect: .reads, scope: .workspace,
         failures: [.notFound, .ambiguous, .conflict], example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
             .reply(
@@ -59,7 +61,8 @@ extension Command {
             line: CommandLineForm(
                 "member role", ["member", "role"], examples: ["member role @Joon admin"]),
             "Change a member's role.",
-            parameters: [member.definition, role.definition], result: "member", effect: .signs,
+            parameters: [member.definition, role.definition], result: "member", shape: .memberRole,
+            effect: .signs,
             scope: .workspace,
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["member": "@Joon", "role": "admin"],
@@ -98,7 +101,7 @@ extension Command {
             parameters: [
                 member.definition, force.definition, recut.definition, keep.definition,
             ],
-            result: "member", effect: .signs, scope: .workspace,
+            result: "member", shape: .removedMember, effect: .signs, scope: .workspace,
             failures: [
                 .notFound, .ambiguous, .forbidden, .conflict, .unsynced, .versionMismatch,
             ],
@@ -119,7 +122,8 @@ extension Command {
             "workspace leave", ["workspace"],
             examples: ["workspace leave", "workspace leave acme"]),
         "Leave a workspace: the one you name, or the selected one. What you have stays readable.",
-        parameters: [workspace.definition], result: "workspace", effect: .signs, scope: .workspace,
+        parameters: [workspace.definition], result: "workspace", shape: .leftWorkspace,
+        effect: .signs, scope: .workspace,
         failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
         example: ["workspace": "acme"],
         run: { (context, given) throws(NodeError) in
@@ -136,7 +140,8 @@ extension Command {
             line: CommandLineForm(
                 "workspace rekey", examples: ["workspace rekey", "workspace rekey --discovery"]),
             "Change the key that encrypts contents and names from now on.",
-            parameters: [discovery.definition], result: "workspace", effect: .signs,
+            parameters: [discovery.definition], result: "workspace", shape: .workspaces,
+            effect: .signs,
             scope: .workspace, failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(

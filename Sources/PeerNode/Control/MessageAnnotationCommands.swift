@@ -33,7 +33,7 @@ extension Command {
             parameters: [
                 message.definition, text.definition, base.definition, inChannel.definition,
             ],
-            result: "message", effect: .signs, scope: .conversation,
+            result: "message", shape: .message, effect: .signs, scope: .conversation,
             failures: refusals + [.conflict, .tooLarge],
             example: ["message": "m_01hx9t4c", "text": "hello, all"],
             run: { (context, given) throws(NodeError) in
@@ -60,7 +60,7 @@ extension Command {
             parameters: [
                 message.definition, emoji.definition, remove.definition, inChannel.definition,
             ],
-            result: "message", effect: .signs, scope: .conversation,
+            result: "message", shape: .message, effect: .signs, scope: .conversation,
             failures: refusals + [.tooMany],
             example: ["message": "m_01hx9t4c", "emoji": "👍"],
             run: { (context, given) throws(NodeError) in
@@ -86,6 +86,7 @@ extension Command {
                 words, ["message"],
                 examples: ["\(words) m_01hx9t4c", "\(words) last --in general"]),
             summary, parameters: [message.definition, inChannel.definition], result: "message",
+            shape: .message,
             effect: .signs, scope: .conversation,
             failures: refusals, example: ["message": "m_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
@@ -102,7 +103,7 @@ extension Command {
         "Show which devices have a message, and which people. Those known to have it come first.",
         parameters: [
             message.definition, inChannel.definition, limit.definition, cursor.definition,
-        ], result: "list of holder", effect: .reads, scope: .conversation,
+        ], result: "list of holder", shape: .holders, effect: .reads, scope: .conversation,
         failures: [.notFound, .ambiguous], example: ["message": "m_01hx9t4c"],
         run: { (context, given) throws(NodeError) in
             .reply(

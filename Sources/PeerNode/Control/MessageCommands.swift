@@ -42,7 +42,7 @@ extension Command {
                 channel.definition, text.definition, thread.definition, location.definition,
                 format.definition, bot.definition, key.definition,
             ],
-            result: "message", effect: .signs, scope: .conversation,
+            result: "message", shape: .sentMessage, effect: .signs, scope: .conversation,
             failures: [
                 .notFound, .ambiguous, .forbidden, .archived, .tooLarge, .keyReused, .locked,
             ],
@@ -93,7 +93,8 @@ extension Command {
                 thread.definition, since.definition, until.definition, pinned.definition,
                 limit.definition, follow.definition,
             ],
-            result: "list of message, with older and newer", effect: .reads, scope: .conversation,
+            result: "list of message, with older and newer", shape: .messages,
+            emptiness: "no messages", effect: .reads, scope: .conversation,
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["channel": "general", "limit": 10],
             run: { (context, given) throws(NodeError) in
@@ -177,7 +178,7 @@ extension Command {
             parameters: [
                 ids.definition, inChannel.definition, limit.definition, cursor.definition,
             ],
-            result: "list of message", effect: .reads, scope: .conversation,
+            result: "list of message", shape: .messages, effect: .reads, scope: .conversation,
             failures: [.notFound, .ambiguous],
             example: ["ids": ["m_01hx9t4c"]],
             run: { (context, given) throws(NodeError) in

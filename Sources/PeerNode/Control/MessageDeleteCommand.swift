@@ -20,7 +20,7 @@ extension Command {
                 + "erased at once. Owners and admins can delete other people's: hidden at once, "
                 + "erased after a day.",
             parameters: [message.definition, undo.definition, inChannel.definition],
-            result: "message", effect: .signs, scope: .conversation,
+            result: "message", shape: .deletedMessage, effect: .signs, scope: .conversation,
             failures: [.notFound, .ambiguous, .forbidden, .archived, .conflict],
             example: ["message": "m_01hx9t4c"],
             run: { (context, given) throws(NodeError) in

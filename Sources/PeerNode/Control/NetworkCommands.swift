@@ -19,7 +19,8 @@ extension Command {
             parameters: [
                 peer.definition, channel.definition, limit.definition, cursor.definition,
             ],
-            result: "list of sync", effect: .reads, scope: .node, failures: [.notFound],
+            result: "list of sync", shape: .syncs, emptiness: "not syncing with anyone",
+            effect: .reads, scope: .node, failures: [.notFound],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.syncStatus(
@@ -32,7 +33,8 @@ extension Command {
     private static let peerList = Command(
         "peer.list", line: CommandLineForm("peer list", examples: ["peer list"]),
         "List the peers and their state.",
-        parameters: [limit.definition, cursor.definition], result: "list of peer", effect: .reads,
+        parameters: [limit.definition, cursor.definition], result: "list of peer", shape: .peers,
+        emptiness: "no peers", effect: .reads,
         scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.peers(PageRequest(given), context.scope(given)))
@@ -46,7 +48,8 @@ extension Command {
             line: CommandLineForm(
                 "peer add", ["address"], examples: ["peer add 192.168.1.20:29790"]),
             "Save an address and connect to it.",
-            parameters: [address.definition], result: "peer", effect: .writes, scope: .node,
+            parameters: [address.definition], result: "peer", shape: .changedPeer, effect: .writes,
+            scope: .node,
             example: ["address": "192.168.1.20:29790"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.addPeer(address: given[address], context.scope(given)))
@@ -60,7 +63,8 @@ extension Command {
             line: CommandLineForm(
                 "peer remove", ["peer"], examples: ["peer remove 192.168.1.20:29790"]),
             "Forget a peer's address and close its link.",
-            parameters: [peer.definition], result: "peer", effect: .writes, scope: .node,
+            parameters: [peer.definition], result: "peer", shape: .changedPeer, effect: .writes,
+            scope: .node,
             failures: [.notFound],
             example: ["peer": "192.168.1.20:29790"],
             run: { (context, given) throws(NodeError) in
@@ -71,7 +75,8 @@ extension Command {
     private static let netStatus = Command(
         "net.status", line: CommandLineForm("net status", examples: ["net status"]),
         "Show whether the network is in use.",
-        result: "network", effect: .reads, scope: .node, needsStore: false, needs: .daemon,
+        result: "network", shape: .network, effect: .reads, scope: .node, needsStore: false,
+        needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.network(context.scope(given)))
         })
@@ -79,7 +84,7 @@ extension Command {
     private static let netSuspend = Command(
         "net.suspend", line: CommandLineForm("net suspend", examples: ["net suspend"]),
         "Close all links and stay offline until 'net resume' or the next start.",
-        result: "network", effect: .writes, scope: .node, needs: .daemon,
+        result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.suspendNetwork(context.scope(given))
         })
@@ -87,7 +92,7 @@ extension Command {
     private static let netResume = Command(
         "net.resume", line: CommandLineForm("net resume", examples: ["net resume"]),
         "Use the network again.",
-        result: "network", effect: .writes, scope: .node, needs: .daemon,
+        result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
             try context.node.resumeNetwork(context.scope(given))
         })

@@ -64,7 +64,8 @@ extension Command {
             "profile.get",
             line: CommandLineForm(
                 "profile show", ["member"], examples: ["profile show", "profile show @Joon"]),
-            "Show a profile.", parameters: [member.definition], result: "profile", effect: .reads,
+            "Show a profile.", parameters: [member.definition], result: "profile", shape: .profile,
+            effect: .reads,
             scope: .workspace,
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
@@ -76,7 +77,8 @@ extension Command {
         let member = Parameter.member("member", "Who: '@Mina', or an id.")
         return Command(
             "profile.of", "Return the profile of a member, or of someone who was removed.",
-            parameters: [member.definition], result: "profile", effect: .reads, scope: .workspace,
+            parameters: [member.definition], result: "profile", shape: .profile, effect: .reads,
+            scope: .workspace,
             failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.profile(of: given[member], context.scope(given)))
@@ -119,7 +121,8 @@ extension Command {
                 name.definition, nickname.definition, description.definition, phone.definition,
                 country.definition, email.definition, show.definition, hide.definition,
             ],
-            result: "profile", effect: .signs, scope: .workspace, failures: refusals,
+            result: "profile", shape: .profile, effect: .signs, scope: .workspace,
+            failures: refusals,
             example: ["description": "Paints at night"],
             run: { (context, given) throws(NodeError) in
                 var values: [ProfileChange.Field: String] = [:]
@@ -143,7 +146,8 @@ extension Command {
             line: CommandLineForm(
                 "profile image set", examples: ["profile image set --preset 7"]),
             "Choose a picture for your profile.", parameters: [preset.definition],
-            result: "profile", effect: .signs, scope: .workspace, failures: refusals,
+            result: "profile", shape: .profile, effect: .signs, scope: .workspace,
+            failures: refusals,
             example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -155,7 +159,8 @@ extension Command {
     private static let profileImageClear = Command(
         "profile.image.clear",
         line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
-        "Remove your picture.", result: "profile", effect: .signs, scope: .workspace,
+        "Remove your picture.", result: "profile", shape: .profile, effect: .signs,
+        scope: .workspace,
         failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
@@ -183,7 +188,8 @@ extension Command {
                 ]),
             "Set your status in a workspace, on all your devices.",
             parameters: [state.definition, text.definition, emoji.definition, until.definition],
-            result: "presence", effect: .signs, scope: .workspace, failures: refusals,
+            result: "presence", shape: .presence, effect: .signs, scope: .workspace,
+            failures: refusals,
             example: ["state": "busy", "text": "in a meeting"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -196,7 +202,8 @@ extension Command {
 
     private static let presenceClear = Command(
         "presence.clear", line: CommandLineForm("presence clear", examples: ["presence clear"]),
-        "Clear your status, and be online again.", result: "presence", effect: .signs,
+        "Clear your status, and be online again.", result: "presence", shape: .presence,
+        effect: .signs,
         scope: .workspace, failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.clearPresence(context.scope(given)))
@@ -207,6 +214,7 @@ extension Command {
         "List who is online. 'unknown' is someone who may be: this node has no link to them. "
             + "Anyone not listed is offline, except guests: they are never listed, and see nobody.",
         parameters: [limit.definition, cursor.definition], result: "list of presence",
+        shape: .presences, emptiness: "nobody is online",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.presences(PageRequest(given), context.scope(given)))

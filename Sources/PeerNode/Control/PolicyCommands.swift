@@ -5,6 +5,7 @@ extension Command {
         "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
         "List who is asking to join.",
         parameters: [limit.definition, cursor.definition], result: "list of request",
+        shape: .requests, emptiness: "no requests",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.requests(PageRequest(given), context.scope(given)))
@@ -27,7 +28,8 @@ extension Command {
         let id = Parameter.identifier("id", "The request.", prefix: "r_")
         return Command(
             method, line: CommandLineForm(words, ["id"], examples: ["\(words) r_7k3qm2xa"]),
-            summary, parameters: [id.definition], result: "request", effect: .signs,
+            summary, parameters: [id.definition], result: "request", shape: .requests,
+            effect: .signs,
             scope: .workspace,
             failures: [.notFound, .forbidden, .conflict], example: ["id": "r_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in

@@ -19,7 +19,8 @@ extension Command {
                 "read mark", ["channel", "message"],
                 examples: ["read mark general", "read mark @Mina last"]),
             "Mark a conversation as read, on all your devices.",
-            parameters: [channel.definition, message.definition], result: "unread", effect: .signs,
+            parameters: [channel.definition, message.definition], result: "unread", shape: .unread,
+            effect: .signs,
             scope: .conversation,
             failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
@@ -32,7 +33,8 @@ extension Command {
     private static let readStatus = Command(
         "read.status", line: CommandLineForm("read status", examples: ["read status"]),
         "List your conversations, and how far you have read each.",
-        parameters: [limit.definition, cursor.definition], result: "list of unread", effect: .reads,
+        parameters: [limit.definition, cursor.definition], result: "list of unread", shape: .unread,
+        emptiness: "nothing read yet", effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.readStatus(PageRequest(given), context.scope(given)))
@@ -46,7 +48,8 @@ extension Command {
             line: CommandLineForm("unread", examples: ["unread", "unread --mark-all"]),
             "List conversations with unread messages.",
             parameters: [all.definition, limit.definition, cursor.definition],
-            result: "list of unread", effect: .reads, scope: .workspace, failures: [.forbidden],
+            result: "list of unread", shape: .unread, emptiness: "nothing unread", effect: .reads,
+            scope: .workspace, failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.unread(
@@ -67,7 +70,8 @@ extension Command {
                 examples: ["channel mute general 8h", "channel mute general 0s"]),
             "Mute a conversation, on all your devices.",
             parameters: [channel.definition, until.definition, duration.definition],
-            result: "channel", effect: .signs, scope: .conversation, failures: refusals,
+            result: "channel", shape: .noticedChannel, effect: .signs, scope: .conversation,
+            failures: refusals,
             example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -89,7 +93,8 @@ extension Command {
                     "channel notify general mentions", "channel notify general default",
                 ]),
             "Choose what you are notified about in a conversation. Holds on all your devices.",
-            parameters: [channel.definition, level.definition], result: "channel", effect: .signs,
+            parameters: [channel.definition, level.definition], result: "channel",
+            shape: .noticedChannel, effect: .signs,
             scope: .conversation,
             failures: refusals, example: ["channel": "general", "level": "mentions"],
             run: { (context, given) throws(NodeError) in
@@ -117,6 +122,7 @@ extension Command {
         "ui.pref.list", line: CommandLineForm("ui pref list", examples: ["ui pref list"]),
         "List the settings and drafts that programs keep for all your devices.",
         parameters: [limit.definition, cursor.definition], result: "list of preference",
+        shape: .preferences, emptiness: "no settings",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.preferences(PageRequest(given), context.scope(given)))

@@ -45,7 +45,8 @@ extension Command {
                 after.definition, before.definition, has.definition, order.definition,
                 limit.definition, cursor.definition,
             ],
-            result: "list of hit, with complete", effect: .reads, scope: .workspace,
+            result: "list of hit, with complete", shape: .hits, emptiness: "nothing found",
+            effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous],
             example: ["query": "hello"],
             run: { (context, given) throws(NodeError) in
@@ -72,7 +73,8 @@ extension Command {
                 examples: ["member find mi", "member find mina@example.org"]),
             "Find other members by name or email address.",
             parameters: [text.definition, limit.definition, cursor.definition],
-            result: "list of member", effect: .reads, scope: .workspace, example: ["text": "Joon"],
+            result: "list of member", shape: .members, emptiness: "nothing found", effect: .reads,
+            scope: .workspace, example: ["text": "Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.findMembers(

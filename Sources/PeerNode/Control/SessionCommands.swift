@@ -61,7 +61,7 @@ extension Command {
             parameters: [current.definition, new.definition, remove.definition]
                 + sources(of: "current", "the current passphrase")
                 + sources(of: "new", "the new passphrase"),
-            result: "identity", effect: .writes, scope: .node,
+            result: "identity", shape: .identity, effect: .writes, scope: .node,
             failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
             example: ["new": "correct horse battery"],
             run: { (context, given) throws(NodeError) in
@@ -75,7 +75,8 @@ extension Command {
     private static let sessionStatus = Command(
         "session.status", line: CommandLineForm("session status", examples: ["session status"]),
         "Show whether the node is locked, and what unlocks it.",
-        result: "session", effect: .reads, scope: .node, whileLocked: .answers, needs: .daemon,
+        result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
+        needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))
         })
@@ -94,7 +95,8 @@ extension Command {
                 + "status'), the same flags, and the prompt on a terminal, take the four digits.",
             parameters: [passphrase.definition]
                 + sources(of: "passphrase", "the passphrase or passcode"),
-            result: "session", effect: .writes, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writes, scope: .node,
+            whileLocked: .answers,
             failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -109,7 +111,8 @@ extension Command {
         Lock the node: behind its passcode, or by dropping the keys. It still stores and forwards \
         what peers send.
         """,
-        result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+        result: "session", shape: .session, effect: .writesBeside, scope: .node,
+        whileLocked: .answers,
         failures: [.forbidden, .notFound], needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.lockNow(context.scope(given)))
@@ -131,7 +134,8 @@ extension Command {
             "Drop the keys, go offline, and erase as much of the home as you ask. Backups that "
                 + "were written elsewhere stay, and so does what peers have.",
             parameters: [wipe.definition, force.definition],
-            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writesBeside, scope: .node,
+            whileLocked: .answers,
             failures: [.unsynced, .forbidden, .locked, .notFound],
             example: ["wipe": "none"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -154,7 +158,8 @@ extension Command {
             "Set a passcode for locking this node. It lasts until the node stops, and needs a "
                 + "passphrase.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writesBeside, scope: .node,
+            whileLocked: .answers,
             failures: [.badRequest, .duplicate, .forbidden],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
@@ -171,7 +176,8 @@ extension Command {
             parameters: [current.definition, new.definition]
                 + sources(of: "current", "the current passcode")
                 + sources(of: "new", "the new passcode"),
-            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writesBeside, scope: .node,
+            whileLocked: .answers,
             failures: [.badRequest, .wrongSecret, .notFound],
             example: ["current": "2580", "new": "0852"],
             run: { (context, given) throws(NodeError) in
@@ -187,7 +193,8 @@ extension Command {
             "lock.remove", line: CommandLineForm("passcode remove", examples: ["passcode remove"]),
             "Remove the passcode.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", effect: .writesBeside, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writesBeside, scope: .node,
+            whileLocked: .answers,
             failures: [.badRequest, .wrongSecret, .notFound],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
@@ -201,7 +208,8 @@ extension Command {
             "lock.unlock",
             "Unlock the node with its passcode. After three wrong ones it needs its passphrase.",
             parameters: [code.definition],
-            result: "session", effect: .writes, scope: .node, whileLocked: .answers,
+            result: "session", shape: .session, effect: .writes, scope: .node,
+            whileLocked: .answers,
             failures: [.badRequest, .wrongSecret, .locked],
             example: ["code": "2580"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -211,7 +219,8 @@ extension Command {
 
     private static let lockStatus = Command(
         "lock.status", "Show whether the node is locked, as `session.status` does.",
-        result: "session", effect: .reads, scope: .node, whileLocked: .answers, needs: .daemon,
+        result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
+        needs: .daemon,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.session(context.scope(given)))
         })

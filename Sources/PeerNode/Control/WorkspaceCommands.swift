@@ -21,7 +21,8 @@ extension Command {
             parameters: [
                 name.definition, description.definition, firstChannel.definition, key.definition,
             ],
-            result: "workspace", effect: .signs, scope: .node, failures: [.duplicate, .keyReused],
+            result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
+            failures: [.duplicate, .keyReused],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -37,6 +38,7 @@ extension Command {
         "workspace.list", line: CommandLineForm("workspace list", examples: ["workspace list"]),
         "List the workspaces of this home.",
         parameters: [limit.definition, cursor.definition], result: "list of workspace",
+        shape: .workspaces, emptiness: "no workspaces",
         effect: .reads, scope: .node,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.workspaces(PageRequest(given), context.scope(given)))
@@ -51,6 +53,7 @@ extension Command {
                 examples: ["workspace show", "workspace show acme"]),
             "Show a workspace: the one you name, or the selected one.",
             parameters: [workspace.definition, counted.definition], result: "workspace",
+            shape: .workspace,
             effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
@@ -65,7 +68,8 @@ extension Command {
             "workspace.select",
             line: CommandLineForm("workspace use", ["workspace"], examples: ["workspace use acme"]),
             "Select the workspace that commands act in by default.",
-            parameters: [workspace.definition], result: "workspace", effect: .writes, scope: .node,
+            parameters: [workspace.definition], result: "workspace", shape: .workspaces,
+            effect: .writes, scope: .node,
             failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -99,7 +103,7 @@ extension Command {
                 link.definition, name.definition, timeout.definition, noRecovery.definition,
                 key.definition,
             ] + more,
-            result: "workspace", effect: .signs, scope: .node,
+            result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "name": "Joon"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
@@ -125,7 +129,7 @@ extension Command {
             line: CommandLineForm("workspace edit", examples: ["workspace edit --name acme2"]),
             "Change the name, description or picture of the workspace.",
             parameters: [name.definition, description.definition, image.definition],
-            result: "workspace", effect: .signs, scope: .workspace,
+            result: "workspace", shape: .workspaces, effect: .signs, scope: .workspace,
             failures: [.forbidden, .duplicate], example: ["name": "acme2"],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -143,7 +147,8 @@ extension Command {
             line: CommandLineForm(
                 "workspace transfer", ["member"], examples: ["workspace transfer @Joon"]),
             "Make another member the owner. You stay as an admin; your open invites end.",
-            parameters: [member.definition], result: "workspace", effect: .signs, scope: .workspace,
+            parameters: [member.definition], result: "workspace", shape: .workspaces,
+            effect: .signs, scope: .workspace,
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.transferWorkspace(to: given[member], context.scope(given)))
@@ -160,7 +165,8 @@ extension Command {
                 "workspace successor", ["member"],
                 examples: ["workspace successor @Joon", "workspace successor none"]),
             "Name who gets the workspace when its owner leaves.",
-            parameters: [member.definition], result: "workspace", effect: .signs, scope: .workspace,
+            parameters: [member.definition], result: "workspace", shape: .successor, effect: .signs,
+            scope: .workspace,
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.setSuccessor(given[member], context.scope(given)))
@@ -176,7 +182,8 @@ extension Command {
             line: CommandLineForm(
                 "workspace delete", ["name"], examples: ["workspace delete acme"]),
             "Delete the workspace for all its members. This cannot be undone.",
-            parameters: [name.definition], result: "workspace", effect: .signs, scope: .workspace,
+            parameters: [name.definition], result: "workspace", shape: .workspace, effect: .signs,
+            scope: .workspace,
             failures: [.forbidden],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
@@ -193,6 +200,7 @@ extension Command {
                 "workspace forget", ["workspace"], examples: ["workspace forget acme"]),
             "Remove a workspace that you left, and its data, from this device.",
             parameters: [workspace.definition, force.definition], result: "workspace",
+            shape: .forgottenWorkspace,
             effect: .signs, scope: .node,
             failures: [.notFound, .ambiguous, .conflict, .unsynced],
             example: ["workspace": "acme"],

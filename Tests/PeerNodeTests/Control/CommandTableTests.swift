@@ -104,6 +104,17 @@ import WorkspaceModel
         }
     }
 
+    /// What the words of the documentation say and what an answer is shown by are one thing.
+    @Test func `says of lists alone what is told where they are empty`() {
+        for command in Command.all where command.emptiness != nil {
+            #expect(command.result.hasPrefix("list of "), "\(command.name)")
+        }
+        #expect(Command.shape(of: "channel.members") == Command.shape(of: "member.list"))
+        #expect(Command.shape(of: "lock.now") == .session)
+        #expect(Command.shape(of: "no.such") == .fields)
+        #expect(Command.emptiness(of: "user.find") == "nothing found")
+    }
+
     @Test func `says with which parameters a call does more`() throws {
         for command in Command.all {
             for parameter in command.parameters {

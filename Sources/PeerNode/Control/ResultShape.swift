@@ -1,0 +1,119 @@
+extension Command {
+    /// What an answer is made of, by which it is shown. `result` says the same in words; here one
+    /// object has several cases where a person wants to see another side of it.
+    public enum Shape: Sendable {
+        /// Any object, field by field.
+        case fields
+        /// A text as it stands.
+        case text
+        /// A stream that begins: events follow the answer.
+        case subscription
+
+        /// Messages, oldest first.
+        case messages
+        /// One message that was changed.
+        case message
+        /// A message that was sent.
+        case sentMessage
+        /// A message that was deleted, or restored.
+        case deletedMessage
+        /// What a search found.
+        case hits
+        /// Devices that have a message.
+        case holders
+
+        /// Workspaces, or one that was made or changed.
+        case workspaces
+        /// One workspace with all that is known of it.
+        case workspace
+        /// A workspace that was left.
+        case leftWorkspace
+        /// A workspace that is gone from the device.
+        case forgottenWorkspace
+        /// A workspace whose successor was named.
+        case successor
+        /// A workspace in which somebody is again.
+        case recoveredWorkspace
+
+        /// Channels with what makes each another than its neighbours.
+        case channels
+        /// A channel that was made or changed.
+        case changedChannel
+        /// One channel with all that is known of it.
+        case channel
+        /// A channel that was deleted.
+        case deletedChannel
+        /// A channel with what is told of it.
+        case noticedChannel
+        /// A channel with whose it is.
+        case ownedChannel
+        /// A channel with the roles in it.
+        case channelRoles
+        /// Direct conversations.
+        case directs
+        /// What was read of conversations.
+        case unread
+
+        /// Members.
+        case members
+        /// One member with all that is known of them.
+        case member
+        /// A member with a new role.
+        case memberRole
+        /// A member who was removed.
+        case removedMember
+        /// Devices that have applied a removal.
+        case appliers
+        /// A profile.
+        case profile
+        /// Who is online.
+        case presences
+        /// A status.
+        case presence
+
+        /// The identity of a home.
+        case identity
+        /// A link for another device, or the identity that this one has by it.
+        case deviceLink
+        /// Devices.
+        case devices
+        /// A device that was renamed, in each workspace.
+        case renamedDevice
+        /// A device that was revoked, in each workspace.
+        case revokedDevice
+        /// Whether the node is locked.
+        case session
+
+        /// Invites.
+        case invites
+        /// An invite that was made.
+        case madeInvite
+        /// Requests to join.
+        case requests
+        /// Peers.
+        case peers
+        /// A peer that was added or removed.
+        case changedPeer
+        /// How far peers are behind.
+        case syncs
+        /// Whether the network is in use.
+        case network
+        /// Settings of programs.
+        case preferences
+
+        /// How the node is.
+        case status
+        /// What is in order and what is not.
+        case findings
+        /// What was recomputed.
+        case check
+        /// Why somebody may do something.
+        case explanation
+    }
+
+    /// What the answers of a method are made of; `fields` where there is no such method.
+    public static func shape(of method: String) -> Shape { known(method)?.shape ?? .fields }
+
+    /// What people are told where the list that a method answers is empty, or `nil`.
+    public static func emptiness(of method: String) -> String? { known(method)?.emptiness }
+}
