@@ -208,10 +208,10 @@ struct Completion {
 
     /// Those that the command does not refuse: nothing more is said in an archived one.
     private var channels: [Candidate] {
-        switch command?.name {
-        case "channel.unarchive": names(.archivedChannels)
-        case "message.send", "channel.archive": names(.openChannels) + names(.members)
-        default: names(.channels) + names(.members)
+        switch command?.line?.channels ?? .all {
+        case .archived: names(.archivedChannels)
+        case .open: names(.openChannels) + names(.members)
+        case .all: names(.channels) + names(.members)
         }
     }
 
@@ -238,18 +238,18 @@ struct Completion {
 
     /// Texts of which the program knows what they may be.
     private func texts(_ parameter: ParameterDefinition) -> [Candidate] {
-        switch (command?.name ?? "", parameter.name) {
-        case ("help", "topic"):
+        switch (command?.flow ?? .call, parameter.name) {
+        case (.help, "topic"):
             let topics = Manual.topics.map { Candidate(word: $0.word) }
             return Self.nextWords(after: positional, commands) + (positional.isEmpty ? topics : [])
-        case ("rpc", "method") where positional.isEmpty, ("rpc", "describe"):
+        case (.rpc, "method") where positional.isEmpty, (.rpc, "describe"):
             return Command.methods.map { Candidate(word: $0.name, summary: $0.summary) }
-        case ("config.get", "setting"), ("config.set", "setting"):
+        case (.getSetting, "setting"), (.changeSetting, "setting"):
             return ConfigFile.known.map { Candidate(word: $0.name) }
-        case ("events.subscribe", "types"): return Manual.eventTypes.map { Candidate(word: $0) }
+        case (.events, "types"): return Manual.eventTypes.map { Candidate(word: $0) }
         case (_, "peer"): return names(.peers)
         case (_, "device"): return names(.devices)
-        case ("why", "subject"): return names(.channels) + names(.members)
+        case (_, "subject"): return names(.channels) + names(.members)
         default: return []
         }
     }

@@ -55,7 +55,9 @@ struct CompletionNames {
         var client = ControlClient(transport, timeoutMilliseconds: left)
         var given = given
         given["limit"] = 1_000
-        if let workspace, method != "workspace.list" { given["workspace"] = .string(workspace) }
+        if let workspace, Command.scope(of: method) != .node {
+            given["workspace"] = .string(workspace)
+        }
         let answer = try? client.call(method, given)
         // An answer in many pieces may have taken longer than each piece was waited for.
         guard io.now <= end else { return [] }

@@ -143,18 +143,18 @@ struct Session {
     }
 
     private func runLocally(_ command: Command) throws(NodeError) -> Int32 {
-        switch command.name {
-        case "node.version": return version()
-        case "socket": tell("socket", try paths().socket)
-        case "help": return try help()
-        case "rpc": return try callRaw()
-        case "man": page(Manual.page)
-        case "completion":
+        switch command.flow {
+        case .version: return version()
+        case .socket: tell("socket", try paths().socket)
+        case .help: return try help()
+        case .rpc: return try callRaw()
+        case .man: page(Manual.page)
+        case .completion:
             do { try command.check(scan.values) } catch { throw usage(error, command) }
             page(CompletionScript.text(for: scan.values["shell"]?.stringValue ?? ""))
-        case "up": return try up()
-        case "backup.restore": return try useBackup(command)
-        case "daemon.run":
+        case .up: return try up()
+        case .restoreBackup: return try useBackup(command)
+        case .runDaemon:
             return try NodeCommand.run(
                 paths: try paths(), scan: scan, environment: environment, io: io)
         default: try settings(command)
@@ -193,12 +193,12 @@ struct Session {
 
     private func settings(_ command: Command) throws(NodeError) {
         let path = try paths().configuration
-        if command.name == "config.path" { return tell("path", path) }
+        if command.flow == .settingsPath { return tell("path", path) }
         var file = try ConfigFile(io.readFile(path) ?? [])
         let setting = scan.values["setting"]?.stringValue ?? ""
-        switch command.name {
-        case "config.get": tell("value", try file.text(of: setting), of: setting)
-        case "config.set":
+        switch command.flow {
+        case .getSetting: tell("value", try file.text(of: setting), of: setting)
+        case .changeSetting:
             let value = scan.values["value"]?.stringValue ?? ""
             try file.set(setting, to: value)
             // Better refused here than by the next start.

@@ -222,11 +222,10 @@ struct ReferenceResolver {
         case deleted = "nothing was deleted there"
 
         init(of command: Command, _ values: JSONObject) {
-            switch command.name {
-            case "message.delete": self = values["undo"]?.boolValue == true ? .deleted : .own
-            case "message.edit": self = .own
-            case "message.history", "read.mark": self = .any
-            default: self = .said
+            switch command.line?.last ?? .said {
+            case .own: self = values["undo"]?.boolValue == true ? .deleted : .own
+            case .place: self = .any
+            case .said: self = .said
             }
         }
 

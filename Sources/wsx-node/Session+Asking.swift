@@ -38,11 +38,11 @@ extension Session {
 
     /// Whether a script has to say that it means it.
     private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
-        switch command.name {
-        case "workspace.delete": true
-        case "session.logout": parameters["wipe"]?.stringValue ?? "none" != "none"
-        case "identity.passphrase.change": parameters["remove"]?.boolValue == true
-        case "message.delete": parameters["undo"]?.boolValue != true
+        switch command.line?.question {
+        case .deletesWorkspace: true
+        case .logsOut: parameters["wipe"]?.stringValue ?? "none" != "none"
+        case .removesPassphrase: parameters["remove"]?.boolValue == true
+        case .deletesMessage: parameters["undo"]?.boolValue != true
         default: false
         }
     }
@@ -51,24 +51,24 @@ extension Session {
     private func question(
         before command: Command, _ parameters: JSONObject
     ) throws(NodeError) -> Question? {
-        switch command.name {
-        case "workspace.delete": return try aboutDeleting(parameters)
-        case "workspace.leave":
+        switch command.line?.question {
+        case .deletesWorkspace: return try aboutDeleting(parameters)
+        case .leavesWorkspace:
             let name = try workspaceObject(parameters)["name"]
             return yes("Leave \(shown(name))?", "done")
-        case "workspace.forget":
+        case .forgetsWorkspace:
             let name = try workspaceObject(parameters)["name"]
             return yes("Remove \(shown(name)) and its data from this device?", "removed")
-        case "channel.delete":
+        case .deletesChannel:
             let channel = try called("channel.get", parameters, ["channel", "workspace"])
             return yes("Delete #\(shown(channel["name"])) and everything said in it?", "deleted")
-        case "member.remove" where parameters["recut"]?.boolValue != true:
+        case .removesMember where parameters["recut"]?.boolValue != true:
             return try aboutRemoving(parameters)
-        case "device.revoke": return try aboutRevoking(parameters)
-        case "message.delete" where parameters["undo"]?.boolValue != true:
+        case .revokesDevice: return try aboutRevoking(parameters)
+        case .deletesMessage where parameters["undo"]?.boolValue != true:
             return try aboutDeletingMessage(parameters)
-        case "session.logout": return aboutLoggingOut(parameters["wipe"]?.stringValue)
-        case "identity.passphrase.change" where parameters["remove"]?.boolValue == true:
+        case .logsOut: return aboutLoggingOut(parameters["wipe"]?.stringValue)
+        case .removesPassphrase where parameters["remove"]?.boolValue == true:
             return yes(
                 "Remove the passphrase? Your keys will lie on this disk without protection.",
                 "changed")

@@ -62,7 +62,7 @@ extension Session {
         let values = try parameters(for: command)
         let path = absolute(values["path"])?.stringValue ?? ""
         let secret = try passphrase(values).map { Array($0.utf8) }
-        guard command.name == "backup.restore" else {
+        guard command.flow == .restoreBackup else {
             let result = try BackupCheck.verify(path, passphrase: secret, in: home())
             show(rendering.text(result, of: command.name))
             if secret != nil, result["sealed"]?.boolValue == false {

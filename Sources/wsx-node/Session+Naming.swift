@@ -23,20 +23,13 @@ extension Session {
         }
     }
 
-    /// Commands that end, give or take something: a part of a name is not enough for them.
-    private static let weighty: Set<String> = [
-        "member.remove", "member.role", "workspace.transfer", "workspace.successor.set",
-        "channel.add", "channel.remove", "channel.role", "channel.transfer", "join.approve",
-        "join.reject",
-    ]
-
     /// Says whom a part of a name means, and asks where much hangs on it.
     func confirm(_ typed: String, means name: String) throws(NodeError) {
         try confirm("\(sanitised(typed)) is \(rendering.fitting(sanitised(name)))")
     }
 
     private func confirm(_ sentence: String) throws(NodeError) {
-        guard let command = scan.command, Self.weighty.contains(command.name) else {
+        guard scan.command?.line?.isWeighty == true else {
             return io.tell(sentence + "\n")
         }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())

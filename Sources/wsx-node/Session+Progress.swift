@@ -33,7 +33,7 @@ extension Session {
                 let name = person["name"]?.stringValue
             else {
                 // Who they are comes with what is fetched from them.
-                return method == "device.link"
+                return Command.shape(of: method) == .deviceLink
                     ? "connected" : "connected to a member of the workspace"
             }
             return "connected to \(sanitised(name))"

@@ -28,7 +28,7 @@ extension Session {
         guard let name = scan.values["method"]?.stringValue else {
             throw .usage("which method?", hint: "list them with 'wsx-node rpc --list'")
         }
-        guard name != "events.subscribe" else {
+        guard Command.shape(of: name) != .subscription else {
             throw NodeError(
                 .unsupported, "'rpc' prints one answer and cannot follow a stream of events",
                 hint: "wsx-node events, or call events.wait", reason: "rpc.stream")

@@ -92,14 +92,14 @@ extension Session {
         var client = try client()
         let result = try call(
             command.name, given,
-            lookingFor: command.name == "device.link"
+            lookingFor: command.flow == .linkDevice
                 ? "your other device" : "someone in the workspace", &client)
         var rendering = rendering
-        if command.name == "identity.recover", !globals.json, !globals.plain {
+        if command.flow == .recover, !globals.json, !globals.plain {
             rendering.welcomed = nameThere(result, besides: given["name"], &client)
         }
         io.print(rendering.text(result, of: command.name))
-        if command.name == "identity.recover" {
+        if command.flow == .recover {
             tellOwnDevices(result, &client)
             if io.isOutputTerminal, !globals.json, !globals.plain {
                 say(next: "wsx-node device lost")

@@ -19,9 +19,9 @@ extension Session {
     private var answerMilliseconds: Int64? {
         guard let limit = globals.timeoutMilliseconds else { return nil }
         let isStream =
-            switch scan.command?.name {
-            case "tail", "events.subscribe": true
-            case "message.history": scan.values["follow"]?.boolValue == true
+            switch scan.command?.flow {
+            case let flow? where flow.isStream: true
+            case .log: scan.values["follow"]?.boolValue == true
             default: scan.command?.parameters.contains { $0.flag == "timeout" } == true
             }
         guard isStream else { return limit }
@@ -50,7 +50,8 @@ extension Session {
             values[setting] = value
         }
         // Who names a workspace to delete means that one.
-        if command.name == "workspace.delete", values["workspace"] == nil, workspace == nil {
+        if command.line?.question == .deletesWorkspace, values["workspace"] == nil, workspace == nil
+        {
             values["workspace"] = values["name"]
         }
         if command.isMethod, values["workspace"] == nil, let workspace = workspace {
@@ -99,42 +100,41 @@ extension Session {
     }
 
     func runRemotely(_ command: Command) throws(NodeError) -> Int32 {
-        switch command.name {
-        case "tail": return try tail(try parameters(for: command))
-        case "chat": return try chat(try parameters(for: command))
-        case "node.stop": return try stop()
-        case "events.subscribe": return try streamEvents(try parameters(for: command))
-        case "workspace.join": return try join(command)
-        case "device.link" where scan.values["code"] != nil: return try linkDevice(command)
-        case "device.link": return try makeDeviceLink(command)
-        case "identity.recover": return try recover(command)
-        case "identity.create":
+        switch command.flow {
+        case .tail: return try tail(try parameters(for: command))
+        case .chat: return try chat(try parameters(for: command))
+        case .stop: return try stop()
+        case .events: return try streamEvents(try parameters(for: command))
+        case .join: return try join(command)
+        case .linkDevice where scan.values["code"] != nil: return try linkDevice(command)
+        case .linkDevice: return try makeDeviceLink(command)
+        case .recover: return try recover(command)
+        case .makeIdentity:
             let secret = try newPassphrase()
             var session = self
             session.scan.values["passphrase"] = secret.map { .string($0) }
             let parameters = try session.parameters(for: command)
             try startIfNeeded()
             return try callAndPrint(command, parameters)
-        case "session.unlock", "identity.passphrase.change", "lock.set", "lock.change",
-            "lock.remove":
+        case .unlock, .changePassphrase, .setPasscode, .changePasscode, .removePasscode:
             return try runWithSecrets(command)
-        case "session.logout": return try logOut(command)
-        case "node.status" where scan.values["check"]?.boolValue == true:
+        case .logOut: return try logOut(command)
+        case .status where scan.values["check"]?.boolValue == true:
             var client = try client()
             return StatusObject.isHealthy(try client.call("node.status", [:])) ? 0 : 1
-        case "message.history" where scan.values["follow"]?.boolValue == true:
+        case .log where scan.values["follow"]?.boolValue == true:
             return try followLog(try parameters(for: command))
-        case "message.history": return try log(command)
-        case "backup.create": return try createBackup(command)
+        case .log: return try log(command)
+        case .createBackup: return try createBackup(command)
         // The file is here, and whoever lost a home has no daemon.
-        case "backup.verify": return try useBackup(command)
-        case "node.doctor": return try doctor(command)
-        case "invite.create": return try invite(command)
-        case "message.get": return try showMessages(command)
-        case "search": return try search(command)
-        case "device.lost": return try loseDevice(command)
-        case "device.revoke": return try revokeDevice(command)
-        case "message.send":
+        case .verifyBackup: return try useBackup(command)
+        case .doctor: return try doctor(command)
+        case .invite: return try invite(command)
+        case .showMessages: return try showMessages(command)
+        case .search: return try search(command)
+        case .loseDevice: return try loseDevice(command)
+        case .revokeDevice: return try revokeDevice(command)
+        case .send:
             let session = askingForText()
             return try session.send(try session.parameters(for: command))
         default:
@@ -151,16 +151,16 @@ extension Session {
         let result = labelled(
             try client.call(command.name, parameters), of: command.name, &client)
         var rendering = rendering
-        if ["unread.get", "read.mark", "read.status"].contains(command.name), !globals.json,
+        if command.shape == .unread, !globals.json,
             !globals.plain, result["items"]?.arrayValue?.isEmpty != true
         {
             _ = try? readNames(&client, into: &rendering.channelNames)
         }
-        show(rendering.text(result, of: command.name), isLong: command.name == "message.history")
+        show(rendering.text(result, of: command.name), isLong: command.shape == .messages)
         tellMore(result, command)
-        if command.name == "workspace.create" { tellOtherDevices(result, &client) }
-        if command.name == "member.remove" { tellOpenInvites(&client) }
-        if command.name == "node.check" { return result["ok"]?.boolValue == true ? 0 : 1 }
+        if command.flow == .makeWorkspace { tellOtherDevices(result, &client) }
+        if command.shape == .removedMember { tellOpenInvites(&client) }
+        if command.shape == .check { return result["ok"]?.boolValue == true ? 0 : 1 }
         return status(of: result)
     }
 

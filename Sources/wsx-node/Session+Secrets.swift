@@ -108,9 +108,9 @@ extension Session {
 
     func runWithSecrets(_ command: Command) throws(NodeError) -> Int32 {
         let session: Session
-        switch command.name {
-        case "session.unlock": return try unlock(command)
-        case "identity.passphrase.change":
+        switch command.flow {
+        case .unlock: return try unlock(command)
+        case .changePassphrase:
             let state = try stateOfSession()
             let removes = scan.values["remove"]?.boolValue == true
             try ask(before: command, try parameters(for: command))
@@ -122,8 +122,8 @@ extension Session {
                 ),
                 ("new", removes ? try secret("new") : try fresh("new", "New passphrase: ")),
             ])
-        case "lock.set": session = with([("code", try fresh("code", "New passcode: "))])
-        case "lock.change":
+        case .setPasscode: session = with([("code", try fresh("code", "New passcode: "))])
+        case .changePasscode:
             session = with([
                 ("current", try known("current", "Current passcode: ")),
                 ("new", try fresh("new", "New passcode: ")),

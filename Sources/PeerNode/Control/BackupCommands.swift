@@ -31,7 +31,8 @@ extension Command {
             "backup.create",
             line: CommandLineForm(
                 "backup create",
-                examples: ["backup create -o acme.bak --passphrase-file secret.txt"]),
+                examples: ["backup create -o acme.bak --passphrase-file secret.txt"],
+                flow: .createBackup),
             """
             Back up store, identity and settings to one file while the node runs. A recovery \
             phrase that you have not seen yet is left out.
@@ -56,7 +57,9 @@ extension Command {
             "path", "The backup file. Absolute on the socket.", bytes: 1...4_096)
         return Command(
             "backup.verify",
-            line: CommandLineForm("backup verify", ["path"], examples: ["backup verify acme.bak"]),
+            line: CommandLineForm(
+                "backup verify", ["path"], examples: ["backup verify acme.bak"], flow: .verifyBackup
+            ),
             "Check a backup: hashes, identity, and every operation in its store.",
             parameters: [
                 path.definition, passphrase.definition, passphraseFile.definition,
@@ -80,7 +83,7 @@ extension Command {
             "backup.restore",
             line: CommandLineForm(
                 "backup restore", ["path"],
-                examples: ["backup restore acme.bak --home /home/mina/wsx"]),
+                examples: ["backup restore acme.bak --home /home/mina/wsx"], flow: .restoreBackup),
             """
             Restore a backup into a home without an identity. When it starts, the node takes a new \
             store id, and fetches from its peers what it wrote after the backup.

@@ -44,7 +44,7 @@ extension Command {
             "channel.transfer",
             line: CommandLineForm(
                 "channel transfer", ["channel", "member"],
-                examples: ["channel transfer plans @Mina"]),
+                examples: ["channel transfer plans @Mina"], isWeighty: true),
             "Make someone else the owner of a channel.",
             parameters: [channel.definition, member.definition], result: "channel",
             shape: .ownedChannel, effect: .signs,
@@ -65,7 +65,7 @@ extension Command {
             "channel.role",
             line: CommandLineForm(
                 "channel role", ["channel", "member", "role"],
-                examples: ["channel role plans @Mina admin"]),
+                examples: ["channel role plans @Mina admin"], isWeighty: true),
             "Make someone an admin of a channel, or a plain member again.",
             parameters: [channel.definition, member.definition, role.definition],
             result: "channel", shape: .channelRoles, effect: .signs, scope: .conversation,
@@ -80,7 +80,8 @@ extension Command {
 
     private static let channelArchive = Command(
         "channel.archive",
-        line: CommandLineForm("channel archive", ["channel"], examples: ["channel archive plans"]),
+        line: CommandLineForm(
+            "channel archive", ["channel"], examples: ["channel archive plans"], channels: .open),
         "Archive a channel: nobody can write in it, but it stays readable.",
         parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
         scope: .conversation,
@@ -92,7 +93,8 @@ extension Command {
     private static let channelUnarchive = Command(
         "channel.unarchive",
         line: CommandLineForm(
-            "channel unarchive", ["channel"], examples: ["channel unarchive plans"]),
+            "channel unarchive", ["channel"], examples: ["channel unarchive plans"],
+            channels: .archived),
         "Reopen an archived channel.",
         parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
         scope: .conversation,
@@ -104,7 +106,9 @@ extension Command {
 
     private static let channelDelete = Command(
         "channel.delete",
-        line: CommandLineForm("channel delete", ["channel"], examples: ["channel delete plans"]),
+        line: CommandLineForm(
+            "channel delete", ["channel"], examples: ["channel delete plans"],
+            question: .deletesChannel),
         "Delete a channel for everyone. It is hidden at once and erased after 7 days.",
         parameters: [channel.definition], result: "channel", shape: .deletedChannel, effect: .signs,
         scope: .conversation,

@@ -113,22 +113,6 @@ public struct Command: Sendable {
     }
 }
 
-/// How a command is written on the command line.
-public struct CommandLineForm: Sendable {
-    /// The words that select it, such as `channel`, `create`.
-    public let words: [String]
-    /// The parameters that stand without a flag, in order. The last may be a list.
-    public let positions: [String]
-    /// Example lines for help, without the program's name.
-    public let examples: [String]
-
-    init(_ words: String, _ positions: [String] = [], examples: [String] = []) {
-        self.words = words.split(separator: " ").map(String.init)
-        self.positions = positions
-        self.examples = examples
-    }
-}
-
 extension Command {
     /// Commands that belong together, with the title that help gives them.
     public struct Group: Sendable {

@@ -54,6 +54,9 @@ extension Command {
         case refused
     }
 
+    /// What a method is about; `nil` where there is no such method.
+    public static func scope(of method: String) -> Scope? { known(method)?.scope }
+
     /// What a call with these arguments changes: some parameters make it write.
     ///
     /// - Parameter given: from outside, and not checked yet.

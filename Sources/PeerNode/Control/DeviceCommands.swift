@@ -39,7 +39,8 @@ extension Command {
             "device.link",
             line: CommandLineForm(
                 "device link", ["code"],
-                examples: ["device link", "device link wsx://device/b4qx… --name Mina"]),
+                examples: ["device link", "device link wsx://device/b4qx… --name Mina"],
+                flow: .linkDevice),
             "Link another device: run this here, then there with the link.",
             parameters: [
                 code.definition, name.definition, newPassphrase.definition, timeout.definition,
@@ -87,7 +88,7 @@ extension Command {
             "device.lost",
             line: CommandLineForm(
                 "device lost", ["device"],
-                examples: ["device lost", "device lost laptop --phrase -"]),
+                examples: ["device lost", "device lost laptop --phrase -"], flow: .loseDevice),
             "Revoke a lost or stolen device with your recovery phrase.",
             parameters: [device.definition, phrase.definition], result: "device",
             shape: .revokedDevice, effect: .signs,
@@ -116,7 +117,8 @@ extension Command {
             "device.revoke",
             line: CommandLineForm(
                 "device revoke", ["device"],
-                examples: ["device revoke d_7k3qm2xa", "device revoke d_7k3qm2xa --phrase -"]),
+                examples: ["device revoke d_7k3qm2xa", "device revoke d_7k3qm2xa --phrase -"],
+                flow: .revokeDevice, question: .revokesDevice),
             "Revoke a device permanently, and change the keys for all others. A device of yours is "
                 + "revoked in every workspace, or in the one that -w names.",
             parameters: [device.definition, phrase.definition, force.definition],

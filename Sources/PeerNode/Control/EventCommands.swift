@@ -55,7 +55,7 @@ extension Command {
                     "events --type 'message.*' --in general", "events --as bot --count 1",
                     "events --as bot --type message.created "
                         + "--exec 'printf \"%s\\n\" \"$WSX_TEXT\"'",
-                ]),
+                ], flow: .events),
             "Stream events, one per line. Ctrl-C stops.",
             parameters: [
                 readerName.definition, since.definition, types.definition, channels.definition,

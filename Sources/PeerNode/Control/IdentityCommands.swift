@@ -27,7 +27,7 @@ extension Command {
                 examples: [
                     "identity create --name Mina",
                     "identity create --name Mina --email mina@example.org",
-                ]),
+                ], flow: .makeIdentity),
             "Create the identity of this home.",
             parameters: [
                 name.definition, email.definition, phone.definition, newPassphrase.definition,
@@ -84,7 +84,8 @@ extension Command {
             "identity.recover",
             line: CommandLineForm(
                 "identity recover", ["link"],
-                examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"]),
+                examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"],
+                flow: .recover),
             "Recover your identity in a workspace with your recovery phrase.",
             parameters: [
                 link.definition, phrase.definition, name.definition, newPassphrase.definition,

@@ -30,7 +30,7 @@ extension Command {
                     "invite create", "invite create --uses 5 --expires 7d",
                     "invite create --approve --channel plans",
                     "invite create --role guest --channel board",
-                ]),
+                ], flow: .invite),
             "Create an invite and print its link. On a terminal, show who joins with it.",
             parameters: [
                 uses.definition, expires.definition, role.definition, channels.definition,

@@ -22,7 +22,8 @@ extension Command {
 
     private static let up = Command(
         "up",
-        line: CommandLineForm("up", examples: ["up --name Mina --workspace acme", "up"]),
+        line: CommandLineForm(
+            "up", examples: ["up --name Mina --workspace acme", "up"], flow: .up),
         "Start the node. Creates your identity, and with --workspace the workspace, if missing.",
         parameters: [
             Parameter.name("name", "The name of a new identity.").optional().definition,
@@ -33,7 +34,7 @@ extension Command {
         example: ["name": "Mina"], needs: .nothing)
 
     private static let nodeStop = Command(
-        "node.stop", line: CommandLineForm("down", examples: ["down"]),
+        "node.stop", line: CommandLineForm("down", examples: ["down"], flow: .stop),
         "Stop the daemon, and wait until its process has ended.",
         result: "nothing", effect: .writesBeside, scope: .node, whileLocked: .answers,
         needsStore: false, needs: .daemon,
@@ -45,7 +46,8 @@ extension Command {
     private static let nodeStatus = {
         let check = Parameter.flag("check", "Print nothing; only set the exit status.").local()
         return Command(
-            "node.status", line: CommandLineForm("status", examples: ["status --json"]),
+            "node.status",
+            line: CommandLineForm("status", examples: ["status --json"], flow: .status),
             "Show identity, workspaces, peers and disk.",
             parameters: [check.definition], result: "status", shape: .status, effect: .reads,
             scope: .node,
@@ -66,7 +68,7 @@ extension Command {
         })
 
     private static let nodeDoctor = Command(
-        "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"]),
+        "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"], flow: .doctor),
         "Check the node and its surroundings, with a fix for each problem.",
         result: "list of finding", shape: .findings, effect: .reads, scope: .node,
         whileLocked: .answers,
@@ -77,19 +79,21 @@ extension Command {
 
     private static let daemonRun = Command(
         "daemon.run",
-        line: CommandLineForm("daemon run", examples: ["daemon run --listen 0.0.0.0:29790"]),
+        line: CommandLineForm(
+            "daemon run", examples: ["daemon run --listen 0.0.0.0:29790"], flow: .runDaemon),
         "Run the daemon in the foreground. It logs to standard error.",
         parameters: startParameters + sources(of: "passphrase", "the passphrase"),
         result: "nothing", effect: .writesBeside, scope: .node, failures: [.inUse, .wrongSecret],
         needs: .nothing)
 
     private static let socket = Command(
-        "socket", line: CommandLineForm("socket", examples: ["socket"]),
+        "socket", line: CommandLineForm("socket", examples: ["socket"], flow: .socket),
         "Print the path of the control socket, whether or not a daemon runs.",
         result: "a path", effect: .reads, scope: .node, needs: .nothing)
 
     private static let nodeVersion = Command(
-        "node.version", line: CommandLineForm("version", examples: ["version", "version --json"]),
+        "node.version",
+        line: CommandLineForm("version", examples: ["version", "version --json"], flow: .version),
         "Print the version of the program and of its interface.",
         result: "version", effect: .reads, scope: .node, whileLocked: .answers, needsStore: false,
         needs: .nothing,

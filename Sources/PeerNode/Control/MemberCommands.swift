@@ -59,7 +59,8 @@ extension Command {
         return Command(
             "member.role",
             line: CommandLineForm(
-                "member role", ["member", "role"], examples: ["member role @Joon admin"]),
+                "member role", ["member", "role"], examples: ["member role @Joon admin"],
+                isWeighty: true),
             "Change a member's role.",
             parameters: [member.definition, role.definition], result: "member", shape: .memberRole,
             effect: .signs,
@@ -95,7 +96,7 @@ extension Command {
                 examples: [
                     "member remove @Joon", "member remove @Joon --keep-invite i_7k3qm2xa",
                     "member remove @Joon --recut",
-                ]),
+                ], question: .removesMember, isWeighty: true),
             "Remove someone from the workspace. What this node has from them stays; anything "
                 + "else from them is rejected.",
             parameters: [
@@ -120,7 +121,7 @@ extension Command {
         "workspace.leave",
         line: CommandLineForm(
             "workspace leave", ["workspace"],
-            examples: ["workspace leave", "workspace leave acme"]),
+            examples: ["workspace leave", "workspace leave acme"], question: .leavesWorkspace),
         "Leave a workspace: the one you name, or the selected one. What you have stays readable.",
         parameters: [workspace.definition], result: "workspace", shape: .leftWorkspace,
         effect: .signs, scope: .workspace,

@@ -28,7 +28,7 @@ extension Command {
                 examples: [
                     "message edit m_01hx9t4c 'hello, all'",
                     "message edit last 'hello, all' --in general",
-                ]),
+                ], last: .own),
             "Edit a message of yours; 'last' is your newest one.",
             parameters: [
                 message.definition, text.definition, base.definition, inChannel.definition,

@@ -36,7 +36,7 @@ extension Command {
                     "send general 'hello'", "uptime | wsx-node send ops -",
                     "send @Mina 'lunch?' --key lunch-1",
                     "send general 'here' --location 52.52,13.405",
-                ]),
+                ], flow: .send, channels: .open),
             "Send a message. The answer comes once it is saved on disk.",
             parameters: [
                 channel.definition, text.definition, thread.definition, location.definition,
@@ -86,7 +86,8 @@ extension Command {
             "message.history",
             line: CommandLineForm(
                 "log", ["channel"],
-                examples: ["log general -n 10", "log general --since 2h", "log general --pinned"]),
+                examples: ["log general -n 10", "log general --since 2h", "log general --pinned"],
+                flow: .log, last: .place),
             "Show messages of a channel, oldest first.",
             parameters: [
                 channel.definition, before.definition, after.definition, around.definition,
@@ -142,7 +143,7 @@ extension Command {
             "tail",
             line: CommandLineForm(
                 "tail", ["channels"],
-                examples: ["tail", "tail general random", "tail --all --bell"]),
+                examples: ["tail", "tail general random", "tail --all --bell"], flow: .tail),
             "Follow new messages, edits and reactions live. Ctrl-C stops.",
             parameters: [channels.definition, all.definition, bell.definition],
             result: "messages, one per line", effect: .reads, scope: .workspace,
@@ -156,7 +157,8 @@ extension Command {
         ).optional()
         return Command(
             "chat",
-            line: CommandLineForm("chat", ["channel"], examples: ["chat", "chat random"]),
+            line: CommandLineForm(
+                "chat", ["channel"], examples: ["chat", "chat random"], flow: .chat),
             "Chat in a channel, line by line; type /help inside. In a pipe, each line is sent "
                 + "unchanged, what others write is printed, and the end of input ends it.",
             parameters: [channel.definition],
@@ -172,7 +174,8 @@ extension Command {
             "message.get",
             line: CommandLineForm(
                 "message show", ["ids"],
-                examples: ["message show m_01hx9t4c", "message show last --in general"]),
+                examples: ["message show m_01hx9t4c", "message show last --in general"],
+                flow: .showMessages),
             "Show messages by id. On the command line, a unique beginning or end, or 'last', is "
                 + "enough.",
             parameters: [

@@ -15,7 +15,7 @@ extension Command {
                 examples: [
                     "message delete m_01hx9t4c", "message delete last --in general --yes",
                     "message delete m_01hx9t4c --undo",
-                ]),
+                ], question: .deletesMessage, last: .own),
             "Delete a message for everyone; 'last' is your newest one. Your own messages are "
                 + "erased at once. Owners and admins can delete other people's: hidden at once, "
                 + "erased after a day.",

@@ -12,7 +12,7 @@ extension Command {
                 "completion bash > ~/.local/share/bash-completion/completions/wsx-node",
                 "completion zsh > ~/.zfunc/_wsx-node",
                 "completion fish > ~/.config/fish/completions/wsx-node.fish",
-            ]),
+            ], flow: .completion),
         "Print a script that lets your shell complete commands and names.",
         parameters: [
             Parameter.choice("shell", "Which shell.", ["bash", "zsh", "fish"]).definition
@@ -21,7 +21,7 @@ extension Command {
 
     private static let man = Command(
         "man",
-        line: CommandLineForm("man", examples: ["man > wsx-node.1"]),
+        line: CommandLineForm("man", examples: ["man > wsx-node.1"], flow: .man),
         "Print the manual page, in the macros of man(7).", result: "text", effect: .reads,
         scope: .node, needs: .nothing)
 }

@@ -27,7 +27,9 @@ extension Command {
     ) -> Command {
         let id = Parameter.identifier("id", "The request.", prefix: "r_")
         return Command(
-            method, line: CommandLineForm(words, ["id"], examples: ["\(words) r_7k3qm2xa"]),
+            method,
+            line: CommandLineForm(
+                words, ["id"], examples: ["\(words) r_7k3qm2xa"], isWeighty: true),
             summary, parameters: [id.definition], result: "request", shape: .requests,
             effect: .signs,
             scope: .workspace,

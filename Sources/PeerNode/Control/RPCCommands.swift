@@ -22,7 +22,7 @@ extension Command {
             "rpc",
             line: CommandLineForm(
                 "rpc", ["method", "arguments"],
-                examples: ["rpc message.send channel=general text=hello", "rpc --list"]),
+                examples: ["rpc message.send channel=general text=hello", "rpc --list"], flow: .rpc),
             "Call a method of the control socket.",
             parameters: [
                 method.definition, arguments.definition, params.definition, list.definition,

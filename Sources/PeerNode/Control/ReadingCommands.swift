@@ -17,7 +17,7 @@ extension Command {
             "read.mark",
             line: CommandLineForm(
                 "read mark", ["channel", "message"],
-                examples: ["read mark general", "read mark @Mina last"]),
+                examples: ["read mark general", "read mark @Mina last"], last: .place),
             "Mark a conversation as read, on all your devices.",
             parameters: [channel.definition, message.definition], result: "unread", shape: .unread,
             effect: .signs,

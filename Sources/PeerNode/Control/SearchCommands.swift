@@ -38,7 +38,7 @@ extension Command {
                 examples: [
                     "search 'release notes'", "search '\"release notes\"' --in general",
                     "search plan --from @Mina --after 7d --has link", "search plan --order best",
-                ]),
+                ], flow: .search),
             "Find channels, members and messages, the newest messages first.",
             parameters: [
                 query.definition, kinds.definition, channels.definition, from.definition,

@@ -56,7 +56,7 @@ extension Command {
                 examples: [
                     "passphrase change", "passphrase change --new-file secret.txt",
                     "passphrase change --remove",
-                ]),
+                ], flow: .changePassphrase, question: .removesPassphrase),
             "Change, set or remove the passphrase of your keys.",
             parameters: [current.definition, new.definition, remove.definition]
                 + sources(of: "current", "the current passphrase")
@@ -90,7 +90,7 @@ extension Command {
                 examples: [
                     "session unlock", "session unlock --passphrase-file secret.txt",
                     "session unlock --passphrase-file passcode.txt",
-                ]),
+                ], flow: .unlock),
             "Unlock the node with its passphrase. While it asks for its passcode (see 'session "
                 + "status'), the same flags, and the prompt on a terminal, take the four digits.",
             parameters: [passphrase.definition]
@@ -130,7 +130,8 @@ extension Command {
             "session.logout",
             line: CommandLineForm(
                 "session logout",
-                examples: ["session logout", "session logout --wipe all --force"]),
+                examples: ["session logout", "session logout --wipe all --force"], flow: .logOut,
+                question: .logsOut),
             "Drop the keys, go offline, and erase as much of the home as you ask. Backups that "
                 + "were written elsewhere stay, and so does what peers have.",
             parameters: [wipe.definition, force.definition],
@@ -154,7 +155,8 @@ extension Command {
     private static let passcodeSet = {
         let code = passcode("code", "Four digits. They are kept in memory only.")
         return Command(
-            "lock.set", line: CommandLineForm("passcode set", examples: ["passcode set"]),
+            "lock.set",
+            line: CommandLineForm("passcode set", examples: ["passcode set"], flow: .setPasscode),
             "Set a passcode for locking this node. It lasts until the node stops, and needs a "
                 + "passphrase.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
@@ -171,7 +173,9 @@ extension Command {
         let current = passcode("current", "The current passcode.")
         let new = passcode("new", "Four digits.")
         return Command(
-            "lock.change", line: CommandLineForm("passcode change", examples: ["passcode change"]),
+            "lock.change",
+            line: CommandLineForm(
+                "passcode change", examples: ["passcode change"], flow: .changePasscode),
             "Change the passcode.",
             parameters: [current.definition, new.definition]
                 + sources(of: "current", "the current passcode")
@@ -190,7 +194,9 @@ extension Command {
     private static let passcodeRemove = {
         let code = passcode("code", "The current passcode.")
         return Command(
-            "lock.remove", line: CommandLineForm("passcode remove", examples: ["passcode remove"]),
+            "lock.remove",
+            line: CommandLineForm(
+                "passcode remove", examples: ["passcode remove"], flow: .removePasscode),
             "Remove the passcode.",
             parameters: [code.definition] + sources(of: "code", "the passcode"),
             result: "session", shape: .session, effect: .writesBeside, scope: .node,

@@ -9,7 +9,8 @@ extension Command {
 
     private static let configGet = Command(
         "config.get",
-        line: CommandLineForm("config get", ["setting"], examples: ["config get net.listen"]),
+        line: CommandLineForm(
+            "config get", ["setting"], examples: ["config get net.listen"], flow: .getSetting),
         "Print one setting.", parameters: [settingName.definition], result: "a value",
         effect: .reads, scope: .node,
         failures: [.notFound, .badConfiguration], example: ["setting": "net.listen"],
@@ -18,7 +19,8 @@ extension Command {
     private static let configSet = Command(
         "config.set",
         line: CommandLineForm(
-            "config set", ["setting", "value"], examples: ["config set net.announce false"]),
+            "config set", ["setting", "value"], examples: ["config set net.announce false"],
+            flow: .changeSetting),
         "Change one setting, keeping the file's comments and order.",
         parameters: [
             settingName.definition,
@@ -29,13 +31,15 @@ extension Command {
         example: ["setting": "net.announce", "value": "false"], needs: .nothing)
 
     private static let configList = Command(
-        "config.list", line: CommandLineForm("config list", examples: ["config list"]),
+        "config.list",
+        line: CommandLineForm("config list", examples: ["config list"], flow: .listSettings),
         "Print every setting in the file.",
         result: "settings, one per line", effect: .reads, scope: .node,
         failures: [.badConfiguration], needs: .nothing)
 
     private static let configPath = Command(
-        "config.path", line: CommandLineForm("config path", examples: ["config path"]),
+        "config.path",
+        line: CommandLineForm("config path", examples: ["config path"], flow: .settingsPath),
         "Print the path of the settings file.",
         result: "a path", effect: .reads, scope: .node, needs: .nothing)
 
@@ -46,7 +50,8 @@ extension Command {
         ).defaulting(to: [])
         return Command(
             "help",
-            line: CommandLineForm("help", ["topic"], examples: ["help", "help channel create"]),
+            line: CommandLineForm(
+                "help", ["topic"], examples: ["help", "help channel create"], flow: .help),
             "Explain the program or a command.", parameters: [topic.definition],
             result: "text", effect: .reads, scope: .node, example: ["topic": ["send"]],
             needs: .nothing)

@@ -16,7 +16,8 @@ extension Command {
         return Command(
             "workspace.create",
             line: CommandLineForm(
-                "workspace create", ["name"], examples: ["workspace create acme"]),
+                "workspace create", ["name"], examples: ["workspace create acme"],
+                flow: .makeWorkspace),
             "Create a workspace and select it.",
             parameters: [
                 name.definition, description.definition, firstChannel.definition, key.definition,
@@ -79,7 +80,8 @@ extension Command {
 
     static let workspaceJoin = joining(
         "workspace.join",
-        line: CommandLineForm("join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"]),
+        line: CommandLineForm(
+            "join", ["link"], examples: ["join wsx://join/b4qx… --name Joon"], flow: .join),
         "Join a workspace with an invite or address. Done after the first sync.",
         passphraseSources + startParameters)
 
@@ -145,7 +147,8 @@ extension Command {
         return Command(
             "workspace.transfer",
             line: CommandLineForm(
-                "workspace transfer", ["member"], examples: ["workspace transfer @Joon"]),
+                "workspace transfer", ["member"], examples: ["workspace transfer @Joon"],
+                isWeighty: true),
             "Make another member the owner. You stay as an admin; your open invites end.",
             parameters: [member.definition], result: "workspace", shape: .workspaces,
             effect: .signs, scope: .workspace,
@@ -163,7 +166,8 @@ extension Command {
             "workspace.successor.set",
             line: CommandLineForm(
                 "workspace successor", ["member"],
-                examples: ["workspace successor @Joon", "workspace successor none"]),
+                examples: ["workspace successor @Joon", "workspace successor none"], isWeighty: true
+            ),
             "Name who gets the workspace when its owner leaves.",
             parameters: [member.definition], result: "workspace", shape: .successor, effect: .signs,
             scope: .workspace,
@@ -180,7 +184,8 @@ extension Command {
         return Command(
             "workspace.delete",
             line: CommandLineForm(
-                "workspace delete", ["name"], examples: ["workspace delete acme"]),
+                "workspace delete", ["name"], examples: ["workspace delete acme"],
+                question: .deletesWorkspace),
             "Delete the workspace for all its members. This cannot be undone.",
             parameters: [name.definition], result: "workspace", shape: .workspace, effect: .signs,
             scope: .workspace,
@@ -197,7 +202,8 @@ extension Command {
         return Command(
             "workspace.forget",
             line: CommandLineForm(
-                "workspace forget", ["workspace"], examples: ["workspace forget acme"]),
+                "workspace forget", ["workspace"], examples: ["workspace forget acme"],
+                question: .forgetsWorkspace),
             "Remove a workspace that you left, and its data, from this device.",
             parameters: [workspace.definition, force.definition], result: "workspace",
             shape: .forgottenWorkspace,

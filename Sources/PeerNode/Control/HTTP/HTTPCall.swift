@@ -88,7 +88,7 @@ struct HTTPCall {
             throw HTTPReply.rpc(id: error.id).response(to: .failure(error.error))
         }
         let reply = HTTPReply.rpc(id: envelope.id)
-        guard !envelope.method.utf8.elementsEqual("events.subscribe".utf8) else {
+        guard Command.shape(of: envelope.method) != .subscription else {
             throw reply.response(
                 to: .failure(
                     NodeError(

@@ -1,0 +1,170 @@
+/// How a command is written on the command line, and what a person meets there.
+public struct CommandLineForm: Sendable {
+    /// The words that select it, such as `channel`, `create`.
+    public let words: [String]
+    /// The parameters that stand without a flag, in order. The last may be a list.
+    public let positions: [String]
+    /// Example lines for help, without the program's name.
+    public let examples: [String]
+    /// How the command line does it.
+    public let flow: Flow
+    /// What a person is asked before, where it cannot be taken back.
+    public let question: Question?
+    /// Whether it ends, gives or takes something: a part of a name is not enough for it.
+    public let isWeighty: Bool
+    /// Which message `last` means.
+    public let last: LastMessage
+    /// Which channels are offered.
+    public let channels: OfferedChannels
+
+    init(
+        _ words: String, _ positions: [String] = [], examples: [String] = [], flow: Flow = .call,
+        question: Question? = nil, isWeighty: Bool = false, last: LastMessage = .said,
+        channels: OfferedChannels = .all
+    ) {
+        self.words = words.split(separator: " ").map(String.init)
+        self.positions = positions
+        self.examples = examples
+        self.flow = flow
+        self.question = question
+        self.isWeighty = isWeighty
+        self.last = last
+        self.channels = channels
+    }
+}
+
+extension CommandLineForm {
+    /// How the command line does a command.
+    public enum Flow: Sendable {
+        /// It calls the method and shows the answer.
+        case call
+        /// The same, and tells the other devices of a new workspace.
+        case makeWorkspace
+        /// It prints messages as they come.
+        case tail
+        /// It talks in a channel.
+        case chat
+        /// It prints events as they come.
+        case events
+        /// It stops the daemon, and waits for its end.
+        case stop
+        /// It starts what is missing.
+        case up
+        /// It joins a workspace, in a home that may be new.
+        case join
+        /// It links another device, or becomes one.
+        case linkDevice
+        /// It comes back by the recovery phrase, in a home that may be new.
+        case recover
+        /// It makes an identity, in a home that may be new.
+        case makeIdentity
+        /// It reads the secret that opens the node.
+        case unlock
+        /// It reads the secrets of a new passphrase.
+        case changePassphrase
+        /// It reads a new passcode.
+        case setPasscode
+        /// It reads the current passcode and a new one.
+        case changePasscode
+        /// It reads the current passcode.
+        case removePasscode
+        /// It logs out, and asks before something is erased.
+        case logOut
+        /// It shows how the node is, or ends with a status that says it.
+        case status
+        /// It looks at the node and at what is around it.
+        case doctor
+        /// It shows messages, or follows them.
+        case log
+        /// It shows messages by their ids.
+        case showMessages
+        /// It shows what is found.
+        case search
+        /// It sends, and says who has it.
+        case send
+        /// It makes an invite, and shows who comes.
+        case invite
+        /// It revokes a device that is lost.
+        case loseDevice
+        /// It revokes a device.
+        case revokeDevice
+        /// It writes a backup.
+        case createBackup
+        /// It looks at a backup without a daemon.
+        case verifyBackup
+        /// It restores a backup without a daemon.
+        case restoreBackup
+        /// It is the daemon.
+        case runDaemon
+        /// It calls any method.
+        case rpc
+        /// It explains the program.
+        case help
+        /// It prints the manual page.
+        case man
+        /// It prints a script for a shell.
+        case completion
+        /// It prints the version.
+        case version
+        /// It prints where the socket is.
+        case socket
+        /// It prints a setting.
+        case getSetting
+        /// It changes a setting.
+        case changeSetting
+        /// It prints all settings.
+        case listSettings
+        /// It prints where the settings are.
+        case settingsPath
+
+        /// Whether `--timeout` says how long it lasts, so that it is no measure for an answer.
+        public var isStream: Bool { self == .tail || self == .events }
+    }
+
+    /// What is asked before something that nobody can take back.
+    public enum Question: Sendable {
+        /// Deleting a workspace for everyone.
+        case deletesWorkspace
+        /// Leaving a workspace.
+        case leavesWorkspace
+        /// Removing a workspace from this device.
+        case forgetsWorkspace
+        /// Deleting a channel for everyone.
+        case deletesChannel
+        /// Removing a member.
+        case removesMember
+        /// Revoking a device.
+        case revokesDevice
+        /// Deleting a message for everyone.
+        case deletesMessage
+        /// Logging out, where something is erased.
+        case logsOut
+        /// Changing the passphrase, where it is removed.
+        case removesPassphrase
+    }
+
+    /// Which message `last` means: the newest of these.
+    public enum LastMessage: Sendable {
+        /// All: what is a place in the channel.
+        case place
+        /// What can be spoken of still.
+        case said
+        /// What the caller may change or take back.
+        case own
+    }
+
+    /// Which channels are offered where one can stand.
+    public enum OfferedChannels: Sendable {
+        /// Every one.
+        case all
+        /// Those in which something can be said.
+        case open
+        /// Those that are archived.
+        case archived
+    }
+}
+
+extension Command {
+    /// How the command line does it.
+    public var flow: CommandLineForm.Flow { line?.flow ?? .call }
+}
