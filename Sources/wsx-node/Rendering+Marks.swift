@@ -1,3 +1,4 @@
+import PeerNode
 import WorkspaceModel
 
 /// What rows of tables say to people besides their fields.

@@ -20,7 +20,7 @@ extension NodeCore {
     }
 
     /// What members of a workspace know, and those who have left or were removed knew.
-    private func secrets(of workspace: Workspace) -> [PSKCandidate] {
+    func secrets(of workspace: Workspace) -> [PSKCandidate] {
         let current = Set(workspace.linkEpochsOfMembersAlone().map(\.key))
         var seen: Set<KeyID> = []
         let epochs = workspace.linkEpochs().filter { seen.insert($0.key).inserted }.map {
@@ -107,7 +107,7 @@ extension NodeCore {
     }
 
     /// In which order secrets are tried: a guest has no part in group keys.
-    private func secretsToDial(_ workspace: Workspace, isGuest: Bool) -> [PSKCandidate] {
+    func secretsToDial(_ workspace: Workspace, isGuest: Bool) -> [PSKCandidate] {
         let newest =
             isGuest
             ? nil : workspace.linkEpochsOfMembersAlone().first ?? workspace.linkEpochs().first
@@ -119,7 +119,7 @@ extension NodeCore {
         return (newest.map { [PSKCandidate(.epoch(workspace.id), psk: $0.psk)] } ?? []) + discovery
     }
 
-    private func isOfGuest(_ device: DeviceID, in workspace: Workspace) -> Bool {
+    func isOfGuest(_ device: DeviceID, in workspace: Workspace) -> Bool {
         workspace.evaluator.bestGrant(of: device)
             .flatMap { workspace.evaluator.role(ofGrant: $0, device: device) } == .guest
     }

@@ -131,6 +131,12 @@ final class PeerLink {
     var hadCompany = false
     /// Whether the other end said that this device was removed.
     var wasToldRemoval = false
+    /// How many secrets of a workspace were shown on this link, by its short number.
+    var shownSecrets: [Int64: Int] = [:]
+    /// The workspaces of which the other end has shown a secret since the handshake.
+    var provenWorkspaces: Set<Int64> = []
+    /// How many it has shown that are none.
+    var secretsShownInVain = 0
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
     /// The newest authority operation when that was looked up last.

@@ -84,7 +84,10 @@ extension NodeCore {
         }
         link.theirNumbers[opening.workspace] = workspace.number
         if link.syncs[workspace.number] == nil {
-            guard isShared(workspace, withLink: link, peer) else {
+            guard
+                isShared(workspace, withLink: link, peer)
+                    || hasShownSecret(opening, of: workspace, on: link)
+            else {
                 link.session.send(
                     .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
                 return
@@ -101,6 +104,7 @@ extension NodeCore {
         // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
         // of another one that both are in. Who was removed from this one has to hear that there.
         if peer.knowsSecret(of: workspace.id) { return true }
+        if link.provenWorkspaces.contains(workspace.number) { return true }
         return standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
@@ -184,7 +188,9 @@ extension NodeCore {
         switch effect {
         case .send(let message, let messageClass, let isUnasked):
             guard !link.isClosing else { return }
-            link.session.send(message, in: messageClass, isUnasked: isUnasked)
+            link.session.send(
+                showingSecret(message, of: workspace, on: link), in: messageClass,
+                isUnasked: isUnasked)
         case .ingest(let runs, let request):
             try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
@@ -223,6 +229,7 @@ extension NodeCore {
                 try feed(.closed, to: sync, on: link)
                 link.syncs[sync.workspace] = nil
                 try forgetReach(in: sync.workspace, of: link)
+                try showSecret(of: workspace, on: link)
             }
         case .caughtUp:
             sync.isCaughtUp = true

@@ -5,7 +5,7 @@ extension WorkspaceOpening {
     func encode(to body: inout CBOREncoder) {
         body.map(
             count: 4 + (agreedRoot == nil ? 0 : 1) + (documents == nil ? 0 : 1)
-                + (seen == nil ? 0 : 1))
+                + (seen == nil ? 0 : 1) + (shown == nil ? 0 : 1))
         body.workspace(workspace)
         body.key(2)
         body.byteString(tag)
@@ -26,11 +26,15 @@ extension WorkspaceOpening {
             body.key(7)
             body.uint(seen)
         }
+        if let shown {
+            body.key(8)
+            body.byteString(shown)
+        }
     }
 
     init(from body: inout CBORDecoder) throws(Malformed) {
         let start = body.position
-        let count = try body.mapCount(max: 7)
+        let count = try body.mapCount(max: 8)
         guard count >= 4 else { throw Malformed(.wrongKeys, at: start) }
         workspace = try body.workspace()
         try body.key(exactly: 2)
@@ -53,6 +57,7 @@ extension WorkspaceOpening {
             switch try body.key() {
             case 6: documents = try body.namedDocuments()
             case 7: seen = try body.uint()
+            case 8: shown = try body.identifier16()
             default: throw Malformed(.wrongKeys, at: keyStart)
             }
         }

@@ -76,12 +76,17 @@ public enum NamedInMessage {
     public enum WorkspaceTag {}
     /// An invite, by the hash of its public key.
     public enum Invite {}
+    /// A secret of a workspace that somebody shows to hold.
+    public enum ShownSecret {}
 }
 
 /// `H16("wsx-wstag1", workspace || handshake hash)`: tells a stranger nothing.
 public typealias WorkspaceTag = Identifier16<NamedInMessage.WorkspaceTag>
 /// `H16("wsx-invpub", invite public key)`.
 public typealias InviteHash = Identifier16<NamedInMessage.Invite>
+/// The first 16 bytes of `Hk(psk, "wsx-show1" || workspace tag || device)`: of use to its maker, in one
+/// session.
+public typealias ShownSecret = Identifier16<NamedInMessage.ShownSecret>
 
 /// The first message about a workspace, and the one by which roots are compared again.
 public struct WorkspaceOpening: Sendable, Equatable {
@@ -101,11 +106,14 @@ public struct WorkspaceOpening: Sendable, Equatable {
     /// To a peer that names documents: how many of its openings on this link the sender had
     /// received, so that it knows which of its lists the root is over.
     public var seen: UInt64?
+    /// A secret of the workspace, from who was refused as unknown on a link that showed none.
+    public var shown: ShownSecret?
 
     /// An opening with the given fields.
     public init(
         workspace: WorkspaceNumber, tag: WorkspaceTag, root: SetDigest, agreedRoot: SetDigest?,
-        mine: SetDigest, documents: [DocumentID]? = nil, seen: UInt64? = nil
+        mine: SetDigest, documents: [DocumentID]? = nil, seen: UInt64? = nil,
+        shown: ShownSecret? = nil
     ) {
         self.workspace = workspace
         self.tag = tag
@@ -114,6 +122,7 @@ public struct WorkspaceOpening: Sendable, Equatable {
         self.mine = mine
         self.documents = documents
         self.seen = seen
+        self.shown = shown
     }
 }
 

@@ -126,4 +126,10 @@ extension Limits {
     public static let addressRecordsOfOneMax: UInt64 = 64
     /// And one more in this many milliseconds; a device that moves signs one.
     public static let addressRecordOfOneMilliseconds: UInt64 = 5_000
+
+    /// Secrets of one workspace that are shown on a link to somebody who does not know this device in
+    /// it, one after the other.
+    public static let shownSecretsMax = 4
+    /// Secrets that may be shown on one link in vain: each is compared with all that open links.
+    public static let secretsShownInVainMax = 16
 }

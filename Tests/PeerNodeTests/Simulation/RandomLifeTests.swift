@@ -116,6 +116,7 @@ import WorkspaceTestKit
             }
         }
         lines += life.sent.filter { !$0.isAcknowledged }.map { "unsent \($0.text)" }
+        lines += life.pending
         return lines.joined(separator: "\n")
     }
 

@@ -58,11 +58,8 @@ extension RandomLife {
         for place in linkings.indices.reversed() {
             let linking = linkings[place]
             let (owner, node) = (world.nodes[linking.owner], world.nodes[linking.node])
-            if node.value(linking.answer) != nil {
-                owners[linking.node] = linking.owner
-                linkings.remove(at: place)
-                if linking.phrase != nil { recovered.insert(linking.node) }
-                revokeLost(linking)
+            if node.value(linking.answer) != nil || lacksNothing(linking) {
+                finish(place)
             } else if let phrase = linking.phrase {
                 followRecovery(place, by: phrase)
             } else if let answer = linking.answer {
@@ -82,6 +79,23 @@ extension RandomLife {
         }
         followRevocations()
         for place in members.indices { linkOwned(in: place) }
+    }
+
+    /// Whether an earlier attempt made the node a device of its person, though the node went down
+    /// before it could say so.
+    private func lacksNothing(_ linking: Linking) -> Bool {
+        guard let answer = linking.answer,
+            case .failure(let error)? = world.nodes[linking.node].answers[answer]
+        else { return false }
+        return error.reason == "link.nothing"
+    }
+
+    /// A node has become a device of its person.
+    func finish(_ place: Int) {
+        let linking = linkings.remove(at: place)
+        owners[linking.node] = linking.owner
+        if linking.phrase != nil { recovered.insert(linking.node) }
+        revokeLost(linking)
     }
 
     /// A device is in the workspaces that its owner was in when it was linked: it is linked again

@@ -58,4 +58,35 @@ extension RandomLife {
         node.ask("workspace.list")?["items"]?.arrayValue?
             .first { $0["id"]?.stringValue == workspace }?["digest"]?.stringValue
     }
+
+    /// What is waited for, and what its last attempt was answered, to find out why nothing settles.
+    public var pending: [String] {
+        func answer(_ call: UInt64?, on index: Int) -> String {
+            guard let call else { return "not asked" }
+            let node = world.nodes[index]
+            return node.answers[call].map { "\($0)" }
+                ?? (node.openCalls.contains(call) ? "asked" : "lost")
+        }
+        var lines: [String] = []
+        for join in joins {
+            let last = answer(join.call, on: join.node)
+            lines.append("join of \(join.workspace) by \(join.node): \(last)")
+        }
+        for removal in removals { lines.append("removal of \(removal.node)") }
+        for linking in linkings {
+            let offer = answer(linking.offer, on: linking.owner)
+            let last = answer(linking.answer, on: linking.node)
+            let way = linking.phrase == nil ? "by a code" : "by the words"
+            lines.append("linking of \(linking.node) to \(linking.owner) \(way): \(offer), \(last)")
+        }
+        for revocation in revocations {
+            let last = answer(revocation.call, on: revocation.revoker)
+            lines.append("revocation of \(revocation.node) by \(revocation.revoker): \(last)")
+        }
+        for node in members.flatMap(\.nodes) where hasDevices && waitsForKeys(node) {
+            lines.append("node \(node) waits for keys")
+        }
+        lines.append("removed \(removed), lost \(lost.keys.sorted()), owners \(owners)")
+        return lines
+    }
 }

@@ -60,6 +60,10 @@ extension RandomLife {
             guard node.answers[answer] != nil || isLost(answer, on: node) else { return }
             linkings[place].answer = nil
         }
+        // They are in, and the node went down before it could say so.
+        if members.allSatisfy({ digest(of: $0.workspace, on: node) != nil }) {
+            return finish(place)
+        }
         let missing = links.filter { digest(of: members[$0.workspace].workspace, on: node) == nil }
         guard node.isRunning, let link = missing.randomElement(using: &deviceGenerator) else {
             return
