@@ -19,8 +19,8 @@ extension Session {
         let parameters = try parameters(for: command)
         guard waitsForUse else { return try callAndPrint(command, parameters) }
         var client = try client()
-        // Behind what was fetched may stand what the device is called.
-        try client.subscribe(["types": ["device.added", "sync.caught_up"]])
+        // So that no daemon of before refuses a name that it does not know.
+        try client.subscribe(["types": ["device.*"]])
         let link = try client.call(command.name, parameters)
         io.print(rendering.text(link, of: command.name))
         let waiting = "waiting for the other device; ctrl-C stops waiting, the link keeps working"
@@ -48,27 +48,23 @@ extension Session {
     /// How long it is waited for the name of a device that has just come, in milliseconds.
     private static let namePatience: Int64 = 5_000
 
-    /// What a device is called that has just come. It says so itself a moment after it is in, and no
-    /// event tells of that: so it is asked for again, each time after twice as long a wait.
+    /// What a device is called that has just come. It says so itself a moment after it is in.
     ///
     /// - Returns: its name, or the beginning of its id where none came in time.
     private func nameOfLinked(_ event: JSONValue, _ client: inout ControlClient) -> String {
         var device = event["data"] ?? .null
-        let id = device["id"] ?? .null
         let end = io.now &+ Self.namePatience
-        var pause: Int64 = 125
         while Self.isNameless(device), io.now < end {
             do throws(NodeError) {
-                let wait = max(1, min(pause, end - io.now))
-                guard try client.nextEvent(within: wait) != nil else { break }
+                guard let event = try client.nextEvent(within: end - io.now) else { break }
+                guard event["type"] == "device.renamed", let now = event["data"],
+                    now["id"] == device["id"]
+                else { continue }
+                device = now
             } catch {
+                // Who looks again finds whether there is time left.
                 guard error.kind == .timeout else { break }
-                pause = min(1_000, pause * 2)
             }
-            var given: JSONObject = ["limit": 1_000]
-            given["workspace"] = event["workspace"]
-            let devices = (try? client.call("device.list", given))?["items"]?.arrayValue ?? []
-            device = devices.first { $0["id"] == id } ?? device
         }
         return rendering.shown(device["name"])
     }

@@ -266,7 +266,8 @@ extension NodeCore {
         else { return .null }
         guard var fields = object.json.objectValue else { return object.json }
         let member = person(owner, in: workspace).json
-        fields["revoked"] = .bool(type == .deviceRevoked)
+        // One that was revoked keeps a name that can change; the others tell of that time.
+        if type != .deviceRenamed { fields["revoked"] = .bool(type == .deviceRevoked) }
         if type == .memberKeyChanged { return ["member": member, "device": object.json] }
         fields.append("member", member)
         return .object(fields)

@@ -45,6 +45,7 @@ enum EventType: Int64, CaseIterable {
     case deviceAdded = 70
     case deviceRevoked = 71
     case memberKeyChanged = 72
+    case deviceRenamed = 73
     case forkFound = 60
     case storeRestored = 61
     case sessionLocked = 62
@@ -96,6 +97,7 @@ enum EventType: Int64, CaseIterable {
         case .deviceAdded: "device.added"
         case .deviceRevoked: "device.revoked"
         case .memberKeyChanged: "member.key_changed"
+        case .deviceRenamed: "device.renamed"
         case .forkFound: "fork.found"
         case .storeRestored: "store.restored"
         case .sessionLocked: "session.locked"
@@ -224,7 +226,7 @@ extension NodeCore {
         case .inviteCreated, .inviteUsed, .inviteRevoked:
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
             return object(ofInvite: id, in: workspace)?.json ?? .null
-        case .deviceAdded, .deviceRevoked, .memberKeyChanged:
+        case .deviceAdded, .deviceRevoked, .deviceRenamed, .memberKeyChanged:
             return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
             .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered, .workspaceForgotten:

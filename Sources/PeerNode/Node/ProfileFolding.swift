@@ -4,10 +4,13 @@ import WorkspaceModel
 /// What members say of themselves, taken over from the profile document. A pure fold, in memory:
 /// no table holds what a passphrase protects.
 extension NodeCore {
-    /// Somebody about whom something else is said than before, told at the end of the turn.
+    /// Somebody about whom something else is said than before, or whose device is called something
+    /// else, told at the end of the turn.
     struct ProfileEdit: Hashable {
         let workspace: Int64
         let member: MemberID
+        /// The one that has another name; `nil` where it is about the member.
+        let device: DeviceID?
     }
 
     /// Takes over what somebody says of himself, or calls a device.
@@ -93,23 +96,27 @@ extension NodeCore {
         arrival: Int64, _ source: OperationSource
     ) {
         guard workspace.show(value, at: place) else { return }
-        let edit = ProfileEdit(workspace: workspace.number, member: place.member)
+        let edit = ProfileEdit(
+            workspace: workspace.number, member: place.member, device: place.subject.device)
         let known = profileEdits[edit]
         profileEdits[edit] = (
             known?.arrival ?? arrival, (known?.isBackfill ?? true) && source.isBackfill
         )
     }
 
-    /// Tells whom something else is said about: once, whatever came in this turn.
+    /// Tells whom something else is said about, and which devices have another name: once each,
+    /// whatever came in this turn.
     func tellProfileEdits() throws(StorageError) {
         guard !profileEdits.isEmpty, mayWrite else { return }
         let edits = profileEdits.sorted { $0.value.arrival < $1.value.arrival }
         profileEdits = [:]
         for (edit, cause) in edits {
             guard let workspace = workspaces[edit.workspace] else { continue }
+            let renamed = edit.device.map(\.bytes)
             try record(
-                .memberEdited, workspace: workspace, arrival: cause.arrival,
-                extra: edit.member.bytes, isBackfill: cause.isBackfill)
+                renamed == nil ? .memberEdited : .deviceRenamed, workspace: workspace,
+                arrival: cause.arrival, extra: (renamed ?? []) + edit.member.bytes,
+                isBackfill: cause.isBackfill)
         }
     }
 
@@ -276,7 +283,7 @@ extension Workspace {
 
     /// Has what counts in a register shown.
     ///
-    /// - Returns: whether something else is shown of the member.
+    /// - Returns: whether something else is shown of the member, or of one of their devices.
     fileprivate func show(_ value: String?, at place: ProfileRegisters.Place) -> Bool {
         switch place.subject {
         case .name:
@@ -288,9 +295,11 @@ extension Workspace {
             guard profileFields[place.member]?[field] != value else { return false }
             profileFields[place.member, default: [:]][field] = value
             return true
-        case .device:
+        case .device(let device):
+            guard deviceNames[place] != value else { return false }
             deviceNames[place] = value
-            return false
+            // What somebody calls a device that is another's is shown to nobody.
+            return owner(of: device) == place.member
         }
     }
 }

@@ -13,6 +13,11 @@ struct ProfileRegisters {
         case field(ProfileChange.Field)
         /// What it is called. Whose it is shows only when that is looked up.
         case device(DeviceID)
+
+        /// The one that is named; `nil` of what is about the member.
+        var device: DeviceID? {
+            if case .device(let device) = self { device } else { nil }
+        }
     }
 
     /// One register.

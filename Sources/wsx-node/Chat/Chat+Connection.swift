@@ -6,7 +6,7 @@ extension Chat {
     /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
     static let eventTypes =
         ["message.*", "reaction.*", "mention.received", "channel.*", "member.*"]
-        + ["workspace.removed", "workspace.deleted", "request.created", "device.added"]
+        + ["workspace.removed", "workspace.deleted", "request.created", "device.*"]
         + ["peer.connected", "sync.caught_up", "session.locked"]
 
     /// Whether the daemon may serve later what it does not serve now.

@@ -56,6 +56,7 @@ extension Chat {
             remark("── you are no longer in this workspace; you can still read what was said ──")
         case "request.created": tellRequest(event)
         case "device.added", "member.key_changed": tellDevice(event)
+        case "device.renamed": tellDeviceName(event["data"])
         case _ where Rendering.isHappening(event): tellHappening(event)
         default: change(event)
         }
@@ -95,13 +96,24 @@ extension Chat {
     /// A device that is new to somebody: whoever stole a key comes by one, too.
     private func tellDevice(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let data = event["data"] else { return }
-        if event["type"] == "member.key_changed" {
-            let device = named(data["device"])
-            return remark("── \(rendering.person(data["member"])) added a device\(device) ──")
+        let isOther = event["type"] == "member.key_changed"
+        let device = isOther ? data["device"] : data
+        let person = rendering.person(data["member"])
+        if let id = device?["id"]?.stringValue, named(device).isEmpty, unnamedDevices.count < 16 {
+            unnamedDevices[id] = isOther ? "\(person)'s" : "your"
         }
+        if isOther { return remark("── \(person) added a device\(named(device)) ──") }
         let id = rendering.shortID(data["id"])
         remark("── a new device of yours is linked\(named(data)) ──")
         remark(rendering.hints.text("   if that was not you: wsx-node device revoke \(id)"))
+    }
+
+    /// What a new device is called, once; what devices are called later is told to nobody here.
+    private func tellDeviceName(_ device: JSONValue?) {
+        guard let device, !Session.isNameless(device), let id = device["id"]?.stringValue,
+            let whose = unnamedDevices.removeValue(forKey: id)
+        else { return }
+        remark("── \(whose) new device is called \(rendering.shown(device["name"])) ──")
     }
 
     /// What a device is called, where it has said so: one that has just come has not yet.

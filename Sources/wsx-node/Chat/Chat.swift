@@ -50,6 +50,8 @@ final class Chat {
     var toldTyping: [String: Int64] = [:]
     /// Conversations besides this one, by their ids.
     var others: [String: JSONValue] = [:]
+    /// Whose the new devices are that were told of before they had said what they are called.
+    var unnamedDevices: [String: String] = [:]
     /// What one is called in the workspace, by one's id, where mentions are set apart.
     var ownNames: [String: String] = [:]
     /// How it ends.

@@ -177,4 +177,31 @@ private final class ScriptedKeyboard: LiveInput {
         #expect(io.eventsBefore.isEmpty)
         #expect(keyboard.writtenBeforeWaiting?.contains("just now") == true)
     }
+
+    private func happened(_ number: Int64, _ type: String, _ data: JSONValue) -> EventObject {
+        EventObject(sequence: number, cursor: "e1.\(number)", at: 1, type: type, data: data)
+    }
+
+    @Test func `says what a new device is called, and no other name of a device`() {
+        let io = MemoryIO()
+        (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)
+        let keyboard = SilentKeyboard()
+        io.live = keyboard
+        let joon = PersonObject(id: "u_joon0000", name: "Joon").json
+        io.events = [
+            happened(1, "device.added", ["id": "d_phone000x7", "name": "d_phone000"]),
+            happened(
+                2, "member.key_changed",
+                ["member": joon, "device": ["id": "d_tablet00x7", "name": "d_tablet00"]]),
+            happened(3, "device.renamed", ["id": "d_phone000x7", "name": "pocket"]),
+            happened(4, "device.renamed", ["id": "d_tablet00x7", "name": "couch"]),
+            happened(5, "device.renamed", ["id": "d_phone000x7", "name": "again"]),
+            happened(6, "device.renamed", ["id": "d_other000x7", "name": "other"]),
+        ]
+        #expect(io.run("chat", "general", environment: ["TERM": "xterm"]) == 128 + 15)
+        let written = keyboard.written
+        #expect(written.contains("your new device is called pocket"), "\(written)")
+        #expect(written.contains("Joon's new device is called couch"), "\(written)")
+        #expect(!written.contains("again") && !written.contains("other"), "\(written)")
+    }
 }

@@ -143,6 +143,33 @@ extension BenchNode {
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `is told of when it has another name, to all who see that name`() throws {
+        let (bench, laptop, phone, joon) = try world()
+        let id = JSONValue.string(try phone.deviceID())
+        // It says what it is called when it is linked.
+        for node in [laptop, joon] {
+            let first = try node.events(types: ["device.renamed"])
+            #expect(first.compactMap { $0["data"]?["id"] } == [id], "\(node.name)")
+        }
+        let nodes = [laptop, phone, joon]
+        let cursors = try nodes.map { try $0.cursor() }
+        // What says nothing new is not told of.
+        for _ in 0..<2 { try laptop.ok("device.rename", ["device": id, "name": "pocket"]) }
+        // Neither is what somebody calls a device of another person, which nobody is shown.
+        let device = try #require(phone.host?.core.home?.device)
+        try joon.inTurn { core, workspace in
+            _ = try core.authorProfile(.device(device, name: "mine"), in: workspace)
+        }
+        bench.advance(2_000)
+        for (node, cursor) in zip(nodes, cursors) {
+            let events = try node.events(since: cursor, types: ["device.renamed", "member.edited"])
+            #expect(events.compactMap { $0["type"] } == ["device.renamed"], "\(node.name)")
+            let data = events.first?["data"]
+            #expect(data?["id"] == id && data?["name"] == "pocket", "\(node.name)")
+            #expect(data?["member"]?["name"] == "Mina" && data?["revoked"] == false)
+        }
+    }
+
     /// Whoever saw the code knows its secret, and could make the phone a device of somebody else.
     @Test func `is taken up by nobody but who made the link`() throws {
         let bench = CoreBench()

@@ -138,8 +138,8 @@ import WorkspaceTestKit
             (20, "message.created"), (30, "member.joined"), (40, "invite.created"),
             (41, "invite.used"), (42, "invite.revoked"), (50, "peer.connected"),
             (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"),
-            (60, "fork.found"),
-            (61, "store.restored"),
+            (60, "fork.found"), (61, "store.restored"), (70, "device.added"),
+            (71, "device.revoked"), (72, "member.key_changed"), (73, "device.renamed"),
         ]
         for (number, word) in rows { #expect(EventType(rawValue: number)?.word == word) }
         #expect(Set(EventType.allCases.map(\.word)).count == EventType.allCases.count)
