@@ -13,6 +13,7 @@ struct ConfigFile {
     static let known: [(name: String, kind: Kind)] = [
         ("name", .text), ("net.listen", .text), ("net.announce", .flag), ("net.peers", .list),
         ("notify.level", .text), ("notify.command", .text), ("log.level", .text),
+        ("chat.typing", .flag),
     ]
 
     /// Larger files are nobody's settings.
@@ -99,11 +100,18 @@ struct ConfigFile {
 
     // MARK: Writing
 
+    /// What flags of the command line take, as the file has it.
+    private static let switches = ["on": "true", "off": "false"]
+
     /// Changes one setting in its line, keeping the comment behind it, or adds it to its section.
     mutating func set(_ name: String, to given: String) throws(NodeError) {
         let kind = Self.known.first { $0.name == name }?.kind
         let value =
-            kind == .text ? JSONValue.string(ConfigLine.text(given) ?? given).text : given
+            switch kind {
+            case .text: JSONValue.string(ConfigLine.text(given) ?? given).text
+            case .flag: Self.switches[given] ?? given
+            case .list, nil: given
+            }
         try Self.check(name, value, line: nil)
         if let index = lineOf[name] {
             lines[index] = ConfigLine.replacing(lines[index], by: value)

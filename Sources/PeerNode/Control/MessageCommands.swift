@@ -160,7 +160,8 @@ extension Command {
             line: CommandLineForm(
                 "chat", ["channel"], examples: ["chat", "chat random"], flow: .chat),
             "Chat in a channel, line by line; type /help inside. In a pipe, each line is sent "
-                + "unchanged, what others write is printed, and the end of input ends it.",
+                + "unchanged, what others write is printed, and the end of input ends it. Others see "
+                + "that you are typing, unless you run 'config set chat.typing off'.",
             parameters: [channel.definition],
             result: "messages, one per line", effect: .signs, scope: .conversation,
             failures: [.notFound, .ambiguous],

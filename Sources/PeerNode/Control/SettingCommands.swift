@@ -19,9 +19,11 @@ extension Command {
     private static let configSet = Command(
         "config.set",
         line: CommandLineForm(
-            "config set", ["setting", "value"], examples: ["config set net.announce false"],
+            "config set", ["setting", "value"],
+            examples: ["config set net.announce false", "config set chat.typing off"],
             flow: .changeSetting),
-        "Change one setting, keeping the file's comments and order.",
+        "Change one setting, keeping the file's comments and order. After "
+            + "'config set chat.typing off' others do not see that you are typing in 'chat'.",
         parameters: [
             settingName.definition,
             Parameter.text("value", "The new value.", bytes: 0...4_096).definition,

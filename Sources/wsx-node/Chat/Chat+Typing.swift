@@ -30,7 +30,7 @@ extension Chat {
     ///
     /// - Returns: whether the daemon was asked: something may have come beside its answer.
     func tellTyping() -> Bool {
-        guard isLive, hasTyped else { return false }
+        guard isLive, tellsTyping, hasTyped else { return false }
         hasTyped = false
         let now = io.now
         toldTyping = toldTyping.filter {

@@ -44,6 +44,8 @@ final class Chat {
     var trouble: String?
     /// Whether something was shown that is not marked as read.
     var hasUnmarked = false
+    /// Whether others are told that somebody writes here at all.
+    var tellsTyping = true
     /// Whether keys have changed the line since it was last told that somebody writes, or sent.
     var hasTyped = false
     /// When that was told last, by conversation, as far as that keeps it from being told again.

@@ -10,7 +10,19 @@ extension Session {
         guard let live = io.openLive(isRaw: isLive) else {
             throw NodeError.usage("'chat' needs a terminal to type in, or a pipe")
         }
-        return try Chat(self, live, isLive: isLive)
-            .run(in: parameters["channel"]?.stringValue)
+        let chat = Chat(self, live, isLive: isLive)
+        chat.tellsTyping = tellsTyping
+        return try chat.run(in: parameters["channel"]?.stringValue)
+    }
+
+    /// Whether others are told that somebody types here. They are not where the settings cannot be
+    /// read: they may say so.
+    private var tellsTyping: Bool {
+        do throws(NodeError) {
+            let file = try ConfigFile(io.readFile(paths().configuration) ?? [])
+            return (try? file.text(of: "chat.typing")) != "false"
+        } catch {
+            return false
+        }
     }
 }

@@ -102,6 +102,27 @@ private final class TypingKeyboard: LiveInput {
         #expect(told(io) == 0)
     }
 
+    /// Settings that cannot be read may say so.
+    @Test(arguments: [
+        ("[chat]\ntyping = false\n", 0), ("[chat]\ntyping = true\n", 1), ("name = \"Mina\"\n", 1),
+        ("[chat]\ntyping = no\n", 0),
+    ])
+    func `is told of unless the settings say no, and sees others type`(
+        _ row: (settings: String, count: Int)
+    ) {
+        let (io, keyboard) = world()
+        io.files["/home/mina/.config/wsx-node/config.toml"] = Array(row.settings.utf8)
+        io.events = [typing("Joon")]
+        keyboard.steps = [
+            { drawn in
+                #expect(drawn.contains("Joon is typing"), "\(drawn)")
+                return "hello"
+            }
+        ]
+        chat(io, keyboard)
+        #expect(told(io) == row.count)
+    }
+
     @Test func `stands beside the line for 10 s`() {
         let (io, keyboard) = world()
         io.events = [typing("Joon"), typing("Cleo", in: "c_other000")]

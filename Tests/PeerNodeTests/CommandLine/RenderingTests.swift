@@ -155,6 +155,17 @@ import WorkspaceModel
         #expect(again.bytes == file.bytes)
     }
 
+    @Test func `takes on and off for what is true or false`() throws {
+        var file = try ConfigFile([])
+        try file.set("chat.typing", to: "off")
+        #expect(String(decoding: file.bytes, as: UTF8.self) == "[chat]\ntyping = false\n")
+        try file.set("chat.typing", to: "on")
+        #expect(try file.text(of: "chat.typing") == "true")
+        try file.set("name", to: "off")
+        #expect(try file.text(of: "name") == "off")
+        #expect(throws: NodeError.self) { try file.set("chat.typing", to: "no") }
+    }
+
     @Test func `is made where there is none`() throws {
         var file = try ConfigFile([])
         try file.set("name", to: "Mi\"na\u{1B}")
