@@ -9,6 +9,8 @@ import WorkspaceModel
 struct Departures {
     /// By workspace and member, milliseconds since 1970.
     private var ends: [Int64: [MemberID: UInt64]] = [:]
+    /// Whose last link that counts has ended while another one was being opened, by workspace.
+    private var awaited: [Int64: Set<MemberID>] = [:]
 
     /// Whether nobody in a workspace has gone.
     func isEmpty(in workspace: Int64) -> Bool { ends[workspace]?.isEmpty ?? true }
@@ -19,13 +21,32 @@ struct Departures {
 
     mutating func note(_ member: MemberID, in workspace: Int64, at wall: UInt64) {
         ends[workspace, default: [:]][member] = wall
+        awaited[workspace]?.remove(member)
     }
 
     mutating func forget(_ member: MemberID, in workspace: Int64) {
         ends[workspace]?[member] = nil
+        awaited[workspace]?.remove(member)
     }
 
-    mutating func forgetAll() { ends = [:] }
+    mutating func forgetAll() { (ends, awaited) = ([:], [:]) }
+
+    /// Notes that somebody may be gone, which hangs on a link that is being opened.
+    mutating func wait(for member: MemberID, in workspace: Int64) {
+        awaited[workspace, default: []].insert(member)
+    }
+
+    func isAwaited(_ member: MemberID, in workspace: Int64) -> Bool {
+        awaited[workspace]?.contains(member) == true
+    }
+
+    /// Takes over what was known of a workspace under another number: who was awaited is gone at `wall`.
+    mutating func goOn(
+        after former: Departures, numbered: Int64, as workspace: Int64, at wall: UInt64
+    ) {
+        ends[workspace] = former.ends[numbered]
+        for member in former.awaited[numbered] ?? [] { note(member, in: workspace, at: wall) }
+    }
 }
 
 /// Who is offline, and of whom nobody here can say (PROTOCOL.md, 5.10).
@@ -38,9 +59,41 @@ extension NodeCore {
     func noteDepartures(
         of people: [(workspace: Workspace, member: MemberID)], with ended: PeerLink
     ) {
-        for (workspace, member) in people
-        where !isLinked(member, in: workspace, besides: ended) {
-            network.departures.note(member, in: workspace.number, at: time.wall)
+        for (workspace, member) in people {
+            if isLinked(member, in: workspace, besides: ended) {
+                network.departures.wait(for: member, in: workspace.number)
+            } else {
+                network.departures.note(member, in: workspace.number, at: time.wall)
+            }
+        }
+    }
+
+    /// Those who may be gone with a link that never came to count: their last one that did has ended.
+    func awaited(on link: PeerLink) -> [(workspace: Workspace, member: MemberID)] {
+        guard home != nil, let device = link.peer?.device else { return [] }
+        return workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
+            guard let member = workspace.owner(of: device),
+                network.departures.isAwaited(member, in: workspace.number)
+            else { return nil }
+            return (workspace, member)
+        }
+    }
+
+    /// Goes on with who is gone after a core that was discarded. Its links have ended with it, and this
+    /// is no start.
+    func noteDepartures(with former: NodeCore) {
+        guard home != nil, former.home != nil else { return }
+        for workspace in workspaces.values {
+            guard let known = former.workspaces.values.first(where: { $0.id == workspace.id })
+            else { continue }
+            network.departures.goOn(
+                after: former.network.departures, numbered: known.number, as: workspace.number,
+                at: time.wall)
+            for link in former.network.links.values
+            where link.syncs[known.number]?.standing == .full {
+                guard let member = former.companion(on: link, in: known) else { continue }
+                network.departures.note(member, in: workspace.number, at: time.wall)
+            }
         }
     }
 

@@ -107,6 +107,7 @@ extension NodeCore {
         network.issuedLink = former.network.issuedLink
         network.fullDisk = former.network.fullDisk
         network.copies = former.network.copies
+        noteDepartures(with: former)
         // Whoever waited was told to ask again; and this is no start.
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
         guard let stop else { return }

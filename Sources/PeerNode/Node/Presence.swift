@@ -82,7 +82,7 @@ extension NodeCore {
     }
 
     /// Whose presence a link carries: somebody else who is more than a guest.
-    private func companion(on link: PeerLink, in workspace: Workspace) -> MemberID? {
+    func companion(on link: PeerLink, in workspace: Workspace) -> MemberID? {
         guard let device = link.peer?.device,
             let standing = workspace.members.first(where: { $0.devices.contains(device) }),
             standing.member != workspace.member, standing.role <= .member
@@ -133,6 +133,9 @@ extension NodeCore {
             let member = companion(on: link, in: workspace)
             if let member { ended.append((workspace, member)) }
             others += departed(sync.reach, in: workspace).filter { $0.member != member }
+        }
+        ended += awaited(on: link).filter { one in
+            !ended.contains { $0.workspace === one.workspace && $0.member == one.member }
         }
         changePresence(of: ended + others) {
             for sync in link.syncs.values {

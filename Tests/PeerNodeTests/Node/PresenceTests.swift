@@ -183,6 +183,44 @@ import WorkspaceTestKit
         #expect(try Self.state(of: "Bob", on: table.ada) == nil)
     }
 
+    /// A core that is made anew after a failure is no start.
+    @Test func `is offline of who was gone before a turn that was lost, and of who went with it`()
+        throws
+    {
+        let table = try Table()
+        table.bench.cut(table.ada, table.bob)
+        table.bench.advance(10_000)
+        #expect(try ofBob(table.ada) == [nil, nil, nil])
+        table.ada.plant(.commitBefore(0), .full)
+        _ = try table.ada.refused("message.send", ["channel": "general", "text": "lost"])
+        #expect(try ofBob(table.ada) == [nil, nil, nil])
+        #expect(try Self.state(of: "Cleo", on: table.ada) == nil)
+        table.bench.advance(60_000)
+        #expect(try Self.state(of: "Cleo", on: table.ada) == "online")
+    }
+
+    @Test func `is offline of who is gone, though one more link of theirs had come about`() throws {
+        let table = try Table()
+        let core = try #require(table.ada.host).core
+        let workspace = try table.ada.workspace()
+        let bob = try table.bob.workspace().member
+        let device = try #require(table.bob.host?.core.ownDevice)
+        let link = try #require(core.network.links(to: device).first)
+        func shown() -> String? { core.presence(of: bob, in: workspace)?.state }
+        // Nothing was opened on it yet.
+        let second = PeerLink(
+            id: LinkID(1 << 40), session: link.session, address: link.address, attempt: nil,
+            openedAt: link.openedAt)
+        core.network.links[second.id] = second
+        #expect(shown() == "online")
+        core.forgetPresence(on: link)
+        core.network.links[link.id] = nil
+        #expect(shown() == "unknown")
+        core.forgetPresence(on: second)
+        core.network.links[second.id] = nil
+        #expect(shown() == nil)
+    }
+
     @Test func `is one for each workspace`() throws {
         let table = try Table()
         try table.ada.ok("workspace.create", ["name": "other"])
