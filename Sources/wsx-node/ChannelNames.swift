@@ -78,10 +78,13 @@ extension Session {
     }
 
     /// The same for whoever will see messages of a workspace; each is asked for once.
+    ///
+    /// - Parameter always: also where mentions are not set apart.
     func readOwnName(
-        in workspace: JSONValue?, _ client: inout ControlClient, into rendering: inout Rendering
+        in workspace: JSONValue?, _ client: inout ControlClient, into rendering: inout Rendering,
+        always: Bool = false
     ) {
-        guard rendering.hasColour, !globals.json, !globals.plain,
+        guard rendering.hasColour || always, !globals.json, !globals.plain,
             rendering.workspacesAsked.insert(workspace?.stringValue ?? "").inserted
         else { return }
         var given = JSONObject()

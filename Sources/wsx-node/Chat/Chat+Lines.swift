@@ -134,7 +134,7 @@ extension Chat {
         room = next
         asking { client in
             var named = rendering
-            session.readOwnName(in: channel["workspace"], &client, into: &named)
+            session.readOwnName(in: channel["workspace"], &client, into: &named, always: true)
             ownNames = named.ownNames
         }
         learnRoots(of: items)

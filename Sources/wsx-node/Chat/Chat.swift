@@ -54,7 +54,7 @@ final class Chat {
     var others: [String: JSONValue] = [:]
     /// Whose the new devices are that were told of before they had said what they are called.
     var unnamedDevices: [String: String] = [:]
-    /// What one is called in the workspace, by one's id, where mentions are set apart.
+    /// What one is called in the workspace, by one's id.
     var ownNames: [String: String] = [:]
     /// How it ends.
     var status: Int32?

@@ -182,6 +182,22 @@ private final class ScriptedKeyboard: LiveInput {
         EventObject(sequence: number, cursor: "e1.\(number)", at: 1, type: type, data: data)
     }
 
+    @Test(arguments: ["", "1"])
+    func `says that it is the reader who was taken out, with colours and without`(_ noColor: String)
+    {
+        let io = MemoryIO()
+        (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)
+        let keyboard = SilentKeyboard()
+        io.live = keyboard
+        let mina = PersonObject(id: "u_mina0000", name: "Mina").json
+        io.events = [
+            happened(1, "channel.member_removed", ["channel": "c_general0", "member": mina])
+        ]
+        let environment = ["TERM": "xterm", "NO_COLOR": noColor]
+        #expect(io.run("chat", "general", environment: environment) == 128 + 15)
+        #expect(keyboard.written.contains("you are no longer in #"), "\(keyboard.written)")
+    }
+
     @Test func `says what a new device is called, and no other name of a device`() {
         let io = MemoryIO()
         (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)
