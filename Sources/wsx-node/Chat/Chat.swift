@@ -165,8 +165,11 @@ final class Chat {
 
     /// How long nothing has to be done, in milliseconds.
     private func patience() -> Int64? {
-        [watch?.due, retry?.due, tickDue, room.typing.due].compactMap { $0 }.min()
-            .map { max(0, $0 - io.now) }
+        // While the daemon is away nobody can be asked, and what is due would be due at once.
+        let due =
+            client == nil
+            ? [retry?.due, room.typing.due] : [watch?.due, retry?.due, tickDue, room.typing.due]
+        return due.compactMap { $0 }.min().map { max(0, $0 - io.now) }
     }
 
     // MARK: Keys

@@ -27,6 +27,8 @@ private final class SilentKeyboard: LiveInput {
 private final class ScriptedKeyboard: LiveInput {
     let size = (columns: 80, rows: 24)
     private(set) var written = ""
+    /// How long it was waited for at most, each time.
+    private(set) var waits: [Int64?] = []
     /// What happens, one after the other.
     var steps: [() -> Void] = []
 
@@ -35,6 +37,7 @@ private final class ScriptedKeyboard: LiveInput {
         return true
     }
     func wait(for transport: (any ControlTransport)?, within milliseconds: Int64?) -> [LiveWake] {
+        waits.append(milliseconds)
         guard !steps.isEmpty else { return [.endAsked(15)] }
         steps.removeFirst()()
         return [.answered]
@@ -109,6 +112,23 @@ private final class ScriptedKeyboard: LiveInput {
         // Nobody is waited for any more.
         let asked = io.node?.asked.filter { $0 == "holders m_own00000" }
         #expect(asked?.count == 2)
+    }
+
+    /// Nothing that is due can be done then, and waiting for none of it would be no waiting.
+    @Test func `is not waited for while the daemon is away`() throws {
+        let (io, keyboard) = try conversation()
+        keyboard.steps = [
+            {
+                io.isBroken = true
+                io.node = nil
+                io.now += 1_000
+            }
+        ]
+        keyboard.steps += Array(repeating: { io.now += 40_000 }, count: 4)
+        chat(io)
+        #expect(keyboard.written.contains("the daemon does not answer"), "\(keyboard.written)")
+        #expect(keyboard.waits.count == 6)
+        #expect(keyboard.waits.dropFirst().allSatisfy { $0.map { $0 > 0 } ?? false })
     }
 
     @Test func `is no more that of the message before it`() throws {
