@@ -99,15 +99,19 @@ extension Session {
     }
 
     /// A person as calls name them: by the id where `name` is a part of one person's name.
-    func personNamed(_ name: String) throws(NodeError) -> String {
-        try meant(.string(name), try people(), "member", isTold: false).stringValue ?? name
+    ///
+    /// - Parameter place: the workspace that is meant whichever is selected by now; `nil` for the one of
+    ///   this command.
+    func personNamed(_ name: String, in place: String?) throws(NodeError) -> String {
+        let people = try people(in: place)
+        return try meant(.string(name), people, "member", isTold: false).stringValue ?? name
     }
 
     /// Everybody in the workspace: id and name.
-    private func people() throws(NodeError) -> [JSONValue] {
+    private func people(in place: String? = nil) throws(NodeError) -> [JSONValue] {
         var client = try client()
         var given: JSONObject = ["limit": 1_000]
-        given["workspace"] = workspace.map { .string($0) }
+        given["workspace"] = (place ?? workspace).map { .string($0) }
         var found: [JSONValue] = []
         while true {
             let page = try client.call("member.list", given)

@@ -131,15 +131,25 @@ extension Chat {
         remark(rendering.hints.text("── \(who) is asking to join: wsx-node request list ──"))
     }
 
+    /// For how long another conversation is taken for what it was: it may be muted meanwhile, or have
+    /// been muted for a while, or be called something else.
+    private static let otherMilliseconds: Int64 = 10_000
+
+    private func other(_ id: String) -> JSONValue? {
+        let now = io.now
+        others = others.filter { $0.value.at <= now && now &- $0.value.at < Self.otherMilliseconds }
+        if let known = others[id] { return known.channel }
+        guard let found = try? call("channel.get", ["channel": .string(id)]) else { return nil }
+        others[id] = (found, now)
+        return found
+    }
+
     /// One line about what is meant for the reader and stands in another conversation.
     private func tellElsewhere(_ event: JSONValue, onlyDirect: Bool) throws(NodeError) {
         guard hasReader, event["backfill"] != true, let message = event["data"],
             message["self"] == false, let id = message["channel"]?.stringValue
         else { return }
-        if others[id] == nil {
-            others[id] = try? call("channel.get", ["channel": .string(id)])
-        }
-        guard let other = others[id], other["muted"] != true, other["notify"] != "none",
+        guard let other = other(id), other["muted"] != true, other["notify"] != "none",
             onlyDirect == Rendering.isDirect(other)
         else { return }
         let title = ChatRoom(other).title

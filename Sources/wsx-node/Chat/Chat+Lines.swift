@@ -148,7 +148,9 @@ extension Chat {
     /// The same, each of them by the id where a part of the name was typed.
     private func people(named text: String) throws(NodeError) -> [String] {
         var people: [String] = []
-        for name in Self.people(text) { people.append(try session.personNamed(name)) }
+        for name in Self.people(text) {
+            people.append(try session.personNamed(name, in: workspaceID))
+        }
         return people
     }
 

@@ -50,8 +50,8 @@ final class Chat {
     var hasTyped = false
     /// When that was told last, by conversation, as far as that keeps it from being told again.
     var toldTyping: [String: Int64] = [:]
-    /// Conversations besides this one, by their ids.
-    var others: [String: JSONValue] = [:]
+    /// Conversations besides this one, by their ids, and when they were looked up.
+    var others: [String: (channel: JSONValue, at: Int64)] = [:]
     /// Whose the new devices are that were told of before they had said what they are called.
     var unnamedDevices: [String: String] = [:]
     /// What one is called in the workspace, by one's id.

@@ -63,7 +63,7 @@ extension Chat {
             remark("topic: \(sanitised(text))")
         case .list: try show("channel.list", ["limit": 1_000, "scope": "all"])
         case .direct(let name, let text):
-            let person = try session.personNamed(name)
+            let person = try session.personNamed(name, in: workspaceID)
             let sent = try call(
                 "message.send", ["channel": .string(person), "text": .string(text)])
             let channel = try? call("channel.get", ["channel": sent["channel"] ?? .null])

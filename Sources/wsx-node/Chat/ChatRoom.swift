@@ -96,7 +96,7 @@ struct ChatRoom {
         if let number = ArgumentText.integer(text) {
             let later = begunAt.map { max(0, shownCount - $0) } ?? 0
             guard number >= 1, number <= order.count - later else {
-                throw Self.nobody("\(max(0, order.count - later)) messages are shown here")
+                throw Self.nobody(Self.counted(max(0, order.count - later)))
             }
             return order[order.count - later - Int(number)]
         }
@@ -105,7 +105,10 @@ struct ChatRoom {
             let found = messages.ids(like: text)
             if found.count == 1 { return found[0] }
             if !found.isEmpty || text.utf8.starts(with: "m_".utf8) {
-                throw Self.nobody("\(found.count) of the messages shown here have such an id")
+                throw Self.nobody(
+                    found.isEmpty
+                        ? "no message shown here has such an id"
+                        : "\(found.count) of the messages shown here have such an id")
             }
         }
         throw Self.nobody("\(NodeError.quoted(text)) is not a message")
@@ -113,6 +116,14 @@ struct ChatRoom {
 
     private func isAuthor(_ name: String, _ message: JSONValue?) -> Bool {
         message?["author"]?["name"]?.stringValue.map { NameFolding.matches($0, name) } ?? false
+    }
+
+    private static func counted(_ count: Int) -> String {
+        switch count {
+        case 0: "no message is shown here"
+        case 1: "only 1 message is shown here"
+        default: "only \(count) messages are shown here"
+        }
     }
 
     private static func nobody(_ text: String) -> NodeError {

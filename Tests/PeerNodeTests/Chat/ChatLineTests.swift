@@ -142,6 +142,17 @@ import WorkspaceModel
         #expect(error?.kind == .notFound)
     }
 
+    @Test(arguments: [
+        (count: 0, text: "no message is shown here"), (1, "only 1 message is shown here"),
+        (2, "only 2 messages are shown here"),
+    ])
+    func `says how many there are`(_ row: (count: Int, text: String)) {
+        var room = ChatRoom(["id": "c_1", "name": "general", "kind": "channel"])
+        for number in 0..<row.count { room.note(Self.message("m_aaaaaaaa1\(number)")) }
+        let error = #expect(throws: NodeError.self) { _ = try room.message("9") }
+        #expect(error?.message == row.text)
+    }
+
     @Test func `knows one's own last message, and who holds it`() {
         var room = room
         #expect(room.lastOwn?["id"] == "m_bbbbbbbb33")

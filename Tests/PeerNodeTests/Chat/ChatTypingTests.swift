@@ -6,7 +6,7 @@ import WorkspaceTestKit
 @testable import wsx_node
 
 /// A keyboard at which something happens each time that it is waited for, and then ctrl-D is hit.
-private final class TypingKeyboard: LiveInput {
+final class TypingKeyboard: LiveInput {
     let size = (columns: 80, rows: 24)
     /// What was written since it was waited for the last time.
     private(set) var drawn = ""

@@ -6,6 +6,8 @@ final class TableNode: NodeCommands {
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] { [] }
 
     var asked: [String] = []
+    /// The workspace that each of these calls named.
+    var workspacesAsked: [WorkspaceReference?] = []
     var keys: [RepeatKey] = []
     var failure: NodeError?
     /// Calls that were promised an answer.
@@ -54,6 +56,7 @@ final class TableNode: NodeCommands {
     func note(_ what: String, _ scope: CallScope) throws(NodeError) {
         if let failure { throw failure }
         asked.append(what)
+        workspacesAsked.append(scope.workspace)
         if let key = scope.key { keys.append(key) }
     }
 

@@ -1,0 +1,67 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+/// What has to do with other conversations and other workspaces than the one on the screen.
+@Suite struct `A conversation, and what is elsewhere` {
+    private func world() -> (MemoryIO, TypingKeyboard) {
+        let io = MemoryIO()
+        (io.isInputTerminal, io.isOutputTerminal, io.isSilent) = (true, true, true)
+        let keyboard = TypingKeyboard()
+        io.live = keyboard
+        return (io, keyboard)
+    }
+
+    private func chat(_ io: MemoryIO, _ keyboard: TypingKeyboard) {
+        #expect(io.run("chat", "general", environment: ["TERM": "xterm"]) == 128 + 15)
+        #expect(keyboard.steps.isEmpty)
+    }
+
+    /// The other one may be muted while this one is on the screen, or not be muted any more.
+    @Test func `tells of direct messages as they are muted now`() throws {
+        let (io, keyboard) = world()
+        io.node?.notice.kind = "dm"
+        let message = try #require(io.node?.message)
+        var drawn: [String] = []
+        func hear(_ text: String, isMuted: Bool) -> (String) -> String {
+            { shown in
+                drawn.append(shown)
+                var direct = message
+                (direct.id, direct.channel, direct.text) = ("m_" + text, "c_other000", text)
+                direct.author = PersonObject(id: "u_joon0000", name: "Joon")
+                io.node?.notice.isMuted = isMuted
+                io.eventsBefore["typing.send"] = EventObject(
+                    sequence: 9, cursor: "e1.9", at: 1, type: "message.created", data: direct.json)
+                io.now += 20_000
+                return "x"
+            }
+        }
+        keyboard.steps = [
+            hear("first", isMuted: false), hear("second", isMuted: true),
+            hear("third", isMuted: false),
+            { shown in
+                drawn.append(shown)
+                return ""
+            },
+        ]
+        chat(io, keyboard)
+        try #require(drawn.count == 4)
+        #expect(drawn[1].contains("Joon in @general: first"), "\(drawn[1])")
+        #expect(!drawn[2].contains("second"), "\(drawn[2])")
+        #expect(drawn[3].contains("third"), "\(drawn[3])")
+    }
+
+    /// Another workspace may be selected while somebody talks in this one.
+    @Test(arguments: ["/msg @Mi hello\r", "/dm @Mi\r"])
+    func `looks for people in its own workspace`(_ line: String) throws {
+        let (io, keyboard) = world()
+        keyboard.steps = [{ _ in line }]
+        chat(io, keyboard)
+        let node = try #require(io.node)
+        let places = zip(node.asked, node.workspacesAsked).filter { $0.0.hasPrefix("members ") }
+        #expect(!places.isEmpty)
+        for (_, place) in places { #expect(place == WorkspaceReference("w_acme0000")) }
+    }
+}
