@@ -104,29 +104,54 @@ extension NodeCore {
         of name: String, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
         guard let key = workspace.foldedNames.key(of: name), !key.isEmpty else { return [] }
-        var found: [MemberID] = []
-        for standing in workspace.visibleMembers {
-            let names = try formerNames(of: standing.member, in: workspace)
-            if names.contains(where: { workspace.foldedNames.key(of: $0.name) == key }) {
-                found.append(standing.member)
-            }
-        }
-        guard !found.isEmpty, isFree(name, but: found, in: workspace) else { return [] }
-        return found.sorted()
+        return free(key, of: try formerHolders(in: workspace)[key] ?? [], in: workspace)
     }
 
-    /// Whether nobody is called so: no one who is here, also by a first name or the beginning of a name,
-    /// but for those who had it; and no one who is out, whom it may still mean.
-    private func isFree(
-        _ name: String, but holders: [MemberID], in workspace: Workspace
-    ) -> Bool {
+    /// The same of several names, by their folded forms: those that one person here had and that are
+    /// free. What everybody was called is gone through once, however many names a text has.
+    func formerHolders(
+        ofEach names: [String], in workspace: Workspace
+    ) throws(StorageError) -> [String: MemberID] {
+        guard !names.isEmpty else { return [:] }
+        let all = try formerHolders(in: workspace)
+        var found: [String: MemberID] = [:]
+        for key in Set(names.compactMap { workspace.foldedNames.key(of: $0) }) {
+            guard let had = all[key], had.count == 1 else { continue }
+            found[key] = free(key, of: had, in: workspace).first
+        }
+        return found
+    }
+
+    /// Those who are here, by what they were called and are not now, folded.
+    private func formerHolders(
+        in workspace: Workspace
+    ) throws(StorageError) -> [String: [MemberID]] {
+        var found: [String: [MemberID]] = [:]
+        for standing in workspace.visibleMembers {
+            for former in try formerNames(of: standing.member, in: workspace) {
+                guard let key = workspace.foldedNames.key(of: former.name) else { continue }
+                found[key, default: []].append(standing.member)
+            }
+        }
+        return found
+    }
+
+    /// Who had a name, ascending, where nobody is called so: no one who is here, also by a first name or
+    /// the beginning of a name, but for those who had it; and no one who is out, whom it may still mean.
+    private func free(
+        _ key: String, of holders: [MemberID], in workspace: Workspace
+    ) -> [MemberID] {
+        guard !holders.isEmpty else { return [] }
         let isTaken = workspace.visibleMembers.contains { standing in
             let called = workspace.displayName(of: standing.member)
-            return NameFolding.matches(called, name)
-                || !holders.contains(standing.member) && PartOfName.is(name, in: called)
+            guard let now = workspace.foldedNames.key(of: called) else { return false }
+            if now == key { return true }
+            guard !holders.contains(standing.member) else { return false }
+            let first = PartOfName.firstWord(of: called)
+            return key.count >= 2 && now.hasPrefix(key)
+                || first.flatMap { workspace.foldedNames.key(of: $0) } == key
         }
-        guard !isTaken, let key = workspace.foldedNames.key(of: name) else { return false }
-        return !goneNames(of: workspace).contains(key)
+        return !isTaken && !goneNames(of: workspace).contains(key) ? holders.sorted() : []
     }
 
     private func goneNames(of workspace: Workspace) -> Set<String> {

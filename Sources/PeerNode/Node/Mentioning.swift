@@ -184,11 +184,11 @@ extension NodeCore {
         _ former: [MentionFinder.Former], to mentions: Mentions, in workspace: Workspace
     ) throws(StorageError) -> Mentions {
         var members = mentions.members
+        let all = try formerHolders(ofEach: former.map(\.name), in: workspace)
         for name in former {
-            let holders = try formerHolders(of: name.name, in: workspace)
-            guard holders.count == 1, holders == name.holders, let only = holders.first else {
-                continue
-            }
+            guard let only = workspace.foldedNames.key(of: name.name).flatMap({ all[$0] }),
+                name.holders == [only]
+            else { continue }
             members.append(only)
             note(FormerNameTaken(name: name.name, member: only, workspace: workspace))
         }

@@ -43,6 +43,20 @@ import WorkspaceTestKit
         #expect(try table.ada.send("@Robert look")["formerly"] == nil)
     }
 
+    @Test func `means one person each, however many of them a text has`() throws {
+        let table = try Table()
+        try Self.rename(table.bob, to: "Robert", "Rupert", in: table)
+        try Self.rename(table.cleo, to: "Clara", in: table)
+        let ids = try ["Rupert", "Clara"].map {
+            try table.ada.ok("member.get", ["member": .string("@" + $0)]).text("id")
+        }
+        let mention = try table.ada.send("@BOB @Bob @Robert @Cleo @Nobody @bob")
+        let meant = mention["mentions"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        #expect(meant.count == 2 && Set(meant) == Set(ids))
+        let told = mention["formerly"]?.arrayValue?.compactMap { $0["name"]?.stringValue }
+        #expect(told == ["BOB", "Robert", "Cleo"])
+    }
+
     @Test func `is the same after a start and on every device`() throws {
         let table = try Table()
         try Self.rename(table.bob, to: "Robert", "Rupert", in: table)
