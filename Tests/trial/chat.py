@@ -31,10 +31,10 @@ def talk(stage, mina, wide, narrow):
     stage.expect("no row on a narrow terminal that it had to break",
                  narrow.wait(lambda: "phone's." in narrow.text) and not narrow.screen.wide,
                  repr(narrow.screen.wide))
-    # What comes meanwhile stands above the line that is being written.
+    # New messages appear above the line that is being typed.
     with mina.listening("typing") as heard:
         narrow.type("half a sen")
-        stage.expect("that a program is told of somebody who types",
+        stage.expect("that a program hears who is typing",
                      heard.hears(lambda e: e["type"] == "typing"), "no event")
     stage.shows(narrow, "#general> half a sen")
     stage.expect("that Mina's chat shows that Joon is typing into his",

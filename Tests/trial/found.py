@@ -1,4 +1,4 @@
-"""The first five minutes of somebody who has nothing but the program."""
+"""The first five minutes of a new user who has only the program."""
 
 import re
 
@@ -38,7 +38,7 @@ def start(stage, mina):
         stage.expect("no line that the terminal breaks", not terminal.screen.wide,
                      repr(terminal.screen.wide))
     mode = mina.home.stat().st_mode & 0o777
-    stage.expect("a home that is the owner's alone", mode == 0o700, oct(mode))
+    stage.expect("a home that only its owner can open", mode == 0o700, oct(mode))
     again = mina.run("identity", "show", "--phrase")
     stage.expect("that the words are not shown a second time", again.status == 5, again.said)
 

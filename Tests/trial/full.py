@@ -6,7 +6,7 @@ import subprocess
 
 from stage import Gone, Refused, Skipped
 
-SHOWS = "a full disk: sends are refused with the right error, reading goes on, and so does all else"
+SHOWS = "a full disk: sends are refused with the right error, and everything else goes on"
 READS = {"node.status": {}, "channel.list": {}, "message.history": {"channel": "general"},
          "search": {"query": "before"}}
 

@@ -1,4 +1,4 @@
-"""Coming in: by a link while somebody watches, and while the one who invited is off."""
+"""Joining by a link, while the inviter watches and while the inviter is off."""
 
 import re
 
@@ -78,7 +78,7 @@ def nobody(stage, mina, sora, kai):
         person.does("down")
     lea = stage.person("Lea")
     missed = lea.run("join", link, "--name", "Lea", "--timeout", "2s", *LOOPBACK)
-    stage.expect("that a join without anybody there fails with 7 and says what to do",
+    stage.expect("that a join with nobody online fails with 7 and says what to do",
                  missed.status == 7 and "is the inviter's node running?" in missed.errors,
                  missed.said)
     mina.does("up")

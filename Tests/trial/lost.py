@@ -1,11 +1,11 @@
-"""A laptop that is lost, and ended from the phone with the words that were written down."""
+"""A lost laptop, revoked from the phone with the words that were written down."""
 
 import re
 
 from found import words_on
 from stage import LOOPBACK
 
-SHOWS = "a lost laptop: 'device lost' with the 24 words on a terminal, and the laptop is out"
+SHOWS = "a lost laptop: 'device lost' with the 24 words on a terminal revokes it"
 
 
 def play(stage):

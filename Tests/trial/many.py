@@ -1,4 +1,4 @@
-"""A channel with a past: 5,000 messages, and somebody who comes behind them."""
+"""A channel with 5,000 messages, and a newcomer who joins after them."""
 
 SHOWS = "5,000 messages: a newcomer gets all, search finds one, and 'log' opens at its end"
 COUNT = 5000
@@ -27,7 +27,7 @@ def play(stage):
 
 
 def find(stage, joon):
-    # The words are put into the index while there is nothing else to do.
+    # The node indexes the words while it is idle.
     stage.until("one hit for '4321'", lambda: [
         hit["message"]["text"] for hit in joon.call("search", query="4321")["items"]],
         wanted=["message 4321"], seconds=120)

@@ -1,4 +1,4 @@
-"""Somebody is removed while cut off, and writes on."""
+"""A member is removed while cut off, and keeps writing."""
 
 from stage import LOOPBACK
 
@@ -41,7 +41,7 @@ def remove(stage, mina, joon, wim):
     stage.shows(removing, "Joon was removed.")
     stage.until("the removal at Wim's", wim.members, wanted=["Mina", "Wim"])
     late = joon.run("send", "general", "late")
-    stage.expect("that Joon, who knows nothing of it, writes on", late.status == 0, late.said)
+    stage.expect("that Joon, who has not heard of it, keeps writing", late.status == 0, late.said)
 
 
 def heal(stage, mina, joon, wim):
@@ -52,7 +52,7 @@ def heal(stage, mina, joon, wim):
     for text in ("apart, by Joon (refused)", "late (refused)"):
         stage.until(f"'{text}' in Joon's log", lambda: text in joon.run("log", "general").out)
     told = joon.run("send", "general", "more", "--json")
-    stage.expect("that Joon cannot write any more, and is told that he was removed",
+    stage.expect("that Joon can no longer write, and is told that he was removed",
                  told.status == 4 and '"removed"' in told.errors, told.said)
     for person in (mina, wim):
         person.does("send", "general", f"among us, by {person.name}")

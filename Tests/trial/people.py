@@ -147,7 +147,7 @@ class Person:
             words = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
             return None
-        # What it runs is hidden from everybody but root, as a node's memory is.
+        # What it runs is hidden from everyone but root, as a node's memory is.
         is_ours = os.path.basename(words[0]) == os.fsencode(os.path.basename(PROGRAM))
         return number if is_ours and b"daemon" in words else None
 

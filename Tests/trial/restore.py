@@ -1,4 +1,4 @@
-"""A disk that died: back from a backup, and back from the words alone."""
+"""A dead disk: restored from a backup, and recovered from the words alone."""
 
 import shutil
 

@@ -3,7 +3,7 @@
 from lab import Lab
 
 SHOWS = "roaming: from one subnet to another and back, and each message is there within 3 s"
-# How long a message is waited for behind a move. This alone is timed.
+# How long the trial waits for a message after a move. Nothing else is timed.
 PATIENCE = 3
 
 

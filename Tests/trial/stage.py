@@ -1,6 +1,6 @@
-"""What a scene stands on: its folder, its people, and what was expected and came.
+"""What a scene works with: its folder, its people, and what was expected and came.
 
-Whatever a scene started is ended by its number when it is over.
+When a scene is over, everything that it started is ended by its process id.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""A program on a terminal of its own, as somebody at a keyboard has it, and what its screen shows.
+"""A program on a terminal of its own, as a person at a keyboard has it, and what its screen shows.
 
 The program leads a session whose controlling terminal this is, so that it asks, draws and pages as
-it does for people. It is ended by its number when the scene is over.
+it does for people. It is ended by its process id when the scene is over.
 """
 
 import fcntl

@@ -53,7 +53,7 @@ def main(wanted):
             sys.exit(f"trial: there is no scene '{name}'; there are {', '.join(SCENES)}")
     if not os.access(PROGRAM, os.X_OK):
         sys.exit(f"trial: there is no {PROGRAM}; run 'make build', or set WSX_NODE")
-    # Who is told to end ends what was started, on the way out.
+    # A signal to end also ends everything that was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = Path(tempfile.mkdtemp(prefix="wsx-trial."))
     try:
