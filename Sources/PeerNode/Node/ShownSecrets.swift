@@ -1,5 +1,6 @@
 import CRDTStore
 import SyncProtocol
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Showing a secret of a workspace on a link that began under one of another workspace
@@ -56,5 +57,16 @@ extension NodeCore {
             link.secretsShownInVain += 1
         }
         return holds
+    }
+}
+
+extension PSKCandidate {
+    /// Shows on a link to hold the psk: the first 16 bytes of
+    /// Hk(psk, "wsx-show1" || workspace tag 16 || own device 32).
+    fileprivate func shown(under tag: WorkspaceTag, by device: DeviceID) -> ShownSecret {
+        ShownSecret(
+            Array(
+                Hash.keyed(psk, Array("wsx-show1".utf8) + tag.bytes + device.bytes)
+                    .prefix(ShownSecret.byteCount)))
     }
 }

@@ -137,15 +137,6 @@ public struct PSKCandidate: Sendable {
         Array(Hash.keyed(psk, input).prefix(LinkHandshake.hintByteCount))
     }
 
-    /// Shows on a link to hold the psk: the first 16 bytes of
-    /// Hk(psk, "wsx-show1" || workspace tag 16 || own device 32).
-    func shown(under tag: WorkspaceTag, by device: DeviceID) -> ShownSecret {
-        ShownSecret(
-            Array(
-                Hash.keyed(psk, Array("wsx-show1".utf8) + tag.bytes + device.bytes)
-                    .prefix(ShownSecret.byteCount)))
-    }
-
     static func hintInput(ephemeral: ArraySlice<UInt8>) -> [UInt8] {
         Array("hint".utf8) + ephemeral
     }

@@ -71,6 +71,45 @@ import WorkspaceTestKit
         #expect(world.failures == [])
     }
 
+    /// The second time the new home is linked to everybody already, for the first workspace.
+    @Test(arguments: Seeds.explore(2))
+    func `come back in each workspace of the same people`(seed: UInt64) throws {
+        let world = SimulatedWorld(seed: seed)
+        defer { world.end() }
+        let (ada, bob) = try pair(in: world)
+        #expect(ada.ask("workspace.create", ["name": "beta"]) != nil)
+        let link = try #require(Scenes.invite(by: ada))
+        #expect(Scenes.join(link, by: bob, named: "Bob"))
+        world.run(for: 2_000)
+        let phrase = try #require(bob.ask("identity.show", ["phrase": true])?["phrase"])
+        let fresh = world.addNode()
+        for workspace in ["acme", "beta"] {
+            _ = ada.ask("workspace.select", ["workspace": .string(workspace)])
+            let link = try #require(Scenes.invite(by: ada))
+            let back = fresh.ask(
+                "identity.recover", ["phrase": phrase, "link": .string(link), "name": "Bob"])
+            #expect(back?["name"]?.stringValue == workspace)
+            world.run(for: 60_000)
+        }
+        for workspace in ["acme", "beta"] {
+            let text: JSONValue = .string("back in \(workspace)")
+            let said = fresh.ask(
+                "message.send",
+                ["workspace": .string(workspace), "channel": "general", "text": text])
+            #expect(said != nil)
+        }
+        world.run(for: 60_000)
+        for node in [ada, bob] {
+            for workspace in try #require(node.ask("workspace.list")?["items"]?.arrayValue) {
+                let id = try #require(workspace["id"]?.stringValue)
+                let texts = Scenes.messages(of: "general", on: node, in: id)
+                    .compactMap { $0["text"]?.stringValue }
+                #expect(texts == ["back in \(workspace["name"]?.stringValue ?? "?")"])
+            }
+        }
+        #expect(world.failures == [])
+    }
+
     @Test(arguments: Seeds.explore(2))
     func `hear nothing of one that was revoked while it was away`(seed: UInt64) throws {
         let world = SimulatedWorld(seed: seed)

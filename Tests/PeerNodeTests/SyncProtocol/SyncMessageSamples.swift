@@ -80,6 +80,13 @@ enum SyncMessageSamples {
                     workspace: 1, tag: tag, root: root, agreedRoot: mine, mine: mine, seen: 3)),
             golden: "01 a6 0101 02 50 7a*16 03 5820 40*32 04 5820 4d*32 05 5820 4d*32 07 03"),
         Sample(
+            name: "ws_open that shows a secret",
+            message: .workspaceOpen(
+                WorkspaceOpening(
+                    workspace: 1, tag: tag, root: root, agreedRoot: nil, mine: mine,
+                    shown: ShownSecret(tag.bytes))),
+            golden: "01 a5 0101 02 50 7a*16 03 5820 40*32 05 5820 4d*32 08 50 7a*16"),
+        Sample(
             name: "ws_result", message: .workspaceResult(tag: tag, .authorityOnly),
             golden: "02 a2 01 50 7a*16 02 03"),
         Sample(
