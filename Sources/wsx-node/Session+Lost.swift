@@ -68,10 +68,17 @@ extension Session {
                     + "\(seen.map { ", " + $0 } ?? "")\n")
         }
         let answer = io.ask("Which one is lost? ") ?? ""
-        let chosen =
-            Int(answer).flatMap { devices.indices.contains($0 - 1) ? devices[$0 - 1] : nil }
-            ?? devices.first { NameFolding.matches($0["name"]?.stringValue ?? "", answer) }
-        guard let id = chosen?["id"]?.stringValue else {
+        let numbered = Int(answer).flatMap { number in
+            (1...devices.count).contains(number) ? devices[number - 1] : nil
+        }
+        let named = devices.filter { NameFolding.matches($0["name"]?.stringValue ?? "", answer) }
+        // What is revoked never comes back, so no guess is made among several.
+        guard numbered != nil || named.count < 2 else {
+            throw .usage(
+                "nothing was revoked: \(named.count) devices are called that",
+                hint: "give the number of the device")
+        }
+        guard let id = (numbered ?? named.first)?["id"]?.stringValue else {
             throw .usage("nothing was revoked", hint: "give the number or the name of a device")
         }
         return id

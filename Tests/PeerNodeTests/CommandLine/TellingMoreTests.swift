@@ -241,6 +241,27 @@ import WorkspaceModel
         #expect(io.now - start == row.wait)
     }
 
+    /// What is revoked never comes back.
+    @Test(
+        arguments: [
+            (answer: "2", revoked: "d_second00x7"), ("shelf", "d_third000x7"), ("amber", nil),
+            ("4", nil),
+        ] as [(answer: String, revoked: String?)])
+    func `a lost device is taken for none of two that are called so`(
+        _ row: (answer: String, revoked: String?)
+    ) {
+        let io = terminal()
+        io.isInputTerminal = true
+        io.node?.moreDevices = [
+            DeviceObject(id: "d_second00x7", name: "amber", addedAt: 2),
+            DeviceObject(id: "d_third000x7", name: "shelf", addedAt: 3),
+        ]
+        io.answer = row.answer
+        #expect(io.run("device", "lost") == (row.revoked == nil ? 2 : 0), "\(io.errors)")
+        let asked = io.node?.asked.last { $0.hasPrefix("revokeDevice ") }
+        #expect(asked == row.revoked.map { "revokeDevice \($0) by phrase forced" })
+    }
+
     @Test func `whoever connects is named, and never by an id`() {
         func told(_ name: String?, _ method: String) -> String? {
             let person = name.map { PersonObject(id: "u_joon0000x7", name: $0).json }

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// Profiles, presence and typing: answered with small fixed things.
+/// Profiles, presence, typing and devices: answered with small fixed things.
 extension TableNode {
     private var profile: ProfileObject {
         ProfileObject(id: "u_mina0000", workspace: "w_acme0000", name: authorName)
@@ -47,5 +47,19 @@ extension TableNode {
     }
     func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError) {
         try note("typing \(channel)", scope)
+    }
+    func revokeDevice(
+        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        try note(
+            "revokeDevice \(device)" + (phrase == nil ? "" : " by phrase")
+                + (isForced ? " forced" : ""), scope)
+        return self.device
+    }
+    func renameDevice(
+        _ device: String, name: String, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        try note("renameDevice \(device) \(name)", scope)
+        return self.device
     }
 }

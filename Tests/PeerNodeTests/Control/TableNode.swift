@@ -40,12 +40,13 @@ final class TableNode: NodeCommands {
     var isArchived = false
     /// The workspaces that are listed, `nil` for one.
     var listedWorkspaces: [WorkspaceObject]?
-    /// The one device that is listed.
     /// Who the caller is in the workspace, where that is asked.
     var ownRole: String?
     /// Who is in it, where that is asked.
     var people: [String]?
+    /// The device that is listed first, and those behind it.
     var device = DeviceObject(id: "d_device00", name: "amber", addedAt: 1)
+    var moreDevices: [DeviceObject] = []
     /// Where pages of messages go on.
     var pageEnds: (older: String, newer: String)?
     /// Whether there is nothing to be found.
@@ -260,7 +261,7 @@ final class TableNode: NodeCommands {
         of member: MemberReference?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<DeviceObject> {
         try note("devices \(page.limit)", scope)
-        return Page([device])
+        return Page([device] + moreDevices)
     }
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
         try note("issueDeviceLink", scope)
@@ -269,20 +270,6 @@ final class TableNode: NodeCommands {
     func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("linkDevice \(draft.link) \(draft.timeoutMilliseconds)", scope)
         return .later
-    }
-    func revokeDevice(
-        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
-    ) throws(NodeError) -> DeviceObject {
-        try note(
-            "revokeDevice \(device)" + (phrase == nil ? "" : " by phrase")
-                + (isForced ? " forced" : ""), scope)
-        return self.device
-    }
-    func renameDevice(
-        _ device: String, name: String, _ scope: CallScope
-    ) throws(NodeError) -> DeviceObject {
-        try note("renameDevice \(device) \(name)", scope)
-        return self.device
     }
     func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
         -> Made<WorkspaceObject>
