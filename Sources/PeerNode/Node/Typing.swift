@@ -9,6 +9,8 @@ extension NodeCore {
         let channel = try channel(reference, in: workspace)
         guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
         try refuseOutsider(of: channel, in: workspace)
+        // Whoever wants to look as if nobody were there is not there to type.
+        guard workspace.shownPresence.state != .offline else { return }
         let now = time.monotonic
         toldTyping = toldTyping.filter { $0.value &+ Limits.typingMilliseconds > now }
         // Nobody has opened the conversation, or has just heard of it.

@@ -40,6 +40,21 @@ import WorkspaceTestKit
         #expect(try table.bob.refused("typing.send", ["channel": "nowhere"]).kind == .notFound)
     }
 
+    @Test func `is told to nobody by who wants to look offline`() throws {
+        let table = try Table()
+        try Presence.listen(table.ada)
+        try table.bob.ok("presence.set", ["state": "offline"])
+        table.bench.advance(3_000)
+        try table.bob.ok("typing.send", ["channel": "general"])
+        table.bench.advance(200)
+        #expect(Self.heard(table.ada).isEmpty)
+        try table.bob.ok("presence.clear")
+        table.bench.advance(3_000)
+        try table.bob.ok("typing.send", ["channel": "general"])
+        table.bench.advance(200)
+        #expect(Self.heard(table.ada).count == 1)
+    }
+
     @Test func `in a private channel is for its people alone`() throws {
         let table = try Table()
         for node in [table.ada, table.bob, table.cleo] { try Presence.listen(node) }
