@@ -15,14 +15,14 @@ import WorkspaceModel
     static let meant: [String: String] = [
         "reason:": "the reason of a failure, which is a word of its own",
         "Sources/PeerNode/Control/Objects/NoticeObjects.swift": "the id of an object",
-        "Sources/PeerNode/Node/Noticing.swift": "the name under which the store keeps it",
+        "Sources/PeerNode/Node/Events/Noticing.swift": "the name under which the store keeps it",
         "Sources/wsx-node/ConfigFile.swift": "the name of a setting",
         "Sources/wsx-node/ReferenceResolver.swift": "calls: which one lists what a letter begins",
     ]
 
     /// Where a name is taken apart, and nothing hangs on it.
     static let takingApart: [String: String] = [
-        "Sources/PeerNode/Node/NodeTally.swift": "metrics count calls by the group they are in",
+        "Sources/PeerNode/Node/Core/NodeTally.swift": "metrics count calls by the group they are in",
         "Sources/PeerNode/Control/HTTP/HTTPExchange.swift": "the method of an HTTP request",
     ]
 
