@@ -13,18 +13,6 @@ extension Command {
         /// The logs of this device: it signs operations, which others get.
         case signs
 
-        private var weight: Int {
-            switch self {
-            case .reads: 0
-            case .writesBeside: 1
-            case .writes: 2
-            case .signs: 3
-            }
-        }
-
-        /// Whether `left` changes less than `right`.
-        public static func < (left: Self, right: Self) -> Bool { left.weight < right.weight }
-
         /// As documentation and `rpc.discover` call it.
         public var words: String {
             switch self {

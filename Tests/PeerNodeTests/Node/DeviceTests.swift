@@ -140,6 +140,13 @@ extension BenchNode {
         #expect(changed.first?["data"]?["device"]?["id"] == .string(try phone.deviceID()))
         #expect(try joon.events(types: ["device.added"]).isEmpty)
         #expect(joon.log.contains { $0.hasPrefix("member.key_changed") })
+        // What is read later is the same, though a device is seen all the time.
+        for node in [laptop, phone, joon] {
+            let types = ["device.added", "device.renamed", "member.key_changed"]
+            let before = try node.events(types: types)
+            bench.advance(60_000)
+            #expect(try node.events(types: types) == before && !before.isEmpty, "\(node.name)")
+        }
         withExtendedLifetime(bench) {}
     }
 

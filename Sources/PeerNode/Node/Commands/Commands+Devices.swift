@@ -266,9 +266,11 @@ extension NodeCore {
         else { return .null }
         guard var fields = object.json.objectValue else { return object.json }
         let member = person(owner, in: workspace).json
-        // One that was revoked keeps a name that can change; the others tell of that time.
+        // An event is the same whenever it is read: it tells of that time.
+        fields["last_seen"] = .null
+        // One that was revoked keeps a name that can change.
         if type != .deviceRenamed { fields["revoked"] = .bool(type == .deviceRevoked) }
-        if type == .memberKeyChanged { return ["member": member, "device": object.json] }
+        if type == .memberKeyChanged { return ["member": member, "device": .object(fields)] }
         fields.append("member", member)
         return .object(fields)
     }

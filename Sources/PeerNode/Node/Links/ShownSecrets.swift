@@ -63,7 +63,7 @@ extension NodeCore {
 extension PSKCandidate {
     /// Shows on a link to hold the psk: the first 16 bytes of
     /// Hk(psk, "wsx-show1" || workspace tag 16 || own device 32).
-    fileprivate func shown(under tag: WorkspaceTag, by device: DeviceID) -> ShownSecret {
+    func shown(under tag: WorkspaceTag, by device: DeviceID) -> ShownSecret {
         ShownSecret(
             Array(
                 Hash.keyed(psk, Array("wsx-show1".utf8) + tag.bytes + device.bytes)
