@@ -128,6 +128,22 @@ import WorkspaceTestKit
         #expect(try kim.digest() == pair.ada.digest())
     }
 
+    /// She holds the secret, answers for another workspace than the link's, and lets them into it.
+    @Test func `leads nobody into another workspace than the link's`() throws {
+        let pair = try HostilePair(role: "admin")
+        let other = try pair.bench.node("Zoe", workspace: "elsewhere").workspace().id
+        let answerer = try FalseAnswerer(pair, naming: other)
+        let kim = try pair.bench.bareNode("Kim")
+        let failure = try kim.refused(
+            "workspace.join",
+            ["link": .string(answerer.link), "name": "Kim", "timeout_ms": 5_000])
+        #expect(failure.kind == .inviteInvalid)
+        #expect(answerer.openCount > 0, "or nothing was tried")
+        #expect(answerer.admissionCount == 0)
+        #expect(try kim.ok("workspace.list").items.isEmpty)
+        #expect(try kim.rowCount("operation") == 0)
+    }
+
     // MARK: Refusing
 
     /// What one who answers says proves nothing: whoever is at the next address is asked.
@@ -215,6 +231,7 @@ enum AnswererSilence { case atTheDoor, whenAsked }
 /// Mallory at an address of her own, who answers joins with a list that she has changed.
 private final class FalseAnswerer {
     let link: String
+    private(set) var openCount = 0
     private(set) var admissionCount = 0
     private(set) var refusalCount = 0
 
@@ -224,10 +241,12 @@ private final class FalseAnswerer {
     ///   - code: what she answers instead of admitting anybody; that an admin has to approve only
     ///     to whoever has asked.
     ///   - other: who is at the second address of the link.
+    ///   - named: the workspace of the link, where it is not the one that she answers for.
     init(
         _ pair: HostilePair, refusing code: JoinResult.Code? = nil,
         silence: AnswererSilence? = nil, besides other: BenchNode? = nil,
         by terms: JSONValue = ["uses": 9], withKey givesKey: Bool = true,
+        naming named: WorkspaceID? = nil,
         changing: @escaping ([DeviceEntry], DeviceCompany) -> [DeviceEntry] = { list, _ in list }
     ) throws {
         let held = try HeldLink(try pair.mallory.link(terms), known: pair.mallory)
@@ -235,7 +254,8 @@ private final class FalseAnswerer {
         let address = "10.9.9.9:1"
         link =
             InviteLink(
-                workspace: held.link.workspace, secret: held.link.secret, invite: held.link.invite,
+                workspace: named.map { Identifier16(prefixOf: $0) } ?? held.link.workspace,
+                secret: held.link.secret, invite: held.link.invite,
                 hints: try ([address] + [other?.address].compactMap { $0 }).map {
                     try #require(PeerAddress($0, defaultPort: 0))
                 }
@@ -266,6 +286,7 @@ private final class FalseAnswerer {
                 self?.refusalCount += 1
                 code.map { visitor.queue(.joinResult(.init(code: $0))) }
             case .joinHello:
+                self?.openCount += 1
                 visitor.queue(
                     .joinResult(.init(code: .open, workspace: workspace.id, tips: tips)))
                 visitor.open(workspace.id)
