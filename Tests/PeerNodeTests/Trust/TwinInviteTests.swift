@@ -27,19 +27,20 @@ import WorkspaceTestKit
     @discardableResult
     private func twin(
         of link: String, role: Role = .member, expires: UInt64? = nil, approve: Bool = false,
-        hasOwnKey: Bool = false
+        hasOwnKey: Bool = false, by author: BenchNode? = nil
     ) throws -> OperationID {
         let secret = try InviteLink(link).secret
         let key =
             hasOwnKey ? InviteSecret(using: SeededRandom(seed: 5)).publicKey : secret.publicKey
-        let id = try kim.inTurn { core, workspace in
-            try core.authorAuthority(in: workspace) { authoring in
+        let id = try (author ?? kim).inTurn { core, workspace in
+            let cited = workspace.ownRole == .member ? workspace.fields.invitePolicy : nil
+            return try core.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: role, maximum: 9, expires: expires ?? bench.wall + 3_600_000,
                         publicKey: key.bytes, approve: approve, documents: [],
                         psk: authoring.sealed(secret.psk.exposedCopy(), field: 7),
-                        policy: workspace.fields.invitePolicy))
+                        policy: cited))
             }
         }
         bench.advance(2_000)
@@ -60,9 +61,11 @@ import WorkspaceTestKit
         }
     }
 
-    @Test func `lets nobody in without an admin whose link wants one`() throws {
+    /// An owner's invite could take the place of Ann's if that were over, as a member's never does.
+    @Test(arguments: [false, true])
+    func `lets nobody in without an admin whose link wants one`(isOwners: Bool) throws {
         let link = try ann.link(["approve": true])
-        try twin(of: link)
+        try twin(of: link, by: isOwners ? mina : kim)
         #expect(try bench.bareNode("Joon").ask(link) == "pending")
     }
 
