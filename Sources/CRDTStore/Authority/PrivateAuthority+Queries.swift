@@ -121,10 +121,10 @@ extension PrivateAuthority {
 
     /// Whether one of them could take the other out: has a seat as owner or admin that nothing here has
     /// ended, and that is stronger. That somebody has left the workspace since takes nothing from what
-    /// they did. Nobody could take the owner out: who handed the document over has the strongest seat of
-    /// all, and nothing that is written under it counts.
+    /// they did. Nobody could take the owner out: there is one, and who handed the document over leads by
+    /// what was kept.
     public func couldRemove(_ member: MemberID, by other: MemberID) -> Bool {
-        guard member != other, evaluator.role(of: member) != .owner,
+        guard member != other,
             let own = evaluator.bestGrant(of: member.asDevice).flatMap(evaluator.rank(ofGrant:))
         else { return false }
         return strongestSeat(of: other).map { $0 < own } ?? false

@@ -139,6 +139,18 @@ import WorkspaceTestKit
         }
     }
 
+    /// Who handed it on leads by what was kept, so no seat is stronger than the owner's.
+    @Test(arguments: Seeds.explore(80))
+    func `has an owner whom nobody could put out`(seed: UInt64) {
+        let authority = document(seed).story.judged()
+        for owner in authority.members where owner.role == .owner {
+            for name in PrivateFuzzer.names {
+                let other = PrivateStory.member(name)
+                #expect(!authority.couldRemove(owner.member, by: other), "\(name)")
+            }
+        }
+    }
+
     // C03: members are hostile too. Whatever they seal is judged, and alike in every order.
     @Test(arguments: Seeds.explore(60))
     func `is judged whatever its members seal`(seed: UInt64) {
