@@ -170,23 +170,7 @@ import WorkspaceTestKit
         let pia = try bench.guest("Pia", of: mina)
         bench.advance(120_000)
         func warning(equals: [BenchNode]) throws -> String? {
-            let doubter = try kim.workspace().member
-            let devices = try equals.map { try #require($0.host?.core.home).device }
-            try pia.inTurn { core, workspace in
-                try core.write()
-                try core.store.peers.forgetAgreements(in: workspace.number)
-                for device in devices {
-                    try core.store.peers.setAgreed(
-                        .init(root: .zero, arrival: 0), with: device, workspace: workspace.number)
-                }
-                for link in core.network.ordered
-                where link.peer.flatMap({ workspace.owner(of: $0.device) }) == doubter {
-                    link.syncs[workspace.number]?.unknownSince = core.time.monotonic
-                }
-            }
-            bench.letPass(30_000)
-            return try pia.ok("node.status")["warnings"]?.arrayValue?
-                .first { $0["kind"] == "membership.unknown" }?["message"]?.stringValue
+            try self.warning(at: pia, equals: equals, doubtedBy: kim)
         }
         let plain =
             "'Kim' does not know you as a member of 'acme': the person who let you in may have "
@@ -195,6 +179,53 @@ import WorkspaceTestKit
         #expect(try warning(equals: [mina]) == plain)
         #expect(try warning(equals: [mina, ada]) == plain + "; 2 others see it as you do")
         #expect(try warning(equals: [mina, ada, kim]) == nil)
+    }
+
+    /// Ada let Pia in, and Mina was let in by nobody: she knows of Pia by others than Kim.
+    @Test func `is not put in doubt by one, while somebody vouches whom another one let in`() throws
+    {
+        let mina = try bench.node("Mina")
+        let ada = try bench.guest("Ada", of: mina)
+        let kim = try bench.guest("Kim", of: mina)
+        bench.advance(5_000)
+        let link = try #require(InviteLink(try mina.link(), leadingTo: ada.address)).text.link
+        bench.advance(2_000)
+        let pia = try bench.bareNode("Pia")
+        try pia.join(link)
+        bench.advance(4 * Limits.confirmingMilliseconds)
+        let doubt = try warning(at: pia, equals: [ada], doubtedBy: kim)
+        #expect(doubt != nil, "or nothing was tried")
+        #expect(try warning(at: pia, equals: [ada, mina], doubtedBy: kim) == nil)
+        // Who made the workspace owes it to nobody.
+        #expect(try warning(at: mina, equals: [], doubtedBy: kim) == nil)
+    }
+
+    /// Lets a node have held the same as some others alone, and be unknown to somebody for half a minute.
+    ///
+    /// - Returns: what its status says of that.
+    private func warning(
+        at node: BenchNode, equals: [BenchNode], doubtedBy other: BenchNode
+    ) throws -> String? {
+        let doubter = try other.workspace().member
+        let devices = try equals.map { try #require($0.host?.core.home).device }
+        try node.inTurn { core, workspace in
+            try core.write()
+            try core.store.peers.forgetAgreements(in: workspace.number)
+            for device in devices {
+                try core.store.peers.setAgreed(
+                    .init(root: .zero, arrival: 0), with: device, workspace: workspace.number)
+            }
+            let links = core.network.ordered.filter {
+                $0.peer.flatMap { workspace.owner(of: $0.device) } == doubter
+            }
+            try #require(!links.isEmpty)
+            for link in links {
+                link.syncs[workspace.number]?.unknownSince = core.time.monotonic
+            }
+        }
+        bench.letPass(30_000)
+        return try node.ok("node.status")["warnings"]?.arrayValue?
+            .first { $0["kind"] == "membership.unknown" }?["message"]?.stringValue
     }
 
     private func dial(_ other: BenchNode, from node: BenchNode) throws {
