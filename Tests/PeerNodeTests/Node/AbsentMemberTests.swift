@@ -1,3 +1,4 @@
+import CRDTStore
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
@@ -29,7 +30,13 @@ import WorkspaceTestKit
         _ = try joon.refused("message.send", ["channel": "deal", "text": "hello?"])
     }
 
-    /// There is room for eight notices of one sender.
+    private func deal(_ node: BenchNode) throws -> PrivateDocument {
+        let workspace = try node.workspace()
+        let shown = try #require(workspace.channelIndex.all.first { $0.name == "deal" })
+        return try #require(workspace.privateDocuments[shown.id])
+    }
+
+    /// There is room for eight notices of one sender, and what opens since takes none of it.
     @Test(arguments: ["all", "from-join"])
     func `is told of it the tenth time too`(history: String) throws {
         let bench = CoreBench()
@@ -44,6 +51,7 @@ import WorkspaceTestKit
             try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
             bench.advance(10_000)
             #expect(try joon.ok("channel.get", ["channel": "deal"])["joined"] == false, "\(time)")
+            #expect(try deal(joon).notices.count == 1, "\(time)")
         }
     }
 
