@@ -86,8 +86,35 @@ import WorkspaceTestKit
         try expectOut(joon, in: bench)
     }
 
+    /// What one node stores of a document and another one lacks, in the order in which it came.
+    private func runs(
+        of node: BenchNode, lackedBy other: BenchNode, in document: DocumentID
+    ) throws -> [OperationRun] {
+        let known = try runs(of: other, in: document)
+        return try runs(of: node, in: document).filter { !known.contains($0) }
+    }
+
+    private func runs(of node: BenchNode, in document: DocumentID) throws -> [OperationRun] {
+        let core = try #require(node.host?.core)
+        let number = try node.workspace().number
+        var runs: [OperationRun] = []
+        try core.store.operations.forEachOperation(in: document, of: number) {
+            (stored) throws(StorageError) in
+            runs.append(
+                OperationRun(
+                    log: stored.log, firstSequence: stored.place.sequence,
+                    previous: try core.store.operations.previous(of: stored.place),
+                    entries: [stored.entry]))
+        }
+        return runs
+    }
+
     /// The channel is made and left by those who do not know of the second device, and comes after that.
-    @Test func `is told on all devices of what comes together with its channel`() throws {
+    /// Whatever comes first, it waits for the key, which is in the mailbox with the notice.
+    @Test(arguments: [false, true])
+    func `is told on all devices of what comes together with its channel`(
+        isChannelFirst: Bool
+    ) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -99,14 +126,22 @@ import WorkspaceTestKit
         let phone = try bench.bareNode("Phone")
         bench.cut(mina, phone)
         try joon.link(phone)
+        if isChannelFirst {
+            for document in [try deal(mina).id, try mina.workspace().mailboxDocument] {
+                try joon.take(try runs(of: mina, lackedBy: joon, in: document))
+            }
+        }
         bench.heal(mina, joon)
         bench.heal(mina, phone)
         bench.advance(120_000)
         for node in [joon, phone] { try expectOut(node, in: bench) }
     }
 
-    @Test(arguments: [false, true])
-    func `is not shown as being in on a device that is linked later`(isApart: Bool) throws {
+    /// What the notice names may have come long before it: then nothing else is awaited.
+    @Test(arguments: [(false, false), (true, false), (true, true)])
+    func `is not shown as being in on a device that is linked later`(
+        isApart: Bool, isNoticeLast: Bool
+    ) throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
@@ -120,6 +155,9 @@ import WorkspaceTestKit
         if isApart { try joon.link(phone) }
         try mina.ok("channel.remove", ["channel": "deal", "members": ["@Joon"]])
         bench.advance(10_000)
+        if isNoticeLast {
+            try joon.take(try runs(of: mina, lackedBy: joon, in: try deal(mina).id))
+        }
         if isApart { bench.heal(mina, joon) } else { try joon.link(phone) }
         bench.advance(60_000)
         for node in [joon, phone] { try expectOut(node, in: bench) }
