@@ -130,12 +130,29 @@ public struct AuthFuzzer {
     ) -> AuthOperation {
         clock += UInt64(generator.below(3))
         let keys = keys(for: action, knowing: past)
+        let takesPlace = takesPlace(action, by: device, under: grant, knowing: past)
         let written = history.write(
             by: device, under: grant, knowing: past, action, timestamp: clock,
             isWellBound: isSigned(action, by: device, under: grant), introduces: keys.new,
-            names: keys.named, with: &generator)
+            names: keys.named, takesPlace: takesPlace, with: &generator)
         definition.add(written)
         return written
+    }
+
+    /// Whether a new device is to be a recovery phrase: often where its author is the first that its
+    /// member came in with, or has taken such a place, and else seldom.
+    private mutating func takesPlace(
+        _ action: AuthAction, by device: DeviceID, under grant: OperationID?,
+        knowing past: Set<OperationID>
+    ) -> Bool {
+        guard case .addDevices = action, let member = history.subject(of: grant, by: device) else {
+            return false
+        }
+        let isFirst = history.devices(of: member, in: past).first == device
+        let hasTaken = history.operations.contains {
+            $0.takesPlace && past.contains($0.id) && history.devices(of: $0) == [device]
+        }
+        return isFirst || hasTaken ? generator.oneIn(2) : generator.oneIn(16)
     }
 
     /// A key of an own name for what may introduce one; for what names one, mostly one that was

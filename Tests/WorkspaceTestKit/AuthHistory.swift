@@ -33,7 +33,7 @@ public struct AuthHistory: Sendable {
         by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,
         _ action: AuthAction, timestamp: UInt64 = 0, isWellBound: Bool = true,
         cuts: [CutEntry] = [], introduces: KeyID? = nil, names: KeyID? = nil,
-        with generator: inout SeededGenerator
+        takesPlace: Bool = false, with generator: inout SeededGenerator
     ) -> AuthOperation {
         let known = operations.filter { past.contains($0.id) }
         let continued = Set(known.compactMap(\.previous))
@@ -49,7 +49,7 @@ public struct AuthHistory: Sendable {
             dependencies: heads.sorted(), timestamp: timestamp, grant: grant,
             isWellBound: isWellBound, action: action, cuts: CutTable(cuts),
             introducedKey: introduces,
-            namedKey: names)
+            namedKey: names, takesPlace: takesPlace)
         operations.append(operation)
         byID[operation.id] = operation
         pasts[operation.id] = past

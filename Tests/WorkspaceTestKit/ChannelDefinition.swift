@@ -61,6 +61,7 @@ public struct ChannelDefinition {
         }
         var rank = authority.rank(of: author)
         rank.place = 0
+        (rank.taken, rank.taking) = (0, .zero)
         return rank
     }
 

@@ -48,12 +48,13 @@ public struct Story {
     public mutating func write(
         _ name: String, under grant: OperationID? = nil, after heads: [OperationID],
         _ action: AuthAction, timestamp: UInt64 = 0, isWellBound: Bool = true,
-        cuts: [CutEntry] = []
+        cuts: [CutEntry] = [], takesPlace: Bool = false
     ) -> OperationID {
         let past = history.closure(of: heads)
         return history.write(
             by: device(name), under: grant ?? self.grant(name), knowing: past, action,
-            timestamp: timestamp, isWellBound: isWellBound, cuts: cuts, with: &generator
+            timestamp: timestamp, isWellBound: isWellBound, cuts: cuts, takesPlace: takesPlace,
+            with: &generator
         ).id
     }
 

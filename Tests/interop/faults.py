@@ -105,7 +105,9 @@ def adddev(a, o, author):
     counting = {d for d in linkers if d == o.device
                 or a.age(d, author.member, past) < own and not a.is_barred(d, past)}
     linked = [d for d in linkers if d in counting]
-    return broken("A-17", len(linked) < 64,
+    takes = not a.takes_place(o) or any(
+        a.makes_recovery(p, o.device, author.member) for p in map(a.ops.get, past))
+    return broken("A-17", takes, len(linked) < 64,
                   all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, past) for d in devices))
 

@@ -12,8 +12,9 @@ import transfers
 import endings
 import confirmations
 import open_ends
+import successions
 
-MODULES = (histories, invites, transfers, endings, confirmations, open_ends)
+MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions)
 
 
 def main():

@@ -80,7 +80,7 @@ SHAPES = {
     REQUEST: ({1: id_, 2: member, 3: device_list, 4: size(64), 5: field}, {6: id_}),
     ADMIT: ({1: id_, 2: member, 3: device_list, 4: size(64), 5: key16, 6: wraps, 7: field},
             {8: id_}),
-    ADDDEV: ({1: device_list, 2: key16, 3: wraps}, {}),
+    ADDDEV: ({1: device_list, 2: key16, 3: wraps}, {4: lambda v: v is True}),
     GRANT: ({1: member, 2: many(id_), 3: role, 4: boolean, 5: null_or(many(id_)), 6: cuts}, {}),
     REMOVE: ({1: member, 2: cuts, 3: rekey, 4: many(id_), 5: uint, 6: empty_or(32)}, {}),
     RMDEV: ({1: id_, 2: cuts, 3: rekey}, {}),

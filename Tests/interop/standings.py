@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from revocations import is_aimed, replaces
-from terms import (ADMIN, ADMIT, CREATE, GRANT, GRANTS, GUEST, INFINITY, LEAVE, REMOVE, RMDEV)
+from terms import (ADMIN, GRANT, GRANTS, GUEST, INFINITY, LEAVE, NOTHING_TAKEN, REMOVE, RMDEV)
 
 
 class Later(NamedTuple):
@@ -46,7 +46,7 @@ def kept(a, valid, seat):
     given = a.gives(latest, seat.device)
     place = given.place if given and given.member == seat.member else INFINITY
     role, lam = seat.role + 1, max(a.lam[latest.id], a.lam[seat.grant.id])
-    return seat._replace(role=role, rank=(role, lam, latest.id, place))
+    return seat._replace(role=role, rank=(role, lam, latest.id, place, *NOTHING_TAKEN))
 
 
 def has_instead(a, valid, seat):
@@ -90,13 +90,8 @@ def withstands(a, valid, t, seat):
 
 
 def is_recovery(a, valid, device, member):
-    """Whether it is the first of two devices of a create or admit."""
-    for o in valid:
-        if o.type in (CREATE, ADMIT):
-            devices, bound = a.binds(o)
-            if bound == member and len(devices) == 2 and devices[0] == device:
-                return True
-    return False
+    """Whether it is the first of two devices of a create or admit, or took the place of such a one."""
+    return any(a.makes_recovery(o, device, member) for o in valid)
 
 
 # V-2 and V-4
@@ -114,7 +109,7 @@ def strongest(a, valid, device):
     # Of two that one transfer has taken, which lists the device for neither, the stronger is
     # whichever was stronger before.
     return min(held(a, valid, device), default=None,
-               key=lambda s: (s.rank[:3], a.rank_of_grant(s.grant, device)))
+               key=lambda s: (s.rank, a.rank_of_grant(s.grant, device)))
 
 
 def reaches(a, valid, r, seat):
@@ -187,4 +182,5 @@ def succeeding(a, g, seat):
     """The seat of a device by a grant that may not list it: then behind its last place."""
     places = g.map[2]
     place = places.index(seat.device) if seat.device in places else INFINITY
-    return Seat(seat.device, g, seat.member, g.map[3], (g.map[3], a.lam[g.id], g.id, place))
+    rank = (g.map[3], a.lam[g.id], g.id, place, *NOTHING_TAKEN)
+    return Seat(seat.device, g, seat.member, g.map[3], rank)

@@ -10,6 +10,8 @@ INFINITY = 1 << 64
 (CREATE, INVITE, REQUEST, ADMIT, ADDDEV, GRANT, REMOVE, RMDEV, RVINV, LEAVE, RECUT, CUTPART,
  DOCCREATE, DOCSET, DOCDEL, WSSET, WSDEL, REKEY, FEATURE,
  CONFIRM) = range(1, 21)
+# What stands behind the place of a device that took no other's.
+NOTHING_TAKEN = (0, bytes(32))
 GRANTS = {CREATE, ADMIT, ADDDEV, GRANT}
 
 
@@ -102,8 +104,11 @@ class Terms:
     # Ranks: smaller is stronger
 
     def rank_of_grant(self, g, device):
+        """Behind the place stands what took it from who had it."""
+        if self.takes_place(g):
+            return (*self.rank_of_author(g)[:4], self.lam[g.id], g.id)
         given = self.gives(g, device)
-        return (given.role, self.lam[g.id], g.id, given.place)
+        return (given.role, self.lam[g.id], g.id, given.place, *NOTHING_TAKEN)
 
     def rank_of_author(self, o):
         return self.rank_of_grant(self.ops[o.grant], o.device)
@@ -125,6 +130,17 @@ class Terms:
 
     # Binding
 
+    def takes_place(self, o):
+        """Whether it adds a new recovery phrase, right behind its author."""
+        return o.type == ADDDEV and 4 in o.map
+
+    def makes_recovery(self, o, device, member):
+        """Whether an operation makes a device a recovery device of a member."""
+        devices, bound = self.binds(o)
+        if bound != member or device not in devices:
+            return False
+        return self.takes_place(o) or len(devices) == 2 and devices[0] == device
+
     def binds(self, o):
         """The devices that an operation binds, in order, and their member."""
         if o.type in (CREATE, ADMIT):
@@ -138,7 +154,11 @@ class Terms:
         for b in map(self.ops.get, past):
             devices, member = self.binds(b)
             for place, device in enumerate(devices):
-                yield device, member, (self.lam[b.id], b.id, place)
+                if self.takes_place(b):
+                    age = self.age(b.device, member, self.past[b.id])
+                    yield device, member, (*age[:3], self.lam[b.id], b.id)
+                else:
+                    yield device, member, (self.lam[b.id], b.id, place, *NOTHING_TAKEN)
 
     def members_of(self, device, past):
         return {m for d, m, _ in self.bindings(past) if d == device}
@@ -150,11 +170,16 @@ class Terms:
         return min(age for d, m, age in self.bindings(past) if (d, m) == (device, member))
 
     def is_barred(self, device, past):
-        """Whether an older device of a member that it belongs to has revoked this one."""
+        """Whether an older device of a member that it belongs to has revoked this one, or it has itself
+        and knows that another took its place."""
         for r in map(self.ops.get, past):
             if r.type == RMDEV and r.map[1] == device:
                 member = self.author(r).member
                 own = [a for d, m, a in self.bindings(past) if (d, m) == (device, member)]
                 if own and self.age(r.device, member, past) < min(own):
+                    return True
+                if own and r.device == device and any(
+                        self.takes_place(p) and p.device == device
+                        and self.author(p).member == member for p in self.known(r, ADDDEV)):
                     return True
         return False

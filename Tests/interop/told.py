@@ -89,7 +89,8 @@ def payload(o):
         return GRANT, {1: unhex(a["member"]), 2: [unhex(d) for d in a["devices"]], 3: a["role"],
                        4: a["replaces"], 5: drops, 6: []}
     plain = {
-        "addDevices": lambda: (ADDDEV, {1: listed(a), 2: given or bytes(16), 3: []}),
+        "addDevices": lambda: (ADDDEV, {1: listed(a), 2: given or bytes(16), 3: [],
+                                        **({4: True} if o.get("takesPlace") else {})}),
         "remove": lambda: (REMOVE, {1: unhex(a["member"]), 2: [], 3: rekey(new), 4: [], 5: 0,
                                     6: b""}),
         "removeDevice": lambda: (RMDEV, {1: unhex(a["device"]), 2: [], 3: rekey(new)}),

@@ -81,11 +81,12 @@ class World:
         proven = self.keys[on.id].prove(self.root.id, on.id, member, listed)
         return self.write(who, writer.request(on.id, member, listed, proven), expect, ms=ms)
 
-    def link(self, who, device=None, expect=None, knows=None, after=...):
+    def link(self, who, device=None, expect=None, knows=None, after=..., takes_place=False):
         """An adddev of who's member."""
         device = device or Device()
         listed = writer.for_linking(device, self.root.id, who.device.id, who.member)
-        o = self.write(who, writer.adddev(listed), expect, knows, after=after)
+        said = writer.adddev(listed, takes_place=takes_place)
+        o = self.write(who, said, expect, knows, after=after)
         return Person(device, who.member, o.id), o
 
     def listed(self, o):

@@ -116,8 +116,9 @@ def request(on, member, listed, proven, end=None):
     return REQUEST, said if end is None else {**said, 6: end}
 
 
-def adddev(listed, key=bytes(16)):
-    return ADDDEV, {1: listed, 2: key, 3: []}
+def adddev(listed, key=bytes(16), takes_place=False):
+    said = {1: listed, 2: key, 3: []}
+    return ADDDEV, {**said, 4: True} if takes_place else said
 
 
 def grant(member, devices, role, replaces=True, drops=None):

@@ -74,6 +74,11 @@ extension AuthEvaluator {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
             if isBarred(device, before: record) { return .deviceBarred }
         }
+        if record.operation.takesPlace,
+            !isRecovery(record.operation.device, of: author, before: record)
+        {
+            return .noPlaceToTake
+        }
         return hasLinkedMost(record, author) ? .tooManyDevices : keyFault(record)
     }
 
@@ -135,10 +140,32 @@ extension AuthEvaluator {
         let lamport: UInt64
         let id: OperationID
         let place: Int
+        /// (Depth, id) of the addition by which it took the place of the device that came then.
+        private(set) var successionLamport: UInt64 = 0
+        private(set) var succession = OperationID.zero
+
+        init(lamport: UInt64, id: OperationID, place: Int) {
+            self.lamport = lamport
+            self.id = id
+            self.place = place
+        }
+
+        /// The age of whoever takes its place.
+        func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
+            var next = self
+            next.successionLamport = lamport
+            next.succession = id
+            return next
+        }
 
         static func < (left: Self, right: Self) -> Bool {
             if left.lamport != right.lamport { return left.lamport < right.lamport }
-            return left.id == right.id ? left.place < right.place : left.id < right.id
+            if left.id != right.id { return left.id < right.id }
+            if left.place != right.place { return left.place < right.place }
+            if left.successionLamport != right.successionLamport {
+                return left.successionLamport < right.successionLamport
+            }
+            return left.succession < right.succession
         }
     }
 
@@ -169,24 +196,37 @@ extension AuthEvaluator {
         }
     }
 
-    /// Whether an older device of a member that it belongs to had revoked this one. Its key is as
-    /// good as stolen, for everybody.
+    /// Whether an older device of a member that it belongs to had revoked this one, or a phrase itself
+    /// after it had handed its place on. Its key is as good as stolen, for everybody.
     func isBarred(_ device: DeviceID, before record: AuthRecord) -> Bool {
         (removals[.device(device)] ?? []).contains { end in
             guard record.knows(records[end].place), let member = records[end].author,
                 let own = age(of: device, member, before: record),
                 let judge = age(of: records[end].operation.device, member, before: record)
             else { return false }
-            return judge < own
+            return judge < own || hasHandedOn(device, member, before: records[end])
         }
+    }
+
+    /// Whether the device ends its own part, and knows that another one took its place. Nobody comes
+    /// back with the words of a phrase that was replaced.
+    private func hasHandedOn(
+        _ device: DeviceID, _ member: MemberID, before end: AuthRecord
+    ) -> Bool {
+        end.operation.device == device
+            && (additions[member] ?? []).contains {
+                records[$0].operation.takesPlace && records[$0].operation.device == device
+                    && end.knows(records[$0].place)
+            }
     }
 
     func age(
         of device: DeviceID, _ member: MemberID, before record: AuthRecord
     ) -> DeviceAge? {
         (bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
-            .compactMap { binding in
-                records[binding].place(of: device).map {
+            .compactMap { (binding) -> DeviceAge? in
+                if let succession = records[binding].succession { return succession.age }
+                return records[binding].place(of: device).map {
                     DeviceAge(
                         lamport: records[binding].lamport, id: records[binding].operation.id,
                         place: $0)

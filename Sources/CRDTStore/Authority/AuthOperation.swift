@@ -32,6 +32,9 @@ public final class AuthOperation: Sendable {
     public let introducedKey: KeyID?
     /// The epoch key that it hands to devices: of admit and adddev, 16 bytes.
     public let namedKey: KeyID?
+    /// Of an addition of devices, whether it takes the place of its author: a new recovery phrase,
+    /// which stands right behind the one that wrote it. Never so of anything else.
+    public let takesPlace: Bool
     /// What is done.
     public let action: AuthAction
     /// The content that stays when this revocation takes effect, parts in `cutpart` operations
@@ -47,7 +50,8 @@ public final class AuthOperation: Sendable {
         id: OperationID, device: DeviceID, incarnation: UInt32, sequence: UInt64,
         previous: OperationID?, dependencies: [OperationID], timestamp: UInt64 = 0,
         grant: OperationID?, isWellBound: Bool = true, action: AuthAction, cuts: CutTable = .none,
-        introducedKey: KeyID? = nil, namedKey: KeyID? = nil, isContinuation: Bool = false
+        introducedKey: KeyID? = nil, namedKey: KeyID? = nil, takesPlace: Bool = false,
+        isContinuation: Bool = false
     ) {
         self.id = id
         self.device = device
@@ -60,6 +64,7 @@ public final class AuthOperation: Sendable {
         self.isWellBound = isWellBound
         self.introducedKey = introducedKey
         self.namedKey = namedKey
+        self.takesPlace = takesPlace && action.isAddition
         self.action = action
         self.cuts = action.carriesCuts ? .none : cuts
         self.isContinuation = isContinuation

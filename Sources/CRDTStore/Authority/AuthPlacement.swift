@@ -126,25 +126,37 @@ extension AuthEvaluator {
         case .addDevices:
             record.subject = record.author
             record.role = record.actingRole
+            resolveSuccession(of: &record)
         default:
             break
         }
+    }
+
+    /// Where a device stands that takes its author's place. Of a chain the later one has the greater
+    /// depth, so nothing is lost by keeping the last alone.
+    private func resolveSuccession(of record: inout AuthRecord) {
+        guard record.operation.takesPlace, record.grant != nil, let member = record.author
+        else { return }
+        let (id, lamport) = (record.operation.id, record.lamport)
+        let age = age(of: record.operation.device, member, before: record)
+        record.succession = AuthSuccession(
+            rank: record.rank.author.succeeded(by: id, at: lamport),
+            age: age?.succeeded(by: id, at: lamport))
     }
 
     private func resolveGrant(of record: inout AuthRecord) {
         let operation = record.operation
         guard let index = operation.grant.flatMap({ grant($0, of: operation.device) }),
             record.knows(records[index].place),
-            let place = records[index].place(of: operation.device)
+            records[index].place(of: operation.device) != nil
         else { return record.isOpaque = false }
-        guard let role = records[index].role, let subject = records[index].subject else { return }
+        guard let role = records[index].role, let subject = records[index].subject,
+            let author = deviceRank(ofGrant: index, operation.device)
+        else { return }
         record.grant = index
         record.author = subject
         record.supports = [index]
         record.actingRole = role
-        let rank = GrantRank(
-            role: role, lamport: records[index].lamport, id: records[index].operation.id)
-        let author = DeviceRank(grant: rank, index: place)
         record.rank = AuthRank(
             author: author, isOwnEnd: operation.isOwnEnd, lamport: record.lamport, id: operation.id)
         guard let reference = record.reference else { return }
@@ -173,8 +185,18 @@ extension AuthEvaluator {
         }
     }
 
-    /// How strong a grant is, or `nil` when the operation gives nothing.
+    /// How strong a grant makes a device that it lists, or one behind its last place, as the grant
+    /// says; `nil` when the operation gives nothing.
+    func deviceRank(ofGrant index: Int, _ device: DeviceID) -> DeviceRank? {
+        let place = records[index].place(of: device)
+        if place != nil, let succession = records[index].succession { return succession.rank }
+        return rank(ofGrant: index).map { DeviceRank(grant: $0, index: place ?? .max) }
+    }
+
+    /// How strong a grant is, or `nil` when the operation gives nothing. One that takes a place is as
+    /// strong as what its author acted under.
     func rank(ofGrant index: Int) -> GrantRank? {
+        if let succession = records[index].succession { return succession.rank.grant }
         guard let role = records[index].role else { return nil }
         return GrantRank(
             role: role, lamport: records[index].lamport, id: records[index].operation.id)

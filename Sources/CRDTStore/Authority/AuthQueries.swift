@@ -287,13 +287,13 @@ extension AuthEvaluator {
 
     /// Everybody who may act now with at least one device, in the order of their ids.
     public var members: [MemberStanding] {
-        var best: [MemberID: (grant: Int, rank: GrantRank)] = [:]
+        var best: [MemberID: (grant: Int, rank: DeviceRank)] = [:]
         var devices: [MemberID: [DeviceID]] = [:]
         for device in grantsOfDevice.keys.sorted() {
             var seen: Set<MemberID> = []
             for grant in inForce(device) {
                 guard let member = records[grant].subject,
-                    let rank = standing(ofGrant: grant, for: device)
+                    let rank = deviceStanding(ofGrant: grant, for: device)
                 else { continue }
                 if seen.insert(member).inserted { devices[member, default: []].append(device) }
                 if let known = best[member], known.rank < rank { continue }
@@ -302,10 +302,10 @@ extension AuthEvaluator {
         }
         return best.keys.sorted().compactMap { member in
             guard let (grant, rank) = best[member],
-                let role = Role(rawValue: UInt64(max(rank.level, 0)))
+                let role = Role(rawValue: UInt64(max(rank.grant.level, 0)))
             else { return nil }
             return MemberStanding(
-                member: member, role: role, grant: records[grant].operation.id, rank: rank,
+                member: member, role: role, grant: records[grant].operation.id, rank: rank.grant,
                 devices: devices[member] ?? [])
         }
     }
@@ -314,20 +314,20 @@ extension AuthEvaluator {
     ///
     /// - Cost: linear in what the member was ever given.
     public func standing(of member: MemberID) -> MemberStanding? {
-        var best: (grant: Int, rank: GrantRank)?
+        var best: (grant: Int, rank: DeviceRank)?
         var devices: [DeviceID] = []
         for device in Set(grants(everTo: member).flatMap { records[$0].devices }).sorted() {
             for grant in inForce(device) where records[grant].subject == member {
-                guard let rank = standing(ofGrant: grant, for: device) else { continue }
+                guard let rank = deviceStanding(ofGrant: grant, for: device) else { continue }
                 if devices.last != device { devices.append(device) }
                 if let best, best.rank < rank { continue }
                 best = (grant, rank)
             }
         }
-        guard let (grant, rank) = best, let role = Role(rawValue: UInt64(max(rank.level, 0)))
+        guard let (grant, rank) = best, let role = Role(rawValue: UInt64(max(rank.grant.level, 0)))
         else { return nil }
         return MemberStanding(
-            member: member, role: role, grant: records[grant].operation.id, rank: rank,
+            member: member, role: role, grant: records[grant].operation.id, rank: rank.grant,
             devices: devices)
     }
 
@@ -343,18 +343,19 @@ extension AuthEvaluator {
     func inForce(_ device: DeviceID) -> [Int] {
         (grantsOfDevice[device] ?? [])
             .filter { records[$0].isValid && isInForce($0, on: device) }
-            .compactMap { grant in standing(ofGrant: grant, for: device).map { (grant, $0) } }
-            .sorted { isStronger($0, than: $1) }.map(\.0)
+            .compactMap { grant in deviceStanding(ofGrant: grant, for: device).map { (grant, $0) } }
+            .sorted { isStronger($0, than: $1, for: device) }.map(\.0)
     }
 
     /// Of two that rank alike, because one transfer has taken both, the one that was stronger.
     private func isStronger(
-        _ grant: (index: Int, now: GrantRank), than other: (index: Int, now: GrantRank)
+        _ grant: (index: Int, now: DeviceRank), than other: (index: Int, now: DeviceRank),
+        for device: DeviceID
     ) -> Bool {
         if grant.now != other.now { return grant.now < other.now }
-        guard let first = rank(ofGrant: grant.index), let second = rank(ofGrant: other.index) else {
-            return grant.index < other.index
-        }
+        guard let first = deviceRank(ofGrant: grant.index, device),
+            let second = deviceRank(ofGrant: other.index, device)
+        else { return grant.index < other.index }
         return first < second
     }
 

@@ -49,13 +49,36 @@ extension Role {
 
 /// How strong a device is under a grant: earlier in the grant's list is stronger, which is why
 /// the recovery device is listed first.
+///
+/// A recovery device that took the place of another one stands where that one does, right behind
+/// it: (depth, id) of the addition. Of a chain of those the last is enough, for it is the deepest.
 struct DeviceRank: Hashable, Comparable, Sendable {
     let grant: GrantRank
     let index: Int
+    /// 0 where no addition took a place.
+    private(set) var successionLamport: UInt64 = 0
+    private(set) var succession = OperationID.zero
+
+    init(grant: GrantRank, index: Int) {
+        self.grant = grant
+        self.index = index
+    }
+
+    /// The rank of whoever takes this place.
+    func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
+        var next = self
+        next.successionLamport = lamport
+        next.succession = id
+        return next
+    }
 
     static func < (left: Self, right: Self) -> Bool {
         if left.grant != right.grant { return left.grant < right.grant }
-        return left.index < right.index
+        if left.index != right.index { return left.index < right.index }
+        if left.successionLamport != right.successionLamport {
+            return left.successionLamport < right.successionLamport
+        }
+        return left.succession < right.succession
     }
 }
 

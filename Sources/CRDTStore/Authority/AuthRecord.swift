@@ -38,6 +38,8 @@ struct AuthRecord: Sendable {
     var role: Role?
     /// The devices that may act under it, when it is a grant, the strongest first.
     var devices: [DeviceID] = []
+    /// Of an addition that takes a place, where that puts its device. There are few, so it lies elsewhere.
+    var succession: AuthSuccession?
     /// How many devices stand before these in the operation's list.
     var firstPlace = 0
     /// Of a transfer the record of what its author keeps.
@@ -85,6 +87,19 @@ struct AuthRecord: Sendable {
     }
 }
 
+/// Where an addition that takes its author's place puts the device that it lists.
+final class AuthSuccession: Sendable {
+    /// How strong the device is by it: right behind its author.
+    let rank: DeviceRank
+    /// When it came: right behind the age that its author has in the past of the addition.
+    let age: AuthEvaluator.DeviceAge?
+
+    init(rank: DeviceRank, age: AuthEvaluator.DeviceAge?) {
+        self.rank = rank
+        self.age = age
+    }
+}
+
 /// Where an operation lies; see `CausalPast`.
 struct AuthPlace: Hashable, Sendable {
     let branch: Int
@@ -129,6 +144,8 @@ public enum AuthFault: String, Hashable, Sendable {
     case notRequested
     /// The member was rejected or removed, and the author is no admin.
     case returnNeedsAdmin
+    /// It takes the place of a device that is no recovery phrase of its member's.
+    case noPlaceToTake
     /// More devices than anybody carries.
     case tooManyDevices
     /// More requests on an invite than anybody needs.

@@ -177,10 +177,10 @@ extension AuthEvaluator {
     /// How strong an admission is as its author's: the weakest of all that this one writes, where its
     /// invite is not by somebody stronger.
     private func rankOfAuthor(_ index: Int) -> AuthRank? {
-        guard let grant = records[index].grant, let rank = rank(ofGrant: grant),
-            let place = records[grant].place(of: records[index].operation.device)
+        let device = records[index].operation.device
+        guard let grant = records[index].grant, records[grant].place(of: device) != nil,
+            let author = deviceRank(ofGrant: grant, device)
         else { return nil }
-        let author = DeviceRank(grant: rank, index: place)
         let isLast = records[index].reference.map { !(records[$0].rank.author < author) } ?? false
         return AuthRank(
             author: author, lamport: isLast ? AuthRank.infinity : records[index].lamport,

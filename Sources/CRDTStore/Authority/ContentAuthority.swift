@@ -113,17 +113,19 @@ extension AuthEvaluator {
         of device: DeviceID, leastRole: Role, as member: MemberID? = nil
     ) -> OperationID? {
         let given = (grantsOfDevice[device] ?? []).compactMap {
-            grant -> (rank: GrantRank, exposure: AuthExposure)? in
+            grant -> (rank: DeviceRank, exposure: AuthExposure)? in
             guard member == nil || records[grant].subject == member,
                 !records[grant].isOwnPart, records[grant].isValid,
                 let role = records[grant].role, role <= leastRole,
-                let rank = rank(ofGrant: grant), let exposure = contentExposure(grant, device)
+                let rank = deviceRank(ofGrant: grant, device),
+                let exposure = contentExposure(grant, device)
             else { return nil }
             return (rank, exposure)
         }
         // Somebody may have been given hundreds, one after the other.
         return given.sorted { $0.rank < $1.rank }
-            .first { !isEnded($0.exposure, leastRole: leastRole) }?.rank.id
+            .first { !isEnded($0.exposure, leastRole: leastRole) }
+            .map { records[$0.exposure.grant].operation.id }
     }
 
     /// The grants whose content a change bears on: those of the member or device that the

@@ -37,14 +37,12 @@ extension AuthEvaluator {
     /// The same, with the place of the device: in what was kept the one that it has there. A device
     /// that is not listed stands behind all that are.
     func deviceStanding(ofGrant index: Int, for device: DeviceID) -> DeviceRank? {
-        guard let rank = rank(ofGrant: index), let role = records[index].role else { return nil }
+        guard let role = records[index].role else { return nil }
         guard role <= .admin, let drop = drop(reaching: index, device),
             let part = records[drop].ownPart
-        else {
-            return DeviceRank(grant: rank, index: records[index].place(of: device) ?? .max)
-        }
+        else { return deviceRank(ofGrant: index, device) }
         let kept = GrantRank(
-            role: role.dropped, lamport: max(rank.lamport, records[drop].lamport),
+            role: role.dropped, lamport: max(records[index].lamport, records[drop].lamport),
             id: records[drop].operation.id)
         return DeviceRank(grant: kept, index: records[part].place(of: device) ?? .max)
     }
@@ -104,9 +102,9 @@ extension AuthEvaluator {
 
     /// How strong it is what the device writes now, as the grant says.
     private func rankNow(ofGrant index: Int, _ device: DeviceID) -> AuthRank? {
-        guard let rank = rank(ofGrant: index) else { return nil }
-        let author = DeviceRank(grant: rank, index: records[index].place(of: device) ?? .max)
-        return AuthRank(author: author, lamport: AuthRank.infinity, id: .zero)
+        deviceRank(ofGrant: index, device).map {
+            AuthRank(author: $0, lamport: AuthRank.infinity, id: .zero)
+        }
     }
 
     /// Whether a device is anybody's recovery phrase.
@@ -114,15 +112,27 @@ extension AuthEvaluator {
         bindings[device]?.keys.contains { isRecovery(device, of: $0) } ?? false
     }
 
-    /// Whether a device is the first of two that a valid create or admit made the member's: the
-    /// recovery phrase (PROTOCOL.md, A-1).
-    private func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {
-        (bindings[device]?[member] ?? []).contains { index in
-            switch records[index].operation.action {
-            case .create(_, let devices), .admit(_, _, let devices, _):
-                records[index].isValid && devices.count == 2 && devices[0] == device
-            default: false
-            }
+    /// Whether a device is the first of two that a valid create or admit made the member's, or took the
+    /// place of such a one by what is valid: the recovery phrase (PROTOCOL.md, A-1 and A-17).
+    func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {
+        (bindings[device]?[member] ?? []).contains {
+            records[$0].isValid && makesRecovery($0, device)
+        }
+    }
+
+    /// The same of what is in a past, valid or not: who may hand its place on is judged once.
+    func isRecovery(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
+        (bindings[device]?[member] ?? []).contains {
+            record.knows(records[$0].place) && makesRecovery($0, device)
+        }
+    }
+
+    /// Whether an operation makes a device, which it binds, a recovery device.
+    private func makesRecovery(_ index: Int, _ device: DeviceID) -> Bool {
+        switch records[index].operation.action {
+        case .create(_, let devices), .admit(_, _, let devices, _):
+            devices.count == 2 && devices.first == device
+        default: records[index].operation.takesPlace
         }
     }
 }

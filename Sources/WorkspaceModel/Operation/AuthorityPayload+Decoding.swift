@@ -28,7 +28,8 @@ extension AuthorityPayload {
             return .addDevices(
                 try fields.required(1) { (d) throws(Malformed) in try d.devices() },
                 keyID: try fields.required(2) { (d) throws(Malformed) in try d.identifier16() },
-                wraps: try fields.required(3) { (d) throws(Malformed) in try d.wraps() })
+                wraps: try fields.required(3) { (d) throws(Malformed) in try d.wraps() },
+                takesPlace: try fields.mark(4))
         case 6: return .grant(try Grant(&fields))
         case 7: return .remove(try Remove(&fields))
         case 8:
@@ -113,6 +114,14 @@ extension FieldReader {
 
     fileprivate mutating func field(_ key: UInt64) throws(Malformed) -> SealedField? {
         try optional(key) { (d) throws(Malformed) in try d.sealedField() }
+    }
+
+    /// Something that is so, or not said: `true`, or absent.
+    fileprivate mutating func mark(_ key: UInt64) throws(Malformed) -> Bool {
+        let start = decoder.position
+        let value = try optional(key) { (d) throws(Malformed) in try d.bool() }
+        guard value != false else { throw Malformed(.outOfRange, at: start) }
+        return value == true
     }
 
     fileprivate mutating func number(_ key: UInt64, max: UInt64) throws(Malformed) -> UInt64? {

@@ -71,10 +71,11 @@ extension AuthorityPayload {
             fields.field(6) { $0.list(wraps) { $0.wrap($1) } }
             fields.field(7) { $0.field(joiner.name) }
             fields.optional(8, request) { $0.byteString($1) }
-        case .addDevices(let devices, let keyID, let wraps):
+        case .addDevices(let devices, let keyID, let wraps, let takesPlace):
             fields.field(1) { $0.list(devices) { $0.device($1) } }
             fields.field(2) { $0.byteString(keyID) }
             fields.field(3) { $0.list(wraps) { $0.wrap($1) } }
+            if takesPlace { fields.field(4) { $0.bool(true) } }
         case .grant(let grant): grant.write(to: &fields)
         case .remove(let remove): remove.write(to: &fields)
         case .removeDevice(let device, let cuts, let rekey):

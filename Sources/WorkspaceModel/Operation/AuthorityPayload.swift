@@ -245,7 +245,10 @@ public enum AuthorityPayload: Hashable, Sendable {
     case invite(Invite)
     case request(Joiner)
     case admit(Joiner, keyID: KeyID, wraps: [WrappedKey], request: OperationID?)
-    case addDevices([DeviceEntry], keyID: KeyID, wraps: [WrappedKey])
+    /// One further device. With `takesPlace` it is a new recovery phrase, which stands right behind
+    /// its author, the phrase of until now.
+    case addDevices(
+        [DeviceEntry], keyID: KeyID, wraps: [WrappedKey], takesPlace: Bool = false)
     case grant(Grant)
     case remove(Remove)
     case removeDevice(DeviceID, cuts: [CutEntry], rekey: Rekey?)

@@ -39,7 +39,7 @@ import WorkspaceTestKit
     ) throws {
         let payload = Self.payload(bytes)
         #expect(try AuthorityPayload(decoding: payload.encoded) == payload)
-        guard case .addDevices(_, _, let wraps) = payload else { return }
+        guard case .addDevices(_, _, let wraps, _) = payload else { return }
         #expect(wraps.map(\.holdsKey) == [holdsKey])
     }
 

@@ -24,6 +24,8 @@ struct ToldHistory: Encodable {
         let isWellBound: Bool
         let introduces: String?
         let names: String?
+        /// Of an adddev: a new recovery phrase.
+        let takesPlace: Bool
         let action: ToldAction
         /// "valid", "void" or "fault".
         let verdict: String
@@ -102,7 +104,8 @@ struct ToldHistory: Encodable {
             previous: operation.previous?.hex, dependencies: operation.dependencies.map(\.hex),
             time: operation.timestamp, grant: operation.grant?.hex,
             isWellBound: operation.isWellBound, introduces: operation.introducedKey?.bytes.hex,
-            names: operation.namedKey?.bytes.hex, action: ToldAction(operation.action),
+            names: operation.namedKey?.bytes.hex, takesPlace: operation.takesPlace,
+            action: ToldAction(operation.action),
             verdict: fault != nil ? "fault" : isValid ? "valid" : "void", reason: reason)
     }
 

@@ -84,6 +84,7 @@ enum PayloadSamples {
         "admit": .admit(joiner, keyID: keyID, wraps: [wrap], request: operation(10)),
         "plainAdmit": .admit(joiner, keyID: keyID, wraps: [], request: nil),
         "addDevices": .addDevices([device], keyID: keyID, wraps: [wrap]),
+        "newPhrase": .addDevices([device], keyID: keyID, wraps: [], takesPlace: true),
         "grant": .grant(
             .init(
                 member: member, devices: [device.device, entry(0x21).device], role: .guest,
@@ -222,6 +223,9 @@ extension PayloadSamples {
         "addDevices": """
         82 05 a3 01 81 83 58 20 11*32 58 20 12*32 58 40 13*64 02 50 03*17 81 82 48 14*8 \
         58 70 15*112
+        """,
+        "newPhrase": """
+        82 05 a4 01 81 83 58 20 11*32 58 20 12*32 58 40 13*64 02 50 03*17 03 80 04 f5
         """,
         "grant": """
         82 06 a6 01 50 02*17 82 58 20 11*32 58 20 21*32 03 03 04 f5 05 f6 06 81 83 58 20 32*32 \

@@ -147,7 +147,7 @@ struct SlowAudit {
             return isWellBound(joiner, before: request?.log.device ?? author)
         case .request(let joiner):
             return isWellBound(joiner, before: author)
-        case .addDevices(let devices, _, _):
+        case .addDevices(let devices, _, _, _):
             guard let member = history.subject(of: grant) else { return false }
             let zeros = [UInt8](repeating: 0, count: 32)
             let said = statement(5, workspace.id.bytes, zeros, author, member, devices)

@@ -93,15 +93,9 @@ extension AuthDefinition {
         }
     }
 
-    /// The first of two devices by a valid create or admit.
+    /// The first of two devices by a valid create or admit, or what took its place by what is valid.
     private func isRecovery(_ device: DeviceID, of member: MemberID, _ valid: PlainSet) -> Bool {
-        valid.contains { place in
-            switch facts[place].operation.action {
-            case .create(member, let devices), .admit(_, member, let devices, _):
-                devices.count == 2 && devices[0] == device
-            default: false
-            }
-        }
+        isRecovery(device, of: member, in: valid)
     }
 
     /// The valid transfers by a member that a grant neither knows nor is.

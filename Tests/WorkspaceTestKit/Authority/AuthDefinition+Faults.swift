@@ -229,6 +229,11 @@ extension AuthDefinition {
                 return "A-17"
             }
         }
+        if fact.operation.takesPlace,
+            !isRecovery(author.device, of: author.member, in: fact.past)
+        {
+            return "A-17"
+        }
         let own = age(of: author.device, as: author.member, in: fact.past)
         let linked = fact.past.filter { place in
             guard case .addDevices = facts[place].operation.action, let own,

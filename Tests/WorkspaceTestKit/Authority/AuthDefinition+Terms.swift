@@ -21,6 +21,9 @@ extension AuthDefinition {
         var grantLam = 0
         var grant = OperationID.zero
         var place = 0
+        /// (lam, id) of the adddev that took the place; 0 and zeros where none did.
+        var taken = 0
+        var taking = OperationID.zero
         /// 0 for an end of the author's own part.
         var kind = 1
         /// The operation's own lam.
@@ -32,6 +35,8 @@ extension AuthDefinition {
             if left.grantLam != right.grantLam { return left.grantLam < right.grantLam }
             if left.grant != right.grant { return left.grant < right.grant }
             if left.place != right.place { return left.place < right.place }
+            if left.taken != right.taken { return left.taken < right.taken }
+            if left.taking != right.taking { return left.taking < right.taking }
             if left.kind != right.kind { return left.kind < right.kind }
             if left.own != right.own { return left.own < right.own }
             return left.id < right.id
@@ -121,19 +126,48 @@ extension AuthDefinition {
         past.contains { !facts[$0].isBehind && bound(by: facts[$0])?.member == member }
     }
 
-    /// The smallest (lam, id, place in its list) of what binds `device` to `member`.
+    /// The smallest (lam, id, place in its list) of what binds `device` to `member`; what takes a place
+    /// has that of its author's device in its own past, with its (lam, id) behind.
     func age(of device: DeviceID, as member: MemberID, in past: PlainSet) -> Rank? {
         past.compactMap { place -> Rank? in
             guard let bound = bound(by: facts[place]), bound.member == member,
                 let index = bound.devices.firstIndex(of: device)
             else { return nil }
+            if let author = succeeded(by: place) {
+                return age(of: author.device, as: member, in: facts[place].past)
+                    .map { behind($0, place) }
+            }
             return Rank(
                 grantLam: facts[place].lam, grant: facts[place].operation.id, place: index,
                 own: 0, id: .zero)
         }.min()
     }
 
-    /// Whether an older device of a member that it belongs to has removed it.
+    /// Whose place an operation takes: its author's, of an adddev that says so.
+    private func succeeded(by place: Int) -> Given? {
+        facts[place].operation.takesPlace ? facts[place].author : nil
+    }
+
+    /// The rank or age of whoever takes a place.
+    private func behind(_ rank: Rank, _ place: Int) -> Rank {
+        var rank = rank
+        (rank.taken, rank.taking) = (facts[place].lam, facts[place].operation.id)
+        return rank
+    }
+
+    /// Whether a past makes a device a recovery device of a member: the first of two that a create or
+    /// admit lists, or what takes a place.
+    func isRecovery(_ device: DeviceID, of member: MemberID, in past: PlainSet) -> Bool {
+        past.contains { place in
+            guard let bound = bound(by: facts[place]), bound.member == member else { return false }
+            return facts[place].operation.takesPlace
+                ? bound.devices.contains(device)
+                : bound.devices.count == 2 && bound.devices[0] == device
+        }
+    }
+
+    /// Whether an older device of a member that it belongs to has removed it, or it has itself and
+    /// knows that it had handed its place on.
     func isBarred(_ device: DeviceID, in past: PlainSet) -> Bool {
         past.contains { place in
             guard case .removeDevice(device) = facts[place].operation.action,
@@ -142,6 +176,10 @@ extension AuthDefinition {
                 let own = age(of: device, as: member, in: past)
             else { return false }
             return judge < own
+                || facts[place].operation.device == device
+                    && facts[place].past.contains {
+                        succeeded(by: $0)?.device == device && succeeded(by: $0)?.member == member
+                    }
         }
     }
 
@@ -149,6 +187,9 @@ extension AuthDefinition {
 
     /// Rank of a grant for a device.
     func rank(of given: Given) -> Rank {
+        if given.standIn == nil, let author = succeeded(by: given.grant) {
+            return behind(rank(of: author), given.grant)
+        }
         let fact = facts[given.standIn ?? given.grant]
         return Rank(
             role: given.role, grantLam: max(fact.lam, facts[given.grant].lam),

@@ -30,7 +30,7 @@ enum Binding {
                 DeviceEntry.encodedKeys(asked.devices) == DeviceEntry.encodedKeys(joiner.devices)
             else { return false }
             return isGood(joiner, before: record.log.device, in: workspace)
-        case .addDevices(let devices, _, _):
+        case .addDevices(let devices, _, _, _):
             // Nobody makes another's device an own one.
             guard devices.count == 1,
                 let member = workspace.evaluator.subject(ofGrant: grant, device: author)
@@ -128,7 +128,7 @@ extension AuthorityPayload {
             .admit(
                 invite: joiner.invite, member: joiner.member,
                 devices: joiner.devices.map(\.device), request: request)
-        case .addDevices(let devices, _, _): .addDevices(devices.map(\.device))
+        case .addDevices(let devices, _, _, _): .addDevices(devices.map(\.device))
         case .grant(let grant):
             .grant(
                 RoleGrant(
@@ -156,9 +156,14 @@ extension AuthorityPayload {
     /// The epoch key that admit and adddev hand to devices.
     var namedKey: KeyID? {
         switch self {
-        case .admit(_, let key, _, _), .addDevices(_, let key, _): key
+        case .admit(_, let key, _, _), .addDevices(_, let key, _, _): key
         default: nil
         }
+    }
+
+    /// Whether it adds a new recovery phrase, right behind its author.
+    var takesPlace: Bool {
+        if case .addDevices(_, _, _, let takesPlace) = self { takesPlace } else { false }
     }
 
     /// What the payload keeps of the content it revokes.

@@ -171,7 +171,7 @@ struct Why {
             }
             return "\(name) let \(called(joiner.member)) in as \(role.word), with the invite "
                 + PublicID.invite(joiner.invite)
-        case .addDevices(let devices, _, _):
+        case .addDevices(let devices, _, _, _):
             return "\(name) added \(devices.count == 1 ? "a device" : "\(devices.count) devices")"
         case .grant(let grant): return "\(name) made \(called(grant.member)) \(grant.role.word)"
         case .remove(let remove): return "\(name) removed \(called(remove.member))"
@@ -237,6 +237,7 @@ extension AuthFault {
         case .ownerLeaves: "an owner must hand the workspace over before leaving"
         case .memberBound: "that person, or that device, was let in before"
         case .deviceBarred: "it names a device that its owner has revoked"
+        case .noPlaceToTake: "only a recovery phrase can be followed by a new one"
         case .tooManyDevices: "its author has linked too many devices"
         case .unknownKey: "the key that it passes on was not there"
         case .badTransfer:

@@ -483,7 +483,7 @@ extension AuthorityPayload {
         switch self {
         case .create(let create): (create.keyID, create.wraps)
         case .admit(_, let keyID, let wraps, _): (keyID, wraps)
-        case .addDevices(_, let keyID, let wraps): (keyID, wraps)
+        case .addDevices(_, let keyID, let wraps, _): (keyID, wraps)
         case .rekey(let change): (change.rekey.keyID, change.rekey.wraps)
         case .remove(let remove): remove.rekey.map { ($0.keyID, $0.wraps) }
         case .removeDevice(_, _, let rekey): rekey.map { ($0.keyID, $0.wraps) }

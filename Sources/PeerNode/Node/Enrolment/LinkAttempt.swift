@@ -234,7 +234,7 @@ extension NodeCore {
         guard let linking = network.linking, let home else { return }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
             guard case .reading(let id) = stage, let workspace = workspaces[number],
-                case .addDevices(let devices, _, _)? = workspace.authority[id]?.payload,
+                case .addDevices(let devices, _, _, _)? = workspace.authority[id]?.payload,
                 devices.contains(where: { $0.device == home.device }),
                 workspace.evaluator.isValid(id),
                 workspace.evaluator.subject(ofGrant: id) == workspace.member,

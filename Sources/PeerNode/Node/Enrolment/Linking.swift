@@ -155,7 +155,7 @@ extension NodeCore {
         of entry: DeviceEntry, to workspace: Workspace
     ) throws(StorageError) -> OperationID? {
         let known = workspace.authorityOrder.first { id in
-            guard case .addDevices(let devices, _, _)? = workspace.authority[id]?.payload else {
+            guard case .addDevices(let devices, _, _, _)? = workspace.authority[id]?.payload else {
                 return false
             }
             return devices.contains { $0.device == entry.device }

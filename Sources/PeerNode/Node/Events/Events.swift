@@ -147,7 +147,7 @@ extension NodeCore {
             try record(
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
                 isBackfill: source.isBackfill)
-        case .addDevices(let devices, _, _):
+        case .addDevices(let devices, _, _, _):
             try recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
         case .removeDevice(let device, _, _):
             try record(

@@ -242,7 +242,7 @@ extension AuthorityPayload {
         switch self {
         case .create(let create): create.devices
         case .admit(let joiner, _, _, _): joiner.devices
-        case .addDevices(let devices, _, _): devices
+        case .addDevices(let devices, _, _, _): devices
         default: []
         }
     }

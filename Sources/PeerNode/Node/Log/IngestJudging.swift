@@ -103,7 +103,8 @@ extension AuthOperation {
             sequence: record.sequence, previous: previous, dependencies: dependencies,
             timestamp: record.timestamp.rawValue, grant: record.isRoot ? nil : record.grant,
             isWellBound: isBound && cuts != nil, action: payload.action, cuts: CutTable(cuts ?? []),
-            introducedKey: payload.newKey, namedKey: payload.namedKey)
+            introducedKey: payload.newKey, namedKey: payload.namedKey,
+            takesPlace: payload.takesPlace)
     }
 
     /// The same, read from a header.

@@ -30,7 +30,7 @@ extension NodeCore {
         guard let home else { return [] }
         return workspace.keyIndex.deviceLists.compactMap { id in
             guard let record = workspace.authority[id], record.log.device == home.device,
-                case .addDevices(let devices, _, _) = record.payload, let entry = devices.first,
+                case .addDevices(let devices, _, _, _) = record.payload, let entry = devices.first,
                 workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
             else { return nil }
             return (entry, record.timestamp.milliseconds)

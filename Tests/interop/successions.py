@@ -1,0 +1,139 @@
+"""Histories of a new recovery phrase, which takes the place of the old one (3.3, A-17)."""
+
+import writer
+from histories import history, rmdev
+from terms import ADMIN, MEMBER, OWNER, WSSET
+from transfers import transfer
+from world import Person, World
+from writer import Device
+
+
+def scene():
+    """A workspace whose owner has a phrase, a computer and a phone."""
+    phrase = Device()
+    w = World(recovery=phrase)
+    phone, _ = w.link(w.owner)
+    return w, Person(phrase, w.owner.member, w.root.id), phone
+
+
+@history
+def a_new_phrase_revokes_an_older_computer():
+    """It stands right behind the old one, before all that was behind that."""
+    w, old, phone = scene()
+    new, _ = w.link(old, expect="valid", takes_place=True)
+    w.write(old, rmdev(old.device), "valid")
+    a = w.judged()
+    assert a.standing(old.device.id) is None
+    assert a.standing(new.device.id) == (OWNER, w.owner.member)
+    w.write(new, rmdev(w.owner.device), "valid")
+    a = w.judged()
+    assert a.standing(w.owner.device.id) is None, "rank"
+    assert a.is_barred(w.owner.device.id, set(a.ops)), "age"
+    assert a.standing(phone.device.id) == (OWNER, w.owner.member)
+    return w
+
+
+@history
+def no_device_of_every_day_hands_its_place_on():
+    """A-17: the computer, which is the second of two, and a phone are no recovery devices."""
+    w, old, phone = scene()
+    w.link(w.owner, expect="A-17", takes_place=True)
+    w.link(phone, expect="A-17", takes_place=True)
+    mina = w.join(MEMBER)
+    w.link(mina, expect="A-17", takes_place=True)
+    # What a phrase links without saying so is a device of every day.
+    linked, _ = w.link(old, expect="valid")
+    w.link(linked, expect="A-17", takes_place=True)
+    return w
+
+
+@history
+def a_phrase_behind_a_phrase():
+    """A chain: each stands before what stood behind the first one."""
+    w, old, phone = scene()
+    second, _ = w.link(old, expect="valid", takes_place=True)
+    w.write(old, rmdev(old.device), "valid")
+    third, _ = w.link(second, expect="valid", takes_place=True)
+    w.write(second, rmdev(second.device), "valid")
+    w.write(third, rmdev(w.owner.device), "valid")
+    a = w.judged()
+    assert [a.standing(p.device.id) for p in (old, second, w.owner)] == [None] * 3
+    assert a.standing(third.device.id) == a.standing(phone.device.id) == (OWNER, w.owner.member)
+    return w
+
+
+@history
+def nobody_comes_back_by_a_phrase_that_was_replaced():
+    """A phrase that ends itself and knows its successor is barred; without one it is not."""
+    for replaced in (True, False):
+        w, old, _ = scene()
+        if replaced:
+            w.link(old, expect="valid", takes_place=True)
+        w.write(old, rmdev(old.device), "valid")
+        w.link(w.owner, old.device, "A-17" if replaced else "valid")
+    return w
+
+
+@history
+def two_new_phrases():
+    """Both stand, the one with the smaller (lam, id) before the other; an end takes those that it
+    does not know."""
+    w, old, _ = scene()
+    first, _ = w.link(old, expect="valid", takes_place=True)
+    second, _ = w.link(old, expect="valid", takes_place=True)
+    w.write(second, rmdev(first.device), "valid")
+    a = w.judged()
+    assert a.standing(first.device.id) == (OWNER, w.owner.member), "the second is weaker"
+    w.write(first, rmdev(second.device), "valid")
+    assert w.judged().standing(second.device.id) is None
+
+    w, old, _ = scene()
+    before = list(w.ops)
+    first, _ = w.link(old, expect="valid", takes_place=True)
+    w.write(old, rmdev(old.device), "valid")
+    thief, _ = w.link(old, expect="void", knows=before, after=None, takes_place=True)
+    w.write(thief, (WSSET, {5: 1}), "void")
+    assert w.judged().standing(first.device.id) == (OWNER, w.owner.member)
+    return w
+
+
+@history
+def an_older_end_takes_the_new_phrase():
+    """What stays with who has the old words: an own end that knows no successor, and that no valid
+    confirm answers, takes it where it is the stronger one."""
+    w, old, _ = scene()
+    before = list(w.ops)
+    new, _ = w.link(old, expect="void", takes_place=True)
+    w.write(old, rmdev(old.device), "void")
+    w.write(old, rmdev(old.device), "valid", knows=before, after=None)
+    assert w.judged().standing(new.device.id) is None
+    return w
+
+
+@history
+def a_new_phrase_goes_along_with_a_transfer():
+    """V-3: it is a recovery device, and withstands nothing."""
+    w, old, phone = scene()
+    new, _ = w.link(old, expect="valid", takes_place=True)
+    w.write(old, rmdev(old.device), "valid")
+    before = list(w.ops)
+    mina = w.join(MEMBER)
+    w.write(phone, transfer(w, mina, who=phone, own=[new.device.id, phone.device.id]), "valid")
+    a = w.judged()
+    assert a.standing(new.device.id)[0] == a.standing(w.owner.device.id)[0] == OWNER
+    w.write(new, rmdev(w.owner.device), "valid", knows=before)
+    a = w.judged()
+    assert a.standing(new.device.id)[0] == a.standing(phone.device.id)[0] == ADMIN
+    assert a.roles()[mina.member] == OWNER
+    return w
+
+
+@history
+def a_mark_that_is_not_true():
+    """3.1: false is malformed."""
+    w, old, _ = scene()
+    new = Device()
+    listed = writer.for_linking(new, w.root.id, old.device.id, old.member)
+    kind, said = writer.adddev(listed)
+    w.write(old, (kind, {**said, 4: False}), "A-7")
+    return w
