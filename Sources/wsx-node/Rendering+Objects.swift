@@ -13,6 +13,7 @@ extension Rendering {
         case .deviceLink where value["link"] == nil:
             "this device is now linked to \(shown(value["name"]))\n" + identity(value)
         case .recoveredWorkspace: recovered(value)
+        case .newPhrase: newPhrase(value)
         case .revokedDevice: devices(value, "revoked")
         case .renamedDevice: devices(value, "renamed")
         case .network: network(value)
@@ -90,6 +91,22 @@ extension Rendering {
             workspace["successor"]?.isNull == false
             ? shown(workspace["successor"]?["name"]) : "nobody"
         return "\(heir) takes over \(shown(workspace["name"])) when its owner leaves\n"
+    }
+
+    private func newPhrase(_ answer: JSONValue) -> String {
+        func names(_ field: String) -> [String] {
+            (answer[field]?.arrayValue ?? []).map { shown($0["name"]) }
+        }
+        let done = names("done")
+        let replaced =
+            done.isEmpty
+            ? ""
+            : "your recovery phrase was replaced in \(done.joined(separator: ", ")). "
+                + "The old words open nothing there any more\n"
+        return replaced
+            + (answer["left"]?.arrayValue ?? []).map {
+                "! not in \(shown($0["name"])): \(shown($0["message"]))\n"
+            }.joined()
     }
 
     private func recovered(_ workspace: JSONValue) -> String {

@@ -45,6 +45,25 @@ extension Session {
         }
     }
 
+    /// `identity phrase new`: asks for the current words, and shows the new ones at the end.
+    func renewPhrase(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        if scan.values["phrase"] == nil, mayAsk,
+            let answer = io.ask("Your current 24 words: "), !answer.isEmpty
+        {
+            session.scan.values["phrase"] = .string(answer)
+        }
+        let parameters = try session.parameters(for: command)
+        var client = try client()
+        let result = try client.call(command.name, parameters)
+        show(rendering.text(result, of: command.name))
+        try tellPhrase(result, &client)
+        if !showsPhrase, !globals.json, !globals.plain {
+            say(next: "wsx-node identity show --phrase")
+        }
+        return 0
+    }
+
     /// Shows the other devices of the person at the terminal, and asks which of them is meant.
     private func lostDevice(_ client: inout ControlClient) throws(NodeError) -> String {
         var given = JSONObject()

@@ -132,6 +132,7 @@ extension Session {
         case .invite: return try invite(command)
         case .showMessages: return try showMessages(command)
         case .search: return try search(command)
+        case .renewPhrase: return try renewPhrase(command)
         case .loseDevice: return try loseDevice(command)
         case .revokeDevice: return try revokeDevice(command)
         case .send:

@@ -86,6 +86,8 @@ extension CommandLineForm {
         case invite
         /// It revokes a device that is lost.
         case loseDevice
+        /// Asks for the current words, and shows the new ones at the end.
+        case renewPhrase
         /// It revokes a device.
         case revokeDevice
         /// It writes a backup.

@@ -3,7 +3,8 @@ import WorkspaceModel
 extension Command {
     /// Who one is.
     static let identityCommands = [
-        identityCreate, identityShow, identityRecover, identityPassphraseChange,
+        identityCreate, identityShow, identityRecover, identityPhraseNew,
+        identityPassphraseChange,
     ]
 
     /// For whoever makes an identity and wants to do without a way back.
@@ -63,6 +64,27 @@ extension Command {
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.identity(showsPhrase: given[phrase], context.scope(given)))
+            })
+    }()
+
+    private static let identityPhraseNew = {
+        let phrase = Parameter.text(
+            "phrase", "Your current recovery phrase. '-' reads it from standard input.",
+            bytes: 1...1_024
+        ).standardInput().optional()
+        return Command(
+            "identity.phrase.new",
+            line: CommandLineForm(
+                "identity phrase new",
+                examples: ["identity phrase new", "identity phrase new --phrase -"],
+                flow: .renewPhrase),
+            "Replace your recovery phrase, in every workspace where it is yours.",
+            parameters: [phrase.definition],
+            result: "new phrase", shape: .newPhrase, effect: .signs, scope: .node,
+            failures: [.badRequest, .wrongSecret, .forbidden, .conflict],
+            example: ["phrase": "abacus …"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.renewPhrase(given[phrase], context.scope(given)))
             })
     }()
 

@@ -30,6 +30,9 @@ public protocol NodeCommands: PersonCommands {
     /// Comes back as the member whose phrase it is. Answers with the workspace.
     func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
+    /// Replaces the recovery phrase whose words are given by a new one, in every workspace where it is
+    /// the caller's. The new words wait to be shown.
+    func renewPhrase(_ phrase: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject
 
     /// Gives the keys another passphrase, a first one, or none. Answers with the identity.
     func changePassphrase(_ draft: PassphraseDraft, _ scope: CallScope) throws(NodeError)

@@ -73,6 +73,8 @@ extension Command {
 
         /// The identity of a home.
         case identity
+        /// What became of a recovery phrase that was to be replaced.
+        case newPhrase
         /// A link for another device, or the identity that this one has by it.
         case deviceLink
         /// Devices.

@@ -53,6 +53,8 @@ import WorkspaceModel
         Row(
             "identity.recover", ["link": "wsx://join/x", "phrase": "a b"],
             "recover wsx://join/x 30000"),
+        Row("identity.phrase.new", [:], "renewPhrase"),
+        Row("identity.phrase.new", ["phrase": "a b"], "renewPhrase by phrase"),
         Row("device.list", [:], "devices 100"), Row("device.list", ["limit": 2], "devices 2"),
         Row("device.link", [:], "issueDeviceLink"),
         Row("device.link", ["code": "wsx://device/x"], "linkDevice wsx://device/x 30000"),

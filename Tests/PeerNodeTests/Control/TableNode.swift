@@ -251,6 +251,12 @@ final class TableNode: NodeCommands {
         try note(showsPhrase ? "identity and phrase" : "identity", scope)
         return identityObject
     }
+    func renewPhrase(
+        _ phrase: String?, _ scope: CallScope
+    ) throws(NodeError) -> NewPhraseObject {
+        try note("renewPhrase" + (phrase == nil ? "" : " by phrase"), scope)
+        return NewPhraseObject()
+    }
     func recoverIdentity(
         _ draft: RecoveryDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {

@@ -316,6 +316,8 @@ import WorkspaceTestKit
             "identity.create", "backup.create", "backup.verify",
             // `device.revoke` with the phrase: `A recovery phrase` has it.
             "device.lost",
+            // `A recovery phrase that is replaced` has it.
+            "identity.phrase.new",
             // Of a home with a passphrase: `A session` has them.
             "identity.passphrase.change", "session.unlock", "session.logout", "lock.set",
             "lock.change", "lock.remove", "lock.now", "lock.unlock",

@@ -70,6 +70,34 @@ public struct DeviceOutcome: Sendable {
     }
 }
 
+/// What became of a recovery phrase that was to be replaced.
+public struct NewPhraseObject: ControlObject {
+    /// Whether the new words wait to be shown, as in `identity`.
+    public var recovery = "unshown"
+    /// Where the new phrase took the place of the old one: id and name.
+    public var done: [(id: String, name: String)] = []
+    /// Where it did not, and why.
+    public var left: [(id: String, name: String, message: String)] = []
+
+    /// Nothing yet.
+    public init() {}
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "recovery": .string(recovery),
+            "done": .array(done.map { ["id": .string($0.id), "name": .string($0.name)] }),
+            "left": .array(
+                left.map {
+                    [
+                        "id": .string($0.id), "name": .string($0.name),
+                        "message": .string($0.message),
+                    ]
+                }),
+        ]
+    }
+}
+
 /// A link that makes its holder another device of the person who made it.
 public struct DeviceLinkObject: ControlObject {
     /// `wsx://device/…` in lower case.

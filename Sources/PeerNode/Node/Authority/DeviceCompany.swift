@@ -81,7 +81,7 @@ extension HomeIdentity {
     /// The devices with which this person comes into a workspace, strongest first: the recovery
     /// device, if there is one, then this one.
     func deviceEntries(entering company: DeviceCompany) -> [DeviceEntry] {
-        let keys = [recovery].compactMap { $0 } + [unsigned]
+        let keys = [phrase].compactMap { $0 } + [unsigned]
         return keys.dropLast() + [signed(keys, company)]
     }
 

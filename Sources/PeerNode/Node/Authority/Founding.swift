@@ -52,8 +52,9 @@ extension NodeCore {
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let member = home.member(salt: nonce)
-        let devices = home.deviceEntries(entering: .founding(nonce: nonce, member: member))
+        let entering = enteringHome ?? home
+        let member = entering.member(salt: nonce)
+        let devices = entering.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(
             .init(
                 nonce: nonce, member: member,

@@ -171,6 +171,7 @@ struct Why {
             }
             return "\(name) let \(called(joiner.member)) in as \(role.word), with the invite "
                 + PublicID.invite(joiner.invite)
+        case .addDevices(_, _, _, true): return "\(name) has a new recovery phrase"
         case .addDevices(let devices, _, _, _):
             return "\(name) added \(devices.count == 1 ? "a device" : "\(devices.count) devices")"
         case .grant(let grant): return "\(name) made \(called(grant.member)) \(grant.role.word)"

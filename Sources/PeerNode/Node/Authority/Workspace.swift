@@ -244,8 +244,8 @@ final class Workspace {
     /// Who a home is here by the authority document alone; `nil` where it is nobody. Whoever came in
     /// with it stays that, whoever else has the key of its device.
     func member(of home: HomeIdentity) -> MemberID? {
-        let own = home.member(salt: id.bytes)
-        return evaluator.isBound(home.device, to: own) ? own : evaluator.owner(of: home.device)
+        home.members(salt: id.bytes).first { evaluator.isBound(home.device, to: $0) }
+            ?? evaluator.owner(of: home.device)
     }
 
     /// The key that seals in a private document, once it was looked for; the inner one `nil`

@@ -77,9 +77,10 @@ extension NodeCore {
         let author = evaluator.author(of: binding)
         switch workspace.authority[binding]?.payload {
         case .create(let create)?: return ("founded", create.member)
-        case .addDevices?:
+        case .addDevices(_, _, _, let takesPlace)?:
             let linker = workspace.authority[binding]?.log.device
-            let isPhrase = linker.map(workspace.recoveryDevices.contains) ?? false
+            let isPhrase =
+                !takesPlace && (linker.map(workspace.recoveryDevices.contains) ?? false)
             return (isPhrase ? "recovered" : "linked", author)
         default: return ("invited", author)
         }

@@ -390,7 +390,7 @@ final class NodeCore {
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: environment.random)
         storeIdentity = identity
-        self.home = home
+        self.home = try withLaterPhrase(home)
         if case .newStoreNeeded(let reason) = verdict {
             try noteRestored(reason.rawValue)
         }

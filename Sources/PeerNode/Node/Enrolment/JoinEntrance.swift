@@ -18,10 +18,11 @@ extension NodeCore {
     func entrance(
         to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
     ) throws(NodeError) -> JoinEntrance {
-        guard let home, let answerer else { throw Self.refusal(.invalid) }
+        guard let home = enteringHome, let answerer else { throw Self.refusal(.invalid) }
         guard let owner = workspace.member(of: home) ?? formerMember(of: home, in: workspace)
         else {
-            if let recovery = home.recovery, workspace.owner(of: recovery.device) != nil {
+            let phrases = [home.recovery, home.laterRecovery].compactMap { $0?.device }
+            if phrases.contains(where: { workspace.owner(of: $0) != nil }) {
                 throw Self.boundByPhrase
             }
             let member = home.member(salt: workspace.id.bytes)

@@ -131,7 +131,7 @@ extension NodeCore {
         _ result: JoinResult, _ index: Int, on link: PeerLink
     ) throws(StorageError) {
         let join = network.joins[index]
-        guard join.stage == .searching, let id = result.workspace, let home else {
+        guard join.stage == .searching, let id = result.workspace, let home = enteringHome else {
             return try drop(link, because: LinkEnding("join.protocol"))
         }
         guard Identifier16(prefixOf: id) == join.link.workspace else {

@@ -167,7 +167,8 @@ extension NodeCore {
 
     /// Writes an `adddev` with the keys of this moment in it.
     func addDevice(
-        _ entry: DeviceEntry, to workspace: Workspace, signedBy other: SigningKey? = nil
+        _ entry: DeviceEntry, to workspace: Workspace, signedBy other: SigningKey? = nil,
+        takesPlace: Bool = false
     ) throws(StorageError) -> OperationID? {
         guard let discovery = workspace.discovery.last else { return nil }
         let isGuest = workspace.ownRole == .guest
@@ -175,7 +176,8 @@ extension NodeCore {
         guard let name = isGuest ? workspace.newestKeyName : current?.id else { return nil }
         let added = try authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
-                [entry], keyID: name, wraps: wraps(current?.key, discovery, for: [entry]))
+                [entry], keyID: name, wraps: wraps(current?.key, discovery, for: [entry]),
+                takesPlace: takesPlace)
         }
         // In the same transaction: a device that is in must not be left without them.
         if added != nil, entry.device != home?.device { try handOver(to: entry, in: workspace) }

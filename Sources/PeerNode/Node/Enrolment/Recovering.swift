@@ -37,7 +37,8 @@ extension RecoveryPhrase {
 extension NodeCore {
     /// The value that holds the phrase's seed until its words were shown; no backup has it.
     static let unshownPhrase = "recovery.seed"
-    private static let shownName = "recovery.shown"
+    /// The value that says that the words were shown.
+    static let shownName = "recovery.shown"
 
     // MARK: Shown once
 
@@ -51,7 +52,7 @@ extension NodeCore {
             of: Self.unshownPhrase)
     }
 
-    private func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
+    func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
         guard let home, let sealed = try store.registry.value(Self.unshownPhrase),
             var seed = home.open(sealed, name: Array(Self.unshownPhrase.utf8))
         else { return nil }
@@ -62,7 +63,7 @@ extension NodeCore {
     /// `none`, `unshown`, `shown`, `lost`: a crash came between the keys and the phrase; or
     /// `elsewhere`: this is a further device, and a phrase of the person's first one leads back.
     var recoveryState: String {
-        guard home?.recovery != nil else { return hasPhraseElsewhere ? "elsewhere" : "none" }
+        guard enteringHome?.phrase != nil else { return hasPhraseElsewhere ? "elsewhere" : "none" }
         if (try? store.registry.value(Self.unshownPhrase)) != nil { return "unshown" }
         return (try? store.registry.value(Self.shownName)) != nil ? "shown" : "lost"
     }
@@ -84,7 +85,7 @@ extension NodeCore {
         guard let phrase else {
             throw NodeError(
                 .notFound,
-                home?.recovery == nil
+                enteringHome?.phrase == nil
                     ? hasPhraseElsewhere
                         ? "the recovery phrase of your first device also works here; only that "
                             + "device can show it"
@@ -130,7 +131,7 @@ extension NodeCore {
                 "the recovery phrase is not in this home: a backup leaves it out until its words "
                     + "have been shown", spare)
         }
-        guard home?.recovery != nil || workspaces.values.contains(where: { $0.ownRole != nil })
+        guard home?.phrase != nil || workspaces.values.contains(where: { $0.ownRole != nil })
         else { return finding("this identity has no recovery phrase", spare) }
         return .init(id: "recovery", state: "ok", message: "a recovery phrase can bring you back")
     }
@@ -309,5 +310,6 @@ extension NodeCore {
 
     private static let mayNotReturn = NodeError(
         .forbidden, "that workspace no longer accepts this recovery phrase",
-        hint: "ask an admin for an invite, and join as someone new", reason: "removed")
+        hint: "use the phrase that took its place, or ask an admin for an invite, and join as "
+            + "someone new", reason: "removed")
 }

@@ -25,12 +25,14 @@ extension NodeCore {
         try mail(deliveries, in: workspace)
     }
 
-    /// The devices that this one has linked and that are in, with when that was.
+    /// The devices that this one has linked and that are in, with when that was; and a phrase that came
+    /// in by the one before it, which is on no machine that could say so.
     private func linkedHere(in workspace: Workspace) -> [(entry: DeviceEntry, at: UInt64)] {
         guard let home else { return [] }
         return workspace.keyIndex.deviceLists.compactMap { id in
-            guard let record = workspace.authority[id], record.log.device == home.device,
-                case .addDevices(let devices, _, _, _) = record.payload, let entry = devices.first,
+            guard let record = workspace.authority[id],
+                case .addDevices(let devices, _, _, let takesPlace) = record.payload,
+                takesPlace || record.log.device == home.device, let entry = devices.first,
                 workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
             else { return nil }
             return (entry, record.timestamp.milliseconds)

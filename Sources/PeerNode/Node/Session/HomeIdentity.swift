@@ -20,6 +20,13 @@ struct HomeIdentity: Sendable {
     /// The public half of the recovery phrase, with its certificate for this device in the place
     /// of the possession signature; `nil` where there is none. The secret half is not kept.
     let recovery: DeviceEntry?
+    /// The same of a phrase that took the place of that one, or came later; it lies in node.db.
+    var laterRecovery: DeviceEntry?
+    /// Whether further workspaces are to have the phrase.
+    var bringsPhrase = true
+
+    /// The phrase that further workspaces get.
+    var phrase: DeviceEntry? { bringsPhrase ? laterRecovery ?? recovery : nil }
 
     /// The device's name.
     var device: DeviceID { signing.device }
@@ -42,7 +49,13 @@ struct HomeIdentity: Sendable {
 
     /// Who this home's person is where `salt` is the salt: bound to the first device of the list.
     func member(salt: [UInt8]) -> MemberID {
-        Binding.member(of: recovery?.device ?? device, salt: salt)
+        Binding.member(of: phrase?.device ?? device, salt: salt)
+    }
+
+    /// Whoever that may be where this home has come in already: by whichever phrase it had then.
+    func members(salt: [UInt8]) -> [MemberID] {
+        [laterRecovery?.device, recovery?.device, device].compactMap { $0 }
+            .map { Binding.member(of: $0, salt: salt) }
     }
 
     /// The file's bytes. Whoever asks wipes them when they are written or sealed.

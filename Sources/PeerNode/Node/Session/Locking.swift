@@ -155,7 +155,7 @@ extension NodeCore {
     }
 
     private func takeUp(_ home: HomeIdentity) throws(StorageError) {
-        self.home = home
+        self.home = try withLaterPhrase(home)
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.invitePSKs = [:]

@@ -1,0 +1,228 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+extension RecoveryPhrase {
+    /// The phrase as the device that takes the place of another one.
+    func entry(entering company: DeviceCompany) -> DeviceEntry {
+        let signing = signingKey
+        let box = agreementKey.publicKey.bytes
+        let unsigned = DeviceEntry(device: signing.device, agreementKey: box, signature: .zero)
+        return DeviceEntry(
+            device: signing.device, agreementKey: box,
+            signature: signing.signature(for: company.message(for: [unsigned])))
+    }
+}
+
+/// A new recovery phrase in the place of one whose words somebody else may know: it stands right
+/// behind the old one, which then revokes itself (PROTOCOL.md, 3.3).
+///
+/// All of it is one transaction: what is signed leaves when the secret of the new phrase is on the disk.
+extension NodeCore {
+    /// The public half of a phrase that came later than the identity, with its certificate.
+    private static let laterPhraseName = "recovery.later"
+
+    /// The home with the phrase that it brings into further workspaces, as it is stored.
+    func withLaterPhrase(_ home: HomeIdentity) throws(StorageError) -> HomeIdentity {
+        var home = home
+        home.laterRecovery = try store.registry.value(Self.laterPhraseName)
+            .flatMap { try? DeviceEntry.list(decoding: $0).first }
+        return home
+    }
+
+    /// This home as it enters further workspaces: without a phrase that the person has replaced, on
+    /// whatever device that was.
+    var enteringHome: HomeIdentity? {
+        guard var home else { return nil }
+        guard let device = home.phrase?.device else { return home }
+        home.bringsPhrase = !workspaces.values.contains { workspace in
+            workspace.evaluator.isBound(device, to: workspace.member)
+                && workspace.evaluator.isBarred(device)
+        }
+        return home
+    }
+
+    func renewPhrase(_ words: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject {
+        guard let words else { throw Self.needsOldWords }
+        let old = try recoveryPhrase(words)
+        var object = NewPhraseObject()
+        let open = try renewable(old.signingKey.device, &object)
+        let before = home
+        let wasShown = recoveryState == "shown"
+        let (new, isDrawn) = try phraseToCome()
+        var isIn = false
+        for workspace in open {
+            let outcome = try stored { () throws(StorageError) in
+                try renew(old, by: new, in: workspace)
+            }
+            isIn = isIn || outcome.isIn
+            object.add(workspace, outcome.failure)
+        }
+        if !isIn {
+            if isDrawn { try forgetDrawn(restoring: before, wasShown: wasShown) }
+            throw Self.nothingRenewed(object)
+        }
+        object.recovery = recoveryState
+        return object
+    }
+
+    // MARK: Where
+
+    /// The workspaces in which a phrase may be replaced here; notes those in which it may not.
+    private func renewable(
+        _ device: DeviceID, _ object: inout NewPhraseObject
+    ) throws(NodeError) -> [Workspace] {
+        var open: [Workspace] = []
+        var isOwn = false
+        let own = workspaces.values.sorted { $0.number < $1.number }.filter {
+            $0.standing == .member && $0.fields.deletion == nil && $0.ownRole != nil
+                && ownEnd(in: $0) == nil
+        }
+        for workspace in own {
+            let isPhrase =
+                workspace.recoveryDevices.contains(device)
+                && workspace.evaluator.isBound(device, to: workspace.member)
+            isOwn = isOwn || isPhrase
+            if let obstacle = obstacle(to: device, isPhrase: isPhrase, in: workspace) {
+                object.add(workspace, obstacle)
+            } else {
+                open.append(workspace)
+            }
+        }
+        guard isOwn else {
+            throw NodeError(
+                .wrongSecret, "this recovery phrase is not yours in any workspace",
+                hint: "wsx-node device list", reason: "recovery.unknown",
+                fields: [.init(name: "phrase", reason: "wrong")])
+        }
+        guard !open.isEmpty else { throw Self.nothingRenewed(object) }
+        return open
+    }
+
+    private func obstacle(
+        to device: DeviceID, isPhrase: Bool, in workspace: Workspace
+    ) -> String? {
+        guard isPhrase else { return "this phrase does not lead back into it" }
+        guard workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
+            return "this phrase is no longer accepted there"
+        }
+        return workspace.awaitsLaterVersion ? NodeError.laterVersion(workspace).message : nil
+    }
+
+    // MARK: The new phrase
+
+    /// A new phrase, kept before it signs anything; or the one that waits to be shown since an earlier
+    /// call, so that no workspace gets a third one.
+    private func phraseToCome() throws(NodeError) -> (phrase: RecoveryPhrase, isDrawn: Bool) {
+        guard let home else { throw .noIdentity }
+        let kept = try stored { () throws(StorageError) in try keptPhrase() }
+        if let kept {
+            guard kept.signingKey.device == home.laterRecovery?.device else {
+                throw NodeError(
+                    .conflict, "the recovery phrase of this home has not been shown yet",
+                    hint: "wsx-node identity show --phrase", reason: "recovery.unshown")
+            }
+            return (kept, false)
+        }
+        let new = RecoveryPhrase(using: environment.random)
+        let entry = new.certified(for: home.device)
+        try stored { () throws(StorageError) in
+            try write()
+            try keepUntilShown(new)
+            try store.registry.setValue(nil, of: Self.shownName)
+            try store.registry.setValue(DeviceEntry.encoded([entry]), of: Self.laterPhraseName)
+        }
+        self.home?.laterRecovery = entry
+        return (new, true)
+    }
+
+    /// Takes back a phrase that has signed nothing.
+    private func forgetDrawn(
+        restoring before: HomeIdentity?, wasShown: Bool
+    ) throws(NodeError) {
+        try stored { () throws(StorageError) in
+            let former = before?.laterRecovery.map { DeviceEntry.encoded([$0]) }
+            try store.registry.setValue(nil, of: Self.unshownPhrase)
+            try store.registry.setValue(former, of: Self.laterPhraseName)
+            if wasShown { try store.registry.setValue([1], of: Self.shownName) }
+        }
+        home = before
+    }
+
+    // MARK: In one workspace
+
+    /// Puts the new phrase in, and then out what it replaces: other phrases that the old one has let take
+    /// its place, for nobody else could, and the old one itself.
+    ///
+    /// - Returns: whether the new one is in, and why the old one is not out; `nil` where it is.
+    private func renew(
+        _ old: RecoveryPhrase, by new: RecoveryPhrase, in workspace: Workspace
+    ) throws(StorageError) -> (isIn: Bool, failure: String?) {
+        let signer = old.signingKey
+        let entry = new.entry(
+            entering: .adding(
+                to: workspace.id, before: signer.device, member: workspace.member))
+        if workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) == nil {
+            try write()
+            let added = try addDevice(entry, to: workspace, signedBy: signer, takesPlace: true)
+            guard added != nil else {
+                return (false, "the new phrase could not be added there")
+            }
+        }
+        let others = workspace.recoveryDevices.sorted().filter { other in
+            other != signer.device && other != entry.device
+                && workspace.evaluator.bestGrant(of: other, as: workspace.member) != nil
+        }
+        for other in others { _ = try end(other, by: signer, in: workspace) }
+        try endInvites(of: workspace, signedBy: signer) {
+            $0 == signer.device || others.contains($0)
+        }
+        let isOut = try end(signer.device, by: signer, in: workspace)
+        return (true, isOut ? nil : "the new phrase is in, but the old one could not be revoked")
+    }
+
+    /// Revokes a phrase of one's own, with a new key for everybody else.
+    private func end(
+        _ device: DeviceID, by signer: SigningKey, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let member = workspace.member
+        let cuts = Array(
+            cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
+        let rekey = rekey(excluding: [device], in: workspace)
+        let made = try authorAuthority(
+            in: workspace, signedBy: signer, naming: workspace.evaluator.bindings(of: [device]),
+            isEffective: { $0.bestGrant(of: device, as: member) == nil },
+            { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
+        return made != nil
+    }
+
+    // MARK: Refusals
+
+    private static let needsOldWords = NodeError(
+        .badRequest, "a new recovery phrase takes the words of the old one",
+        hint: "without them: have an admin remove you, ask to join again with this device, and be "
+            + "let in; the old phrase is left out then",
+        reason: "recovery.words", fields: [.init(name: "phrase", reason: "missing")])
+
+    private static func nothingRenewed(_ object: NewPhraseObject) -> NodeError {
+        let first = object.left.first
+        let name = first.map { " (\(NodeError.quoted($0.name)))" } ?? ""
+        return NodeError(
+            .forbidden,
+            "your recovery phrase was not replaced: "
+                + "\(first?.message ?? "there is no workspace")\(name)",
+            hint: "wsx-node device list", reason: "recovery.not_replaced")
+    }
+}
+
+extension NewPhraseObject {
+    /// Notes a workspace, and why the phrase was not replaced there.
+    fileprivate mutating func add(_ workspace: Workspace, _ failure: String?) {
+        let id = PublicID.workspace(workspace.id)
+        if let failure {
+            left.append((id, workspace.displayName, failure))
+        } else {
+            done.append((id, workspace.displayName))
+        }
+    }
+}
