@@ -58,6 +58,19 @@ import WorkspaceModel
         #expect(texts[3].contains("wsx-node identity recover LINK"))
     }
 
+    @Test func `says where a recovery phrase was replaced, and where not`() {
+        let answer: JSONValue = [
+            "recovery": "unshown", "done": [["id": "w_1", "name": "acme"]],
+            "left": [["id": "w_2", "name": "solo", "message": "no such phrase"]],
+        ]
+        #expect(
+            rendering.text(answer, of: "identity.phrase.new") == """
+                your recovery phrase was replaced in acme. The old words open nothing there any more
+                ! not in solo: no such phrase
+
+                """)
+    }
+
     @Test func `says what was set`() {
         var workspace = Self.workspace.objectValue ?? JSONObject()
         workspace["successor"] = ["id": "u_2", "name": "Joon"]

@@ -53,6 +53,18 @@ import WorkspaceModel
                 """)
     }
 
+    @Test func `a new phrase`() {
+        var object = NewPhraseObject()
+        #expect(object.json.text == #"{"recovery":"unshown","done":[],"left":[]}"#)
+        object.done = [(id: "w_1", name: "acme")]
+        object.left = [(id: "w_2", name: "solo", message: "m")]
+        #expect(
+            object.json.text == """
+                {"recovery":"unshown","done":[{"id":"w_1","name":"acme"}],\
+                "left":[{"id":"w_2","name":"solo","message":"m"}]}
+                """)
+    }
+
     @Test func `policy, request and what was declined`() {
         let policy = PolicyObject(
             workspace: "w_1", mayInvite: "admins", join: "open", address: "wsx://join/b4qx")
