@@ -47,12 +47,13 @@ extension AddressRecord {
         }
     }
 
-    /// Whether a record signed at `at` counts: for a week, and not before its time by more than
-    /// clocks may differ.
+    /// Whether a record signed at `at` counts: for a week before and behind its time.
+    ///
+    /// A record says nothing but where its own device is, and a clock may be hours behind. If it took
+    /// others' records for ones of the future, whoever knows only that node would never find the rest.
     public static func isTimely(_ at: UInt64, wallMilliseconds: UInt64) -> Bool {
-        at > wallMilliseconds
-            ? at - wallMilliseconds <= Limits.clockLeadMillisecondsMax
-            : wallMilliseconds - at <= Limits.addressRecordMilliseconds
+        let distance = at > wallMilliseconds ? at - wallMilliseconds : wallMilliseconds - at
+        return distance <= Limits.addressRecordMilliseconds
     }
 
     private var message: [UInt8] { Array("wsx-addr1".utf8) + signedBytes }

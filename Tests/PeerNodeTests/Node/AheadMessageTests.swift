@@ -81,6 +81,27 @@ import WorkspaceTestKit
         try expectAlike(1, "in the end")
     }
 
+    /// A marker that waits names a message of the far future. Once it is written it counts for less, and
+    /// what came meanwhile stands behind it.
+    @Test func `is read up to where a marker is credible, once that is written`() throws {
+        try ann.ok("channel.add", ["channel": "plans", "members": ["@Bob"]])
+        for node in [ann, cleo] { node.clockSkew = 0 }
+        try ann.send("first", to: "plans")
+        bench.advance(1_000)
+        try desk.ok("read.mark", ["channel": "plans"])
+        ann.clockSkew = 3_600_000
+        try ann.send("ahead", to: "plans")
+        bench.advance(1_000)
+        try desk.ok("read.mark", ["channel": "plans"])
+        cleo.clockSkew = 1_800_000
+        try cleo.send("between", to: "plans")
+        bench.advance(130_000)
+        for node in [desk, phone] {
+            #expect(try node.ok("node.check")["problem_count"] == 0, "\(node.name)")
+        }
+        try expectAlike(nil, "in the end")
+    }
+
     /// Bob goes and comes, by words of his and of others, while messages come in any order. He marks
     /// while clocks are right: where a message from the future stands is each device's own.
     @Test(arguments: Seeds.explore(8))

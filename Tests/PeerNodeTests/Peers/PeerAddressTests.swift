@@ -144,7 +144,7 @@ import WorkspaceTestKit
             book.add(Self.record(at: Self.wall - week - 1), wallMilliseconds: Self.wall)
                 == .untimely)
         #expect(
-            book.add(Self.record(at: Self.wall + 300_001), wallMilliseconds: Self.wall) == .untimely
+            book.add(Self.record(at: Self.wall + week + 1), wallMilliseconds: Self.wall) == .untimely
         )
         #expect(book.add(Self.record(at: Self.wall - week), wallMilliseconds: Self.wall) == .added)
         #expect(book.add(Self.record(at: Self.wall - week), wallMilliseconds: Self.wall) == .known)

@@ -103,6 +103,21 @@ import WorkspaceTestKit
         #expect(world.failures == [])
     }
 
+    /// Bob and Cleo know nobody but Ada, by whom they came in.
+    @Test(arguments: [-780_000, -10_800_000, 10_800_000] as [Int64])
+    func `of who passes addresses on keeps nobody from finding each other`(skew: Int64) throws {
+        let world = SimulatedWorld(seed: 912)
+        defer { world.end() }
+        let (ada, bob, cleo) = (world.addNode(), world.addNode(), world.addNode())
+        ada.clockSkew = skew
+        let link = try #require(Scenes.found(world, by: ada))
+        #expect(Scenes.join(link, by: bob, named: "Bob"))
+        #expect(Scenes.join(link, by: cleo, named: "Cleo"))
+        #expect(
+            world.run(within: 300_000) { [ada, bob, cleo].allSatisfy { Self.linkCount($0) == 2 } })
+        #expect(world.failures == [])
+    }
+
     @Test(arguments: Seeds.explore(3))
     func `that stood still with its process is caught up with, without a burst (Q02)`(
         seed: UInt64

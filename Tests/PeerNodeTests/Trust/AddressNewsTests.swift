@@ -74,7 +74,7 @@ import WorkspaceTestKit
         say(
             visitor,
             entries: [
-                .init(bob, at: pair.bench.wall + 2 * Limits.clockLeadMillisecondsMax),
+                .init(bob, at: pair.bench.wall + 2 * Limits.addressRecordMilliseconds),
                 .init(bob, at: .max),
                 .init(DeviceID([UInt8](repeating: 7, count: 32)), at: pair.bench.wall),
             ])

@@ -106,7 +106,9 @@ extension RandomLife {
         where (member.nodes.contains(owner) || lost[owner] != nil)
             && !member.nodes.contains(index) && !isRemoved(index, from: place)
         {
-            if digest(of: member.workspace, on: world.nodes[index]) != nil {
+            if digest(of: member.workspace, on: world.nodes[index]) != nil,
+                !hasNoRole(index, in: member.workspace)
+            {
                 members[place].nodes.append(index)
             } else if !linkings.contains(where: { $0.node == index }),
                 !revocations.contains(where: { $0.node == index })

@@ -23,7 +23,7 @@ extension RandomLife {
         while world.now < end {
             world.run(for: 5_000)
             follow()
-            if hasRemovals { followVoided() }
+            if cutsWords { followVoided() }
             for workspace in members.indices { letEverybodyIn(workspace) }
             if isSettled, world.run(within: 1_000, until: { false }) || isSettled { return true }
         }
@@ -50,7 +50,7 @@ extension RandomLife {
     /// or another one misses them.
     private func waitsForKeys(_ index: Int) -> Bool {
         let warnings = world.nodes[index].ask("node.status")?["warnings"]?.arrayValue ?? []
-        return warnings.contains { ["keys.withheld", "keys.missing"].contains($0["kind"]?.text) }
+        return warnings.contains { ["keys.withheld", "keys.missing"].contains($0["kind"]?.stringValue) }
     }
 
     /// The digest that a node shows for a workspace.

@@ -68,8 +68,8 @@ extension RandomLife {
         return Self.passing.contains(error.kind)
     }
 
-    /// Whoever was let in by somebody who was removed meanwhile is out, and says so; he comes back
-    /// by another invite.
+    /// A person who was let in by somebody who was removed meanwhile, or by a device that was revoked, is
+    /// out and says so. They come back by another invite.
     func followVoided() {
         for place in members.indices {
             for index in members[place].nodes.dropFirst()
@@ -85,7 +85,8 @@ extension RandomLife {
         return items.contains { $0["id"]?.stringValue == workspace }
     }
 
-    private func hasNoRole(_ index: Int, in workspace: String) -> Bool {
+    /// Whether a node knows that it is out of a workspace.
+    func hasNoRole(_ index: Int, in workspace: String) -> Bool {
         let listed = world.nodes[index].ask("workspace.list")?["items"]?.arrayValue?
             .first { $0["id"]?.stringValue == workspace }
         return listed?["role"] == .null

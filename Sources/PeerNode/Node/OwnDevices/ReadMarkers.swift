@@ -244,7 +244,11 @@ extension NodeCore {
                 }
                 workspace.readMarks.keep(nil, of: name)
                 workspace.readMarks.lateLimits = [:]
-                if !isKept { try forgetLate(name, in: workspace) }
+                // What is stored counts up to where it is credible, which may be less than was read.
+                let stored = try store.view.register(place)?.key
+                if !isKept || stored.map({ $0 < mark.key }) ?? true {
+                    try forgetLate(name, in: workspace)
+                }
             }
         }
     }
