@@ -2,8 +2,7 @@ public import WorkspaceModel
 
 /// What the node core does for the commands. Everything is checked and typed when it arrives.
 ///
-/// Calls come on the loop's thread, inside a turn: what they write is on disk before the answer
-/// leaves. A function that gives a `CommandOutcome` may answer `.later`.
+/// Calls come inside a turn. A function that gives a `CommandOutcome` may answer `.later`.
 public protocol NodeCommands: PersonCommands {
     // MARK: The node
 
@@ -30,8 +29,7 @@ public protocol NodeCommands: PersonCommands {
     /// Comes back as the member whose phrase it is. Answers with the workspace.
     func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
         -> CommandOutcome
-    /// Replaces the recovery phrase whose words are given by a new one, in every workspace where it is
-    /// the caller's. The new words wait to be shown.
+    /// Puts a new recovery phrase, which waits to be shown, in place of the one that is given.
     func renewPhrase(_ phrase: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject
 
     /// Gives the keys another passphrase, a first one, or none. Answers with the identity.
