@@ -50,7 +50,8 @@ extension RandomLife {
     /// or another one misses them.
     private func waitsForKeys(_ index: Int) -> Bool {
         let warnings = world.nodes[index].ask("node.status")?["warnings"]?.arrayValue ?? []
-        return warnings.contains { ["keys.withheld", "keys.missing"].contains($0["kind"]?.stringValue) }
+        let kinds = warnings.compactMap { $0["kind"]?.stringValue }
+        return kinds.contains("keys.withheld") || kinds.contains("keys.missing")
     }
 
     /// The digest that a node shows for a workspace.
