@@ -9,7 +9,7 @@ public enum Schema {
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
-    /// where was read.
+    /// where was read; of a star the message, and of a reminder when it is due (ms) and 0.
     private static let registers = """
         CREATE TABLE self_register(workspace INTEGER NOT NULL, kind INTEGER NOT NULL,
             subject BLOB NOT NULL, hlc INTEGER NOT NULL, id BLOB NOT NULL, arr INTEGER NOT NULL,

@@ -12,6 +12,8 @@ extension ViewStore {
             case preference = 2
             case mute = 3
             case level = 4
+            case star = 5
+            case reminder = 6
         }
 
         /// Where it stands.
@@ -20,7 +22,8 @@ extension ViewStore {
             public let workspace: Int64
             /// What it is about.
             public let kind: Kind
-            /// 16 bytes: a conversation's name, or a keyed hash of a setting's.
+            /// 16 bytes: the name of a conversation, a message or a reminder, or a keyed hash of a
+            /// setting's.
             public let subject: [UInt8]
 
             /// The register of `kind` about `subject`.
@@ -47,7 +50,8 @@ extension ViewStore {
         public let id: OperationID
         /// Under which that is stored.
         public let arrival: Int64
-        /// Up to where was read; of a read marker alone.
+        /// Up to where was read; of a star the message, and of a reminder when it is due
+        /// (`OwnRegister.mark`). No other register has one.
         public let key: MessageKey?
 
         /// A register with the given fields.
@@ -60,6 +64,11 @@ extension ViewStore {
             self.id = id
             self.arrival = arrival
             self.key = key
+        }
+
+        /// The same register with another key.
+        func keyed(_ key: MessageKey?) -> Register {
+            Register(place, at: timestamp, by: id, arrival: arrival, key: key)
         }
 
         /// Whether this read marker counts where both stand: the largest key, of equal ones the larger
@@ -136,6 +145,28 @@ extension ViewStore {
                 key: row.optionalInteger(5).map { Self.messageKey($0, row.integer(6)) })
         }
         return rows.compactMap { $0 }
+    }
+
+    /// The registers of one kind that have a key, ascending by subject: stars, say, without those
+    /// that were taken back.
+    ///
+    /// - Parameter limit: how many at most.
+    public func keyedRegisters(
+        _ kind: Register.Kind, of workspace: Int64, limit: Int
+    ) throws(StorageError) -> [Register] {
+        try connection.statement(
+            """
+            SELECT subject, hlc, id, arr, key_hlc, key_id FROM self_register
+                WHERE workspace = ? AND kind = ? AND key_hlc IS NOT NULL ORDER BY subject LIMIT ?
+            """
+        ).rows(.integer(workspace), .integer(kind.rawValue), .integer(Int64(limit))) {
+            (row) throws(StorageError) in
+            Register(
+                Register.Place(workspace: workspace, kind: kind, subject: row.blob(0)),
+                at: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(1))),
+                by: try row.identifier32(2), arrival: row.integer(3),
+                key: Self.messageKey(row.integer(4), row.integer(5)))
+        }
     }
 
     /// Removes one register.

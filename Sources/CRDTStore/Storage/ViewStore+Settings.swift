@@ -23,11 +23,14 @@ extension ViewStore {
 
     /// Takes over a word of an own document, or whether it is valid now.
     ///
-    /// - Parameter cited: its dependencies, which it overwrites where they are of its register.
+    /// - Parameters:
+    ///   - cited: its dependencies, which it overwrites where they are of its register.
+    ///   - key: the key of a word that counts from now on.
     /// - Returns: whether something else counts than before.
     @discardableResult
     public func fold(
-        _ word: Register, in document: DocumentID, citing cited: [OperationID], isValid: Bool
+        _ word: Register, in document: DocumentID, citing cited: [OperationID], isValid: Bool,
+        key: (Register) throws(StorageError) -> MessageKey? = { _ in nil }
     ) throws(StorageError) -> Bool {
         let register = SettingRegister(word.place, in: document)
         if try self.isValid(word.id, in: register) != nil {
@@ -42,7 +45,11 @@ extension ViewStore {
             if isValid { try cover(citedBy: word.id, in: register, by: 1) }
         }
         let before = try self.register(word.place)
-        let after = try currentSetting(word.place)
+        var after = try currentSetting(word.place)
+        if let counting = after {
+            after = counting.keyed(
+                try counting.id == before?.id ? before?.key : key(counting))
+        }
         guard before != after else { return false }
         if let after { try put(after) } else { try remove(word.place) }
         return true

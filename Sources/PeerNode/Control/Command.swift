@@ -125,6 +125,7 @@ extension Command {
     /// Every command by group, in the order of the documentation.
     public static let groups: [Group] = [
         Group(title: "messages", commands: messageCommands),
+        Group(title: "stars and reminders", commands: markCommands),
         Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),

@@ -82,6 +82,8 @@ extension CommandLineForm {
         case search
         /// It sends, and says who has it.
         case send
+        /// It tells a time from what follows it, and makes a reminder.
+        case remind
         /// It makes an invite, and shows who comes.
         case invite
         /// It revokes a device that is lost.

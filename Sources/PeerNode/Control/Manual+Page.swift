@@ -80,6 +80,7 @@ extension Manual {
             message on standard input.
             """
         ),
+        ("WSX_REMINDER", "Set for it where a reminder is due: the id of the reminder."),
         (
             "WSX_AUTHOR_BOT",
             "Set for it too: 1 if a program wrote the message; 'send' then refuses to answer."

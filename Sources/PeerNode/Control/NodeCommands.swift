@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// What the node core does for the commands. Everything is checked and typed when it arrives.
 ///
 /// Calls come inside a turn. A function that gives a `CommandOutcome` may answer `.later`.
-public protocol NodeCommands: PersonCommands {
+public protocol NodeCommands: PersonCommands, MarkCommands {
     // MARK: The node
 
     /// The names of the other workspaces in which there is all of that, if the selected one lacks some.

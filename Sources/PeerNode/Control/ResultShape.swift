@@ -19,6 +19,12 @@ extension Command {
         case deletedMessage
         /// What a search found.
         case hits
+        /// Messages of several conversations that somebody has starred.
+        case starredMessages
+        /// Reminders.
+        case reminders
+        /// A reminder that was made, or cancelled.
+        case reminder
         /// Devices that have a message.
         case holders
 

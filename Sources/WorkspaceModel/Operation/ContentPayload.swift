@@ -125,7 +125,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...ProfileChange.type).contains(type) else {
+        guard (1...OwnRegister.markTypes.upperBound).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -133,6 +133,7 @@ extension ContentPayload {
         case 1: self = .message(try Message(&fields))
         case 2: self = try Self.membership(&fields)
         case OwnRegister.types: self = .own(try OwnRegister(type, &fields))
+        case OwnRegister.markTypes: self = .own(try OwnRegister(mark: type, &fields))
         case MessageAnnotation.types:
             self = .annotation(try MessageAnnotation(type, &fields))
         case ProfileChange.type: self = .profileField(try ProfileChange(&fields))

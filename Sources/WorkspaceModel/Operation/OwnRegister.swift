@@ -12,6 +12,10 @@ public enum OwnRegister: Hashable, Sendable {
     case mute(ConversationName, until: UInt64?)
     /// Of which messages of a conversation notice is wanted; `nil` is as in the whole workspace.
     case level(ConversationName, NoticeLevel?)
+    /// Whether a message is one to come back to.
+    case star(MessageKey, isOn: Bool)
+    /// What somebody wants to be reminded of; `nil` once that was dismissed.
+    case reminder(ReminderName, Reminder?)
 
     /// Of which messages somebody wants to be told.
     public enum NoticeLevel: UInt64, Sendable, CaseIterable {
@@ -36,7 +40,7 @@ public struct ConversationName: Hashable, Sendable {
 }
 
 extension OwnRegister {
-    /// The types of content that are registers.
+    /// The types of content that are registers, but for `markTypes`.
     static let types: ClosedRange<UInt64> = 5...8
 
     var encoded: [UInt8] {
@@ -62,6 +66,8 @@ extension OwnRegister {
             fields.field(1) { $0.byteString(conversation.bytes) }
             fields.optional(2, level) { $0.uint($1.rawValue) }
             return fields.bytes
+        case .star(let message, let isOn): return Self.encoded(star: message, isOn: isOn)
+        case .reminder(let name, let reminder): return Self.encoded(reminder, as: name)
         }
     }
 

@@ -71,4 +71,37 @@ import WorkspaceTestKit
         try view.clearRegisters(of: 1)
         #expect(try view.registers(of: 1).isEmpty)
     }
+
+    /// What a word names is asked when it comes to count, and goes with it.
+    @Test(arguments: [false, true])
+    func `have the key of the word that counts, whichever comes first`(_ isReversed: Bool) throws {
+        let store = try NodeStore.inMemory()
+        try store.begin()
+        let view = store.view
+        let document = DocumentID([UInt8](repeating: 7, count: 32))
+        let (off, on) = (
+            Self.register(.star, 1, hlc: 5, id: 1), Self.register(.star, 1, hlc: 6, id: 2)
+        )
+        var asked: [OperationID] = []
+        func fold(_ word: Register, isValid: Bool = true) throws {
+            try view.fold(word, in: document, citing: [], isValid: isValid) { counting in
+                asked.append(counting.id)
+                return counting.id == on.id ? MessageKey(timestamp: .zero, idPrefix: 9) : nil
+            }
+        }
+        for word in isReversed ? [on, off] : [off, on] { try fold(word) }
+        let starred = try view.keyedRegisters(.star, of: 1, limit: 10)
+        #expect(starred.map(\.id) == [on.id] && starred.first?.key?.idPrefix == 9)
+        #expect(asked == (isReversed ? [on.id] : [off.id, on.id]))
+        try fold(on)
+        #expect(asked.last == on.id && asked.count == (isReversed ? 1 : 2))
+        // Whoever wrote the star had no right to: what counted before does again.
+        try fold(on, isValid: false)
+        #expect(try view.register(on.place)?.id == off.id)
+        #expect(try view.keyedRegisters(.star, of: 1, limit: 10).isEmpty)
+        #expect(try view.keyedRegisters(.star, of: 1, limit: 0).isEmpty)
+        try fold(on)
+        #expect(try view.keyedRegisters(.star, of: 1, limit: 10).map(\.id) == [on.id])
+        #expect(try view.keyedRegisters(.star, of: 2, limit: 10).isEmpty)
+    }
 }

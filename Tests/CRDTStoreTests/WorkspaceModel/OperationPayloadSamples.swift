@@ -167,10 +167,21 @@ enum PayloadSamples {
         "muteForEver": .own(.mute(conversation, until: nil)),
         "level": .own(.level(conversation, .mentions)),
         "levelOfWorkspace": .own(.level(conversation, nil)),
+        "star": .own(.star(key, isOn: true)),
+        "noStar": .own(.star(key, isOn: false)),
+        "reminder": .own(
+            .reminder(
+                reminderName,
+                Reminder(due: 500, conversation: conversation, message: key, text: "h"))),
+        "shortReminder": .own(
+            .reminder(reminderName, Reminder(due: 0, conversation: conversation))),
+        "noReminder": .own(.reminder(reminderName, nil)),
     ]
 
     private static let key = MessageKey(
         timestamp: HybridTimestamp(rawValue: 1 << 48 + 5), idPrefix: 0x0102_0304_0506_0708)
+
+    private static let reminderName = ReminderName([UInt8](repeating: 9, count: 16))
 
     private static let place: MessageLocation = {
         guard
@@ -373,6 +384,22 @@ extension PayloadSamples {
         """,
         "levelOfWorkspace": """
         82 08 a1 01 50 06*16
+        """,
+        "star": """
+        82 0d a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f5
+        """,
+        "noStar": """
+        82 0d a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f4
+        """,
+        "reminder": """
+        82 0e a5 01 50 09*16 02 19 01 f4 03 50 06*16 04 82 1b 00 01 00*5 05 48 01 02 03 04 05 06
+        07 08 05 61 68
+        """,
+        "shortReminder": """
+        82 0e a3 01 50 09*16 02 00 03 50 06*16
+        """,
+        "noReminder": """
+        82 0e a1 01 50 09*16
         """,
     ]
 }

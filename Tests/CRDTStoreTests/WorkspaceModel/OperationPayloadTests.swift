@@ -157,6 +157,11 @@ import WorkspaceTestKit
         "82 0a a3 01 82 00 48 00*8 02 61 00 03 f5", "82 0b a1 01 82 00 48 00*8",
         "82 0b a2 01 82 00 48 00*8 02 01", "82 09 a3 01 82 00 48 00*8 02 60 03 00",
         "82 0c a1 01 82 00 48 00*8",
+        // A star is on or off; a reminder has a time and a conversation, or neither, and some text.
+        "82 0d a1 01 82 00 48 00*8", "82 0d a2 01 82 00 48 00*8 02 01", "82 0e a0",
+        "82 0e a2 01 50 09*16 02 05", "82 0e a2 01 50 09*16 03 50 06*16", "82 0e a1 01 4f 09*15",
+        "82 0e a4 01 50 09*16 02 05 03 50 06*16 05 60",
+        "82 0e a4 01 50 09*16 02 05 03 50 06*16 05 61 00", "82 0f a1 01 00",
     ])
     func `has one form as content`(_ notation: String) {
         let bytes = spelled(notation)
@@ -232,6 +237,21 @@ import WorkspaceTestKit
             let older = items("82 50 02*16 40")
             return spelled("82 12 a3 01 50 01*16 02 80 03") + older
         }
+    }
+
+    // C04
+    @Test func `reminds of a text at the limit and of none above`() throws {
+        let name = ReminderName([UInt8](repeating: 9, count: 16))
+        let conversation = try #require(ConversationName([UInt8](repeating: 6, count: 16)))
+        func payload(_ length: Int) -> ContentPayload {
+            let text = String(repeating: "x", count: length)
+            return .own(
+                .reminder(name, Reminder(due: 5, conversation: conversation, text: text)))
+        }
+        let full = payload(Limits.reminderTextBytesMax)
+        #expect(try ContentPayload(decoding: full.encoded) == full)
+        let over = payload(Limits.reminderTextBytesMax + 1).encoded
+        #expect(throws: Malformed.self) { try ContentPayload(decoding: over) }
     }
 
     // C04

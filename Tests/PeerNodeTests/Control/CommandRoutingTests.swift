@@ -125,6 +125,17 @@ import WorkspaceModel
         Row("message.delete", ["message": "m_000000"], "deleteMessage m_000000 false"),
         Row(
             "message.delete", ["message": "m_000000", "undo": true], "deleteMessage m_000000 true"),
+        Row("message.star", ["message": "m_000000"], "star m_000000 true"),
+        Row("message.unstar", ["message": "m_000000"], "star m_000000 false"),
+        Row("message.list", ["starred": true, "limit": 5], "starred 5"),
+        Row(
+            "reminder.create", ["message": "m_000000", "at": 5],
+            "remind message m_000000 5 -"),
+        Row(
+            "reminder.create", ["channel": "general", "at": 5, "text": "notes"],
+            #"remind channel name("general") 5 notes"#),
+        Row("reminder.list", [:], "reminders 100"),
+        Row("reminder.cancel", ["id": "y_7k3qm2xa"], "cancelReminder y_7k3qm2xa"),
         Row("events.subscribe", ["types": ["a.*", "b"]], #"subscribe ["a.*", "b"]"#),
         Row("events.subscribe", [:], "subscribe []"),
         Row("events.unsubscribe", ["subscription": 4], "unsubscribe 4"),
@@ -190,7 +201,7 @@ import WorkspaceModel
         let creating: Set<String> = [
             "identity.create", "workspace.create", "invite.accept", "workspace.join",
             "invite.create", "identity.recover", "device.link",
-            "channel.create", "message.send",
+            "channel.create", "message.send", "reminder.create",
         ]
         let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }
         #expect(Set(taking.map(\.name)) == creating)
@@ -224,6 +235,25 @@ import WorkspaceModel
             }
             #expect(node.promised == [call])
         }
+    }
+
+    @Test func `lists messages that are starred, and reminds of one thing`() throws {
+        let node = TableNode()
+        for given: JSONObject in [[:], ["starred": false]] {
+            let error = #expect(throws: NodeError.self) {
+                _ = try run("message.list", given, on: node)
+            }
+            #expect(error?.fields == [.init(name: "starred", reason: "missing")])
+        }
+        for given: JSONObject in [
+            ["at": 5], ["at": 5, "message": "m_000000", "channel": "general"],
+        ] {
+            let error = #expect(throws: NodeError.self) {
+                _ = try run("reminder.create", given, on: node)
+            }
+            #expect(error?.fields == [.init(name: "message", reason: "missing")])
+        }
+        #expect(node.asked.isEmpty)
     }
 
     @Test func `makes no invite for a guest without a channel`() throws {

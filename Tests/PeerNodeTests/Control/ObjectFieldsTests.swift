@@ -148,6 +148,36 @@ import WorkspaceModel
                 """)
     }
 
+    @Test func `reminder, bare and of a message`() {
+        var object = ReminderObject(
+            id: "y_1", workspace: "w_1", channel: "c_1", at: 9, createdAt: 5)
+        #expect(
+            object.json.text == """
+                {"id":"y_1","workspace":"w_1","channel":"c_1","channel_name":null,\
+                "message":null,"preview":null,"text":null,"at":9,"state":"waiting","created_at":5}
+                """)
+        object.channelName = "general"
+        object.message = "m_1"
+        object.preview = PreviewObject(id: "m_1", author: joon, at: 7, text: "hi")
+        object.text = "answer"
+        object.state = .due
+        #expect(
+            object.json.text == """
+                {"id":"y_1","workspace":"w_1","channel":"c_1","channel_name":"general",\
+                "message":"m_1",\
+                "preview":{"id":"m_1","author":{"id":"u_joon00","name":"Joon"},"at":7,\
+                "text":"hi"},"text":"answer","at":9,"state":"due","created_at":5}
+                """)
+    }
+
+    @Test func `message that is starred`() {
+        var object = MessageObject(
+            id: "m_1", workspace: "w_1", channel: "c_1", author: mina, at: 5, text: "hi")
+        #expect(object.json["starred_at"] == nil)
+        object.starredAt = 8
+        #expect(object.json.text.hasSuffix(#""version":null,"starred_at":8}"#))
+    }
+
     @Test func `message, deleted, with answers and reactions`() {
         var object = MessageObject(
             id: "m_1", workspace: "w_1", channel: "c_1", author: mina, at: 5, text: nil)

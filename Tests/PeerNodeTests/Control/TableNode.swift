@@ -53,6 +53,8 @@ final class TableNode: NodeCommands {
     var findsNothing = false
     /// Of what in the one channel somebody wants to hear.
     var notice = ChannelNotice()
+    /// What `reminder.list` lists.
+    var reminderRows: [ReminderObject] = []
 
     func note(_ what: String, _ scope: CallScope) throws(NodeError) {
         if let failure { throw failure }

@@ -135,7 +135,8 @@ import WorkspaceTestKit
         let rows: [(Int64, String)] = [
             (1, "workspace.created"), (2, "workspace.joined"), (10, "channel.created"),
             (11, "channel.edited"), (12, "channel.member_added"), (13, "channel.member_removed"),
-            (20, "message.created"), (30, "member.joined"), (40, "invite.created"),
+            (20, "message.created"), (24, "star.changed"), (25, "reminder.due"),
+            (30, "member.joined"), (40, "invite.created"),
             (41, "invite.used"), (42, "invite.revoked"), (50, "peer.connected"),
             (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"),
             (60, "fork.found"), (61, "store.restored"), (70, "device.added"),

@@ -39,6 +39,11 @@ enum ResultFields {
         "edited_at", "deleted", "reactions", "attachments", "location", "mentions",
         "mentions_channel", "pinned", "self", "bot", "state", "holders", "version",
     ]
+    static let starredMessage = message.union(["starred_at"])
+    static let reminder: Set<String> = [
+        "id", "workspace", "channel", "channel_name", "message", "preview", "text", "at", "state",
+        "created_at",
+    ]
     static let invite: Set<String> = [
         "id", "link", "code", "qr_text", "role", "uses", "used", "expires_at", "channels",
         "approve", "state", "created_by",

@@ -207,6 +207,23 @@ import WorkspaceTestKit
             method: "message.holders", parameters: ["message": "$message"],
             fields: ResultFields.page,
             element: ResultFields.holder),
+        Call(
+            method: "message.star", parameters: ["message": "$message"],
+            fields: ResultFields.starredMessage),
+        Call(
+            method: "message.unstar", parameters: ["message": "$message"],
+            fields: ResultFields.message),
+        Call(
+            method: "message.list", parameters: ["starred": true], fields: ResultFields.page,
+            element: ResultFields.starredMessage),
+        Call(
+            method: "reminder.create",
+            parameters: ["message": "$message", "at": 1_795_200_000_000],
+            fields: ResultFields.reminder),
+        Call(method: "reminder.list", fields: ResultFields.page, element: ResultFields.reminder),
+        Call(
+            method: "reminder.cancel", parameters: ["id": "$reminder"],
+            fields: ResultFields.reminder),
         Call(method: "events.subscribe", fields: ResultFields.subscription),
         Call(
             method: "events.wait", parameters: ["since": "all"], fields: ResultFields.page,
@@ -292,6 +309,12 @@ import WorkspaceTestKit
             try bench.nodes[1].send("hello")
         } else if call.method == "ui.pref.list" {
             try mina.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
+        } else if call.method == "message.list" {
+            try mina.ok("message.star", ["message": names["$message"] ?? .null])
+        } else if ["reminder.list", "reminder.cancel"].contains(call.method) {
+            let made = try mina.ok(
+                "reminder.create", ["channel": "general", "at": 1_795_200_000_000])
+            names["$reminder"] = made["id"]
         } else if call.method == "dm.list" {
             try mina.ok("dm.open", ["members": ["Joon"]])
         } else if call.method == "member.status" {

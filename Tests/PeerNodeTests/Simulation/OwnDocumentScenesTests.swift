@@ -37,6 +37,13 @@ import WorkspaceTestKit
         _ = ada.ask("ui.pref.set", ["setting": key, "value": .string(Self.word)])
         #expect(ada.ask("read.mark", ["channel": "general"])?["unread"] == 0)
         _ = ada.ask("channel.notify", ["channel": "general", "level": "none"])
+        let said = ada.ask("message.history", ["channel": "general"])?["items"]?[0]
+        let message = try #require(said?["id"])
+        #expect(ada.ask("message.star", ["message": message])?["starred_at"] != nil)
+        let reminder: JSONValue = [
+            "channel": "general", "at": 4_000_000_000_000, "text": .string(Self.word),
+        ]
+        #expect(ada.ask("reminder.create", reminder)?["state"] == "waiting")
         world.run(for: 60_000)
         // The two are never there at once.
         ada.crash()
@@ -46,6 +53,12 @@ import WorkspaceTestKit
         #expect(phone.ask("unread.get")?["items"] == [])
         let general = phone.ask("channel.get", ["channel": "general"])
         #expect(general?["notify"] == "none")
+        let starred = phone.ask("message.list", ["starred": true])?["items"]
+        #expect(starred?[0]?["id"] == message)
+        let reminders = phone.ask("reminder.list")?["items"]
+        #expect(reminders?[0]?["text"] == .string(Self.word))
+        #expect(relay.ask("message.list", ["starred": true])?["items"] == [])
+        #expect(relay.ask("reminder.list")?["items"] == [])
         #expect(Scenes.digest(of: phone) == Scenes.digest(of: relay))
         _ = phone.ask("ui.pref.set", ["setting": key, "value": "other"])
         world.run(for: 60_000)

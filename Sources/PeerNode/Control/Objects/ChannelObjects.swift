@@ -146,6 +146,8 @@ public struct MessageObject: ControlObject {
     public var mentionsChannel = false
     /// Whether it is pinned.
     public var isPinned = false
+    /// When the caller starred it, milliseconds since 1970; `nil` where they did not.
+    public var starredAt: Int64?
     /// Whether the caller wrote it.
     public var isSelf = false
     /// Whether a program wrote it for somebody.
@@ -178,8 +180,8 @@ public struct MessageObject: ControlObject {
         return 4_096 + AnswerRoom.bytes(of: text ?? "") + signs + 40 * mentions.count + place
     }
 
-    /// All fields; files are empty until they are built, and `doubtful_time` is there only where
-    /// it is true.
+    /// All fields; files are empty until they are built, `doubtful_time` is there only where it is
+    /// true, and `starred_at` only where the caller has starred the message.
     public var json: JSONValue {
         var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
@@ -195,6 +197,7 @@ public struct MessageObject: ControlObject {
             "holders": .integer(holders), "version": JSONValue(orNull: version),
         ]
         if isTimeDoubtful { fields.append("doubtful_time", true) }
+        if let starredAt { fields.append("starred_at", .integer(starredAt)) }
         return .object(fields)
     }
 }

@@ -48,6 +48,7 @@ extension NodeCore {
         judgingDue.map { deadlines.append($0) }
         if search.quietAfter > time.monotonic { deadlines.append(search.quietAfter) }
         nextMarker.map { deadlines.append($0) }
+        nextReminder.map { deadlines.append($0) }
         deadlines += presenceDeadlines
         network.ownHistory.nextDeadline.map { deadlines.append($0) }
         if network.announces, mayLink, !network.registry.isSuspended,

@@ -245,6 +245,7 @@ final class NodeCore {
         if try redactLateWords() { try settleRedactions() }
         try hearOwed()
         try showNotices()
+        try tellReminders()
         try tellProfileEdits()
         try askForPayloadsEverywhere()
         try askForDamaged()
@@ -434,6 +435,7 @@ final class NodeCore {
         try loadAuthority(of: workspace)
         try finishLoading(workspace)
         try reviewPresence(of: workspace)
+        try reviewReminders(of: workspace)
     }
 
     /// Takes the authority document as it is stored, without what does not give its id any more.

@@ -22,6 +22,8 @@ enum EventType: Int64, CaseIterable {
     case messageRefused = 21
     case messageRestored = 22
     case readChanged = 23
+    case starChanged = 24
+    case reminderDue = 25
     case messageDeleted = 29
     case messageEdited = 80
     case reactionAdded = 81
@@ -74,6 +76,8 @@ enum EventType: Int64, CaseIterable {
         case .messageRefused: "message.refused"
         case .messageRestored: "message.restored"
         case .readChanged: "read.changed"
+        case .starChanged: "star.changed"
+        case .reminderDue: "reminder.due"
         case .messageEdited: "message.edited"
         case .reactionAdded: "reaction.added"
         case .reactionRemoved: "reaction.removed"
@@ -215,6 +219,11 @@ extension NodeCore {
         case .readChanged:
             let data = try readData(event, workspace)
             return data.isNull ? goneReadingData(event, workspace) : data
+        case .starChanged: return try starData(event, workspace)
+        case .reminderDue:
+            return try event.arrival.flatMap { (arrival) throws(StorageError) in
+                try reminder(arrival: arrival)
+            }?.json ?? .null
         case .reactionAdded, .reactionRemoved:
             return try reactionData(event, workspace)
         case .messageDeleted:

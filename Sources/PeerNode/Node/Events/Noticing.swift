@@ -239,7 +239,7 @@ extension NodeCore {
     }
 
     /// What is run for each notice, on this node alone; `nil` while there is none.
-    private func noticeCommand() throws(StorageError) -> String? {
+    func noticeCommand() throws(StorageError) -> String? {
         guard let home, let sealed = try store.registry.value(Self.commandName) else {
             return environment.notices.command
         }

@@ -110,6 +110,7 @@ extension NodeCore {
             return
         }
         try store.view.clearRegisters(of: number)
+        try store.registry.setValue(nil, of: ReminderTimes.Told.name(of: number))
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
         forgotten.removeAll { $0 == number }

@@ -34,6 +34,7 @@ extension NodeCore {
             let root = PrivateRoot(
                 subtype: .own, seats: [PrivateSeat(workspace.member, .owner)])
             guard try makePrivate(root, in: workspace) != nil else { return false }
+            try noteKnownKinds(of: workspace)
         }
         guard let first = workspace.ownDocuments.first?.id else { return false }
         guard let place = place(of: register, in: workspace), place.kind != .read else {
@@ -75,6 +76,10 @@ extension NodeCore {
         case .mute(let conversation, _): place(.mute, conversation, in: workspace)
         case .level(let conversation, _): place(.level, conversation, in: workspace)
         case .preference(let name, _): place(ofPreference: name, in: workspace)
+        case .star(let message, _):
+            .init(workspace: workspace.number, kind: .star, subject: message.bytes)
+        case .reminder(let name, _):
+            .init(workspace: workspace.number, kind: .reminder, subject: name.bytes)
         }
     }
 
@@ -122,9 +127,34 @@ extension NodeCore {
             return try foldMarker(row, name, key, frontier, in: workspace, from: source)
         }
         try write()
-        guard try store.view.fold(row, of: stored, isValid: isValid) else { return }
-        if case .preference(PresenceChoice.setting, _) = register {
-            try reviewPresence(of: workspace)
+        let before = try store.view.register(row.place)
+        guard try foldWord(row, of: stored, isValid: isValid, in: workspace) else { return }
+        switch register {
+        case .preference(PresenceChoice.setting, _): try reviewPresence(of: workspace)
+        case .star(let message, _):
+            let after = try store.view.register(row.place)
+            guard (before?.key == nil) != (after?.key == nil) else { return }
+            try tellStar(message, in: workspace, isBackfill: source.isBackfill)
+        case .reminder: workspace.readMarks.reminders.isStale = true
+        case .read, .preference, .mute, .level: break
+        }
+    }
+
+    /// Takes over what a stored operation sets; of stars and reminders also what stands beside them.
+    @discardableResult
+    private func foldWord(
+        _ row: ViewStore.Register, of stored: StoredOperation, isValid: Bool,
+        in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        try store.view.fold(
+            row, in: stored.log.document, citing: stored.entry.dependencies.map(\.id),
+            isValid: isValid
+        ) { (word) throws(StorageError) in
+            guard word.place.kind == .star || word.place.kind == .reminder,
+                let stored = try store.operations.operation(word.arrival),
+                case .own(let register)? = try content(of: stored, in: workspace)
+            else { return nil }
+            return register.mark
         }
     }
 
@@ -155,10 +185,12 @@ extension NodeCore {
     ) throws(StorageError) {
         func read() throws(StorageError) -> [ViewStore.Register.Place: MessageKey] {
             var read: [ViewStore.Register.Place: MessageKey] = [:]
-            for row in try store.view.registers(of: workspace.number) { read[row.place] = row.key }
+            for row in try store.view.registers(of: workspace.number)
+            where row.place.kind == .read { read[row.place] = row.key }
             return read
         }
         let before = try read()
+        let starred = try stars(of: workspace)
         let frontiers = try store.view.frontiers(of: workspace.number)
         var rows: [(ViewStore.Register, OwnRegister, StoredOperation, isValid: Bool)] = []
         for document in workspace.ownDocuments {
@@ -178,10 +210,11 @@ extension NodeCore {
         }
         try write()
         try store.registry.setValue(nil, of: ViewStore.owedSettings(of: workspace.number))
+        try noteKnownKinds(of: workspace)
         try store.view.clearRegisters(of: workspace.number)
         for (row, register, stored, isValid) in rows {
             guard case .read(_, _, let frontier) = register else {
-                try store.view.fold(row, of: stored, isValid: isValid)
+                try foldWord(row, of: stored, isValid: isValid, in: workspace)
                 continue
             }
             guard isValid else { continue }
@@ -202,18 +235,35 @@ extension NodeCore {
         for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
         }
+        workspace.readMarks.reminders.isStale = true
+        for message in starred.symmetricDifference(try stars(of: workspace)).sorted() {
+            try tellStar(message, in: workspace, isBackfill: source.isBackfill)
+        }
     }
 
     /// Has the own documents folded from nothing where an earlier version left the store: it kept the
-    /// words that count alone.
+    /// words that count alone, or passed over what it did not know.
     func oweSettings(of workspace: Workspace) throws(StorageError) {
         let name = ViewStore.owedSettings(of: workspace.number)
-        guard try store.registry.value(name) != nil else { return }
+        let isOwed = try store.registry.value(name) != nil
+        let known = try store.registry.value(Self.knownKinds(of: workspace))
+        guard isOwed || known != Self.kindCount else { return }
         for document in workspace.ownDocuments {
             judgeLater(
                 document.id, isAnew: true, in: workspace,
                 from: .released(source: 0, isBackfill: true))
         }
+    }
+
+    /// What `meta` calls the note of how many kinds of registers a program knew that has folded all.
+    private static func knownKinds(of workspace: Workspace) -> String {
+        "own.kinds.\(workspace.number)"
+    }
+
+    private static let kindCount = [UInt8(ViewStore.Register.Kind.allCases.count)]
+
+    private func noteKnownKinds(of workspace: Workspace) throws(StorageError) {
+        try store.registry.setValue(Self.kindCount, of: Self.knownKinds(of: workspace))
     }
 
     // MARK: Reading
@@ -238,17 +288,5 @@ extension StoredOperation {
         guard key.timestamp.isIncredible(at: UInt64(max(seen, 0))) else { return key }
         let shown = HybridTimestamp(rawValue: UInt64(max(place.sort, 0)))
         return MessageKey(timestamp: min(key.timestamp, shown), idPrefix: .max)
-    }
-}
-
-extension ViewStore {
-    /// Takes over what a stored operation sets.
-    @discardableResult
-    fileprivate func fold(
-        _ row: Register, of stored: StoredOperation, isValid: Bool
-    ) throws(StorageError) -> Bool {
-        try fold(
-            row, in: stored.log.document, citing: stored.entry.dependencies.map(\.id),
-            isValid: isValid)
     }
 }

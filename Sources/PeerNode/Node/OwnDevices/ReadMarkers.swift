@@ -30,6 +30,8 @@ extension Workspace {
         var answered: Set<Int64> = []
         /// What messages that come are compared with, by document; made anew each turn.
         var lateLimits: [Int64: LateLimit?] = [:]
+        /// When the reminders are told of that stand beside the markers.
+        var reminders = ReminderTimes()
 
         /// Has a marker wait, or no longer.
         mutating func keep(_ mark: Pending?, of name: ConversationName) {

@@ -289,6 +289,7 @@ extension NodeCore {
         // What is deleted has no text any more, whatever else was said about it.
         if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
+        object.starredAt = try starredAt(row.key, in: workspace)
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number

@@ -1,0 +1,175 @@
+public import WorkspaceModel
+
+/// What the node core does for stars and reminders. Both are the caller's alone, on all of their
+/// devices.
+public protocol MarkCommands {
+    /// Stars a message, or takes the star back.
+    func star(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    /// The messages that the caller has starred and sees, those starred last first.
+    func starredMessages(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MessageObject>
+    /// Makes a reminder.
+    func remind(_ draft: ReminderDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<ReminderObject>
+    /// The reminders that are due, and those that wait, by their time.
+    func reminders(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ReminderObject>
+    /// Cancels the reminder `id`, or dismisses it where it is due. Answers with what it was.
+    func cancelReminder(_ id: String, _ scope: CallScope) throws(NodeError) -> ReminderObject
+}
+
+/// What a new reminder is made of.
+public struct ReminderDraft: Sendable {
+    /// What it is about.
+    public enum Subject: Sendable {
+        /// A message, `m_…`.
+        case message(String)
+        /// A channel or conversation.
+        case channel(ChannelReference)
+    }
+
+    /// What it is about.
+    public let subject: Subject
+    /// When it is due, milliseconds since 1970.
+    public let at: Int64
+    /// At most `Limits.reminderTextBytesMax` bytes; `nil` for none.
+    public let text: String?
+}
+
+extension Command {
+    /// Messages to come back to, and reminders.
+    static let markCommands = [
+        messageStar, messageUnstar, messageList, reminderCreate, reminderList, reminderCancel,
+    ]
+
+    private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
+
+    // MARK: Stars
+
+    private static let messageStar = starring(
+        "message.star", "message star", "Star a message, to find it again. Only you see that.",
+        isOn: true)
+
+    private static let messageUnstar = starring(
+        "message.unstar", "message unstar", "Remove your star from a message.", isOn: false)
+
+    private static func starring(
+        _ name: String, _ words: String, _ summary: String, isOn: Bool
+    ) -> Command {
+        let message = Parameter.identifier("message", "Which message.", prefix: "m_")
+        return Command(
+            name,
+            line: CommandLineForm(
+                words, ["message"],
+                examples: ["\(words) m_01hx9t4c", "\(words) last --in general"]),
+            summary, parameters: [message.definition, inChannel.definition], result: "message",
+            shape: .message, effect: .signs, scope: .conversation,
+            failures: refusals + [.conflict, .tooMany], example: ["message": "m_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.star(given[message], isOn: isOn, context.scope(given)))
+            })
+    }
+
+    private static let messageList = {
+        let starred = Parameter.flag("starred", "The messages that you have starred.")
+        return Command(
+            "message.list",
+            line: CommandLineForm("message list", examples: ["message list --starred"]),
+            "List messages you starred, the latest star first.",
+            parameters: [starred.definition, limit.definition, cursor.definition],
+            result: "list of message", shape: .starredMessages, emptiness: "nothing starred",
+            effect: .reads, scope: .workspace, failures: [.notFound],
+            example: ["starred": true],
+            run: { (context, given) throws(NodeError) in
+                guard given[starred] else {
+                    throw NodeError(
+                        .badRequest, "which messages?",
+                        hint: "wsx-node message list --starred, or wsx-node log CHANNEL",
+                        reason: "control.bad_param",
+                        fields: [.init(name: "starred", reason: Misfit.missing.rawValue)])
+                }
+                return .reply(
+                    try context.node.starredMessages(PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    // MARK: Reminders
+
+    private static let reminderCreate = {
+        let message = Parameter.identifier("message", "The message to come back to.", prefix: "m_")
+            .optional()
+        let channel = Parameter.channel("channel", "The channel or conversation instead.")
+            .optional()
+        let at = Parameter.time("at", "When.").ahead()
+        let text = Parameter.text(
+            "text", "What to be reminded of.", bytes: 1...Limits.reminderTextBytesMax
+        ).optional()
+        // On the command line a time may be two words, and a text any number.
+        let about = Parameter.text(
+            "about", "A message, 'last' with --in, or a channel.",
+            bytes: ParameterShape.referenceBytes
+        ).optional().local()
+        let words = Parameter.text(
+            "when", "When, and then what to be reminded of.",
+            bytes: 1...Limits.messageTextBytesMax
+        ).messageText().optional().local()
+        return Command(
+            "reminder.create",
+            line: CommandLineForm(
+                "remind", ["about", "when"],
+                examples: [
+                    "remind m_01hx9t4c 2h", "remind last tomorrow 9:00 --in general",
+                    "remind general monday 9:00 'weekly notes'",
+                ], flow: .remind),
+            "Remind yourself of a message or a channel, on all your devices.",
+            parameters: [
+                about.definition, words.definition, message.definition, channel.definition,
+                at.definition, text.definition, inChannel.definition, key.definition,
+            ],
+            result: "reminder", shape: .reminder, effect: .signs, scope: .workspace,
+            failures: refusals + [.conflict, .tooMany, .keyReused],
+            example: ["channel": "general", "at": 1_795_200_000_000, "text": "weekly notes"],
+            run: { (context, given) throws(NodeError) in
+                let subject: ReminderDraft.Subject
+                switch (given[message], given[channel]) {
+                case (let message?, nil): subject = .message(message)
+                case (nil, let channel?): subject = .channel(channel)
+                default:
+                    throw NodeError(
+                        .badRequest, "a reminder is about one message or one channel",
+                        hint: "wsx-node help remind", reason: "control.bad_param",
+                        fields: [.init(name: "message", reason: Misfit.missing.rawValue)])
+                }
+                return .reply(
+                    try context.node.remind(
+                        ReminderDraft(subject: subject, at: given[at], text: given[text]),
+                        context.scope(creating: "reminder.create", given)))
+            })
+    }()
+
+    private static let reminderList = Command(
+        "reminder.list", line: CommandLineForm("remind list", examples: ["remind list"]),
+        "List your reminders. Those that are due come first.",
+        parameters: [limit.definition, cursor.definition], result: "list of reminder",
+        shape: .reminders, emptiness: "no reminders", effect: .reads, scope: .workspace,
+        failures: [.notFound],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.reminders(PageRequest(given), context.scope(given)))
+        })
+
+    private static let reminderCancel = {
+        let id = Parameter.identifier("id", "Which reminder.", prefix: "y_")
+        return Command(
+            "reminder.cancel",
+            line: CommandLineForm("remind cancel", ["id"], examples: ["remind cancel y_7k3qm2xa"]),
+            "Cancel a reminder, or dismiss one that is due, on all your devices.",
+            parameters: [id.definition], result: "reminder", shape: .reminder, effect: .signs,
+            scope: .workspace, failures: [.notFound, .forbidden],
+            example: ["id": "y_7k3qm2xa"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.cancelReminder(given[id], context.scope(given)))
+            })
+    }()
+}

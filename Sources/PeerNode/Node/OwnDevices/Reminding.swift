@@ -1,0 +1,138 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Telling of reminders: each device by itself, once, by an event and by a notice. That it was told
+/// stands in the store beside the event, so that a restart tells nothing twice.
+extension NodeCore {
+    /// When a reminder is due, on the monotonic clock.
+    var nextReminder: UInt64? {
+        guard home != nil, !lock.isLocked, mayWrite else { return nil }
+        let due = workspaces.values.compactMap { $0.readMarks.reminders.deadline(at: time) }.min()
+        // What cannot be written now must not keep the loop awake.
+        return due.map { max($0, network.fullDisk.until) }
+    }
+
+    /// Takes up which reminders of a workspace there are.
+    func reviewReminders(of workspace: Workspace) throws(StorageError) {
+        workspace.readMarks.reminders.take(
+            try reminderRows(of: workspace), try toldReminders(of: workspace))
+    }
+
+    /// Those that wait or are due.
+    func reminderRows(of workspace: Workspace) throws(StorageError) -> [ViewStore.Register] {
+        try store.view.keyedRegisters(
+            .reminder, of: workspace.number, limit: Limits.ownMarksReadMax)
+    }
+
+    private func toldReminders(
+        of workspace: Workspace
+    ) throws(StorageError) -> ReminderTimes.Told {
+        ReminderTimes.Told(
+            try store.registry.value(ReminderTimes.Told.name(of: workspace.number)) ?? [])
+    }
+
+    /// Tells of the reminders that are due.
+    func tellReminders() throws(StorageError) {
+        guard home != nil, !lock.isLocked, !isBuilding, mayTidy else { return }
+        let wall = time.wall
+        let due = workspaces.values.filter { $0.readMarks.reminders.wantsLook(at: wall) }
+        for workspace in due.sorted(by: { $0.number < $1.number }) {
+            if workspace.readMarks.reminders.isStale { try reviewReminders(of: workspace) }
+            guard workspace.readMarks.reminders.wantsLook(at: wall),
+                !workspace.readMarks.reminders.waits(at: time)
+            else { continue }
+            try tellReminders(of: workspace)
+        }
+    }
+
+    private func tellReminders(of workspace: Workspace) throws(StorageError) {
+        let rows = try reminderRows(of: workspace)
+        var told = try toldReminders(of: workspace)
+        let due = rows.filter { told.pending($0).map { $0 <= time.wall } ?? false }
+            .sorted { ($0.due ?? 0, $0.id) < ($1.due ?? 0, $1.id) }
+        try write()
+        let command = try noticeCommand()
+        for row in due {
+            told.note(row)
+            // What cannot be opened says nothing.
+            guard let object = try reminder(arrival: row.arrival) else { continue }
+            let isOld = time.wall - (row.due ?? 0) > Limits.reminderNewsMilliseconds
+            try record(
+                .reminderDue, workspace: workspace,
+                document: workspace.channelIndex.place(of: object.channel).map {
+                    workspace.channelIndex.all[$0].number
+                }, arrival: row.arrival, isBackfill: isOld)
+            if let command, !isOld {
+                effects.append(.notify(notice(command, object, in: workspace)))
+            }
+        }
+        told.keep(rows)
+        try store.registry.setValue(
+            told.bytes, of: ReminderTimes.Told.name(of: workspace.number))
+        workspace.readMarks.reminders.take(rows, told)
+    }
+
+    private func notice(
+        _ command: String, _ reminder: ReminderObject, in workspace: Workspace
+    ) -> Notice {
+        let author = reminder.preview?.author.name ?? workspace.displayName(of: workspace.member)
+        let pairs = [
+            ("WSX_EVENT_TYPE", EventType.reminderDue.word), ("WSX_REMINDER", reminder.id),
+            ("WSX_CHANNEL", reminder.channel), ("WSX_CHANNEL_NAME", reminder.channelName ?? ""),
+            ("WSX_MESSAGE", reminder.message ?? ""),
+            ("WSX_TEXT", reminder.text ?? reminder.preview?.text ?? ""), ("WSX_AUTHOR", author),
+            ("WSX_WORKSPACE", reminder.workspace), ("WSX_WORKSPACE_NAME", workspace.displayName),
+            ("WSX_NODE_SOCKET", environment.socket), ("WSX_BOT", "notify"),
+            ("WSX_AUTHOR_BOT", ""),
+        ]
+        return Notice(
+            command: command, input: Array((reminder.json.text + "\n").utf8),
+            variables: pairs.map { Notice.Variable(name: $0.0, value: Self.variable($0.1)) })
+    }
+
+    // MARK: What they say
+
+    /// A reminder as a stored operation made it, with what became of it; `nil` where the operation
+    /// makes none, or cannot be opened.
+    func reminder(arrival: Int64) throws(StorageError) -> ReminderObject? {
+        guard let stored = try store.operations.operation(arrival),
+            let number = store.operations.document(numbered: stored.document)?.workspace,
+            let workspace = workspaces[number],
+            case .own(let register)? = try content(of: stored, in: workspace),
+            case .reminder(let name, let reminder?) = register
+        else { return nil }
+        var object = ReminderObject(
+            id: PublicID.reminder(name), workspace: PublicID.workspace(workspace.id),
+            channel: PublicID.conversation(reminder.conversation.bytes),
+            at: Int64(clamping: reminder.due),
+            createdAt: Int64(stored.entry.timestamp.milliseconds))
+        object.text = reminder.text
+        object.message = reminder.message.map(PublicID.message)
+        let counting = try place(of: register, in: workspace).flatMap {
+            (place) throws(StorageError) in try store.view.register(place)
+        }
+        if counting?.arrival != arrival {
+            object.state = .cancelled
+        } else if reminder.due <= time.wall {
+            object.state = .due
+        }
+        guard let index = workspace.channelIndex.place(of: object.channel) else { return object }
+        let channel = workspace.channelIndex.all[index]
+        object.channelName = workspace.shownName(of: channel)
+        if let message = reminder.message, let row = try store.view.message(message),
+            channel.contains(document: row.document)
+        {
+            object.preview = try preview(of: message, in: workspace)
+        }
+        return object
+    }
+}
+
+extension PublicID {
+    static func reminder(_ name: ReminderName) -> String { "y_" + Base32.encode(name.bytes) }
+
+    /// The reminder that `text` names, or `nil` for anything else.
+    static func reminderName(_ text: String) -> ReminderName? {
+        bytes(text, prefix: "y_").flatMap { ReminderName(untrusted: $0) }
+    }
+}
