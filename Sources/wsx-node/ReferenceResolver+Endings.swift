@@ -63,6 +63,7 @@ extension ReferenceResolver {
             case "m": ("message", "add --in CHANNEL, or give the id from its beginning")
             case "i": ("invite", "wsx-node invite list")
             case "r": ("request", "wsx-node request list")
+            case "y": ("reminder", "wsx-node remind list")
             default: ("device", "wsx-node peer list")
             }
         return .notFound(what, text, field: parameter.name, hint: hint)

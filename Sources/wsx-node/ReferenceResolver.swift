@@ -147,6 +147,7 @@ struct ReferenceResolver {
         case "r": ("join.requests", [:])
         case "d": ("peer.list", [:])
         case "u": ("member.list", [:])
+        case "y": ("reminder.list", [:])
         default: nil
         }
     }

@@ -177,8 +177,10 @@ extension Rendering {
     private func marks(_ message: JSONValue) -> String {
         let isEdited =
             message["edited_at"]?.integerValue != nil && message["deleted"]?.isNull != false
+        let isStarred = message["starred_at"]?.integerValue != nil
         return (isEdited ? " (edited)" : "")
             + (message["pinned"] == true ? " (pinned)" : "")
+            + (isStarred ? " (starred)" : "")
             + (message["state"] == "refused" ? " (refused)" : "")
             + (message["doubtful_time"] == true ? " (clock wrong)" : "")
     }

@@ -76,6 +76,11 @@ struct Rendering {
             return messages([result], lastDay: &lastDay, namesChannel: false)
         case .sentMessage: return sent(result)
         case .hits: return hits(result)
+        case .starredMessages, .reminders:
+            let items = result["items"]?.arrayValue ?? []
+            if items.isEmpty { return nothing(of: method) ?? "" }
+            return shape == .reminders ? reminders(items) : starred(items)
+        case .reminder: return reminder(result)
         case .madeInvite where !isPlain: return flowed(invite(result))
         case .deletedChannel where !isPlain:
             return flowed("deleted \(shown(result["id"]))  #\(shown(result["name"]))\n")

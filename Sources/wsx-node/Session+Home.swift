@@ -56,6 +56,7 @@ extension Session {
             screen.add([homeLine("note  \(people) asking to join")])
         }
         screen.add(newDevices(given, &client))
+        screen.add(dueReminders(given, &client))
         screen.add(backupReminder(home))
         screen.add(warnings(status))
         let step = requests > 0 ? "wsx-node request list" : homeStep(status, home, peers)

@@ -129,6 +129,7 @@ extension Session {
         // The file is here, and whoever lost a home has no daemon.
         case .verifyBackup: return try useBackup(command)
         case .doctor: return try doctor(command)
+        case .remind: return try remind(command)
         case .invite: return try invite(command)
         case .showMessages: return try showMessages(command)
         case .search: return try search(command)
@@ -152,7 +153,7 @@ extension Session {
         let result = labelled(
             try client.call(command.name, parameters), of: command.name, &client)
         var rendering = rendering
-        if command.shape == .unread, !globals.json,
+        if command.shape == .unread || command.shape == .starredMessages, !globals.json,
             !globals.plain, result["items"]?.arrayValue?.isEmpty != true
         {
             _ = try? readNames(&client, into: &rendering.channelNames)

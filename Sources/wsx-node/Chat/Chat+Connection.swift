@@ -7,7 +7,7 @@ extension Chat {
     static let eventTypes =
         ["message.*", "reaction.*", "mention.received", "channel.*", "member.*"]
         + ["workspace.removed", "workspace.deleted", "request.created", "device.*"]
-        + ["peer.connected", "sync.caught_up", "session.locked"]
+        + ["peer.connected", "sync.caught_up", "session.locked", "reminder.due"]
 
     /// Whether the daemon may serve later what it does not serve now.
     static func isAway(_ error: NodeError) -> Bool {

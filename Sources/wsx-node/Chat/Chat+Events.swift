@@ -55,6 +55,7 @@ extension Chat {
         case "workspace.removed", "workspace.deleted":
             remark("── you are no longer in this workspace; you can still read what was said ──")
         case "request.created": tellRequest(event)
+        case "reminder.due": tellReminder(event)
         case "device.added", "member.key_changed": tellDevice(event)
         case "device.renamed": tellDeviceName(event["data"])
         case _ where Rendering.isHappening(event): tellHappening(event)

@@ -7,6 +7,13 @@ enum ChatAction: Equatable {
     case pin(String)
     case unpin(String)
     case pins
+    case star(String)
+    case unstar(String)
+    case stars
+    /// A message or `here`, and when and of what.
+    case remind(String, String)
+    case reminders
+    case dismiss
     case topic(String)
     case list
     case direct(name: String, text: String)
@@ -25,6 +32,15 @@ enum ChatAction: Equatable {
         case ("pin", false): self = .pin(given)
         case ("unpin", false): self = .unpin(given)
         case ("pins", _): self = .pins
+        case ("star", false): self = .star(given)
+        case ("unstar", false): self = .unstar(given)
+        case ("stars", _): self = .stars
+        case ("remind", false):
+            let (about, words) = ChatLine.parted(given)
+            guard !words.isEmpty else { return nil }
+            self = .remind(about, words)
+        case ("reminders", _): self = .reminders
+        case ("dismiss", _): self = .dismiss
         case ("topic", _): self = .topic(given)
         case ("list", _): self = .list
         case ("msg", false):
@@ -55,6 +71,12 @@ extension Chat {
         case .unpin(let message):
             _ = try call("message.unpin", ["message": .string(try room.message(message))])
         case .pins: try show("message.history", ["channel": here, "pinned": true])
+        case .star(let message): try setStar(message, isOn: true)
+        case .unstar(let message): try setStar(message, isOn: false)
+        case .stars: try tellStars()
+        case .remind(let about, let words): try remind(about, words)
+        case .reminders: try show("reminder.list", [:])
+        case .dismiss: try dismissReminders()
         case .topic(""):
             let topic = try call("channel.get", ["channel": here])["topic"]?.stringValue
             remark(topic.map { "topic: \(sanitised($0))" } ?? "there is no topic")

@@ -18,6 +18,9 @@ import WorkspaceModel
         ("/msg Joon hi there", .more(.direct(name: "@Joon", text: "hi there"))),
         ("/mute 2h", .more(.mute(7_200_000))), ("/mute", .more(.mute(nil))),
         ("/away", .more(.away(nil))), ("/topic", .more(.topic(""))), ("/next", .more(.next)),
+        ("/star last", .more(.star("last"))), ("/unstar 2", .more(.unstar("2"))),
+        ("/stars", .more(.stars)), ("/reminders", .more(.reminders)), ("/dismiss", .more(.dismiss)),
+        ("/remind last tomorrow 9:00 hi", .more(.remind("last", "tomorrow 9:00 hi"))),
         ("/delete 2", .delete("2")), ("/edit two\nlines", .edit("two\nlines")),
     ])
     func `means what is said, or a command`(_ row: (line: String, meaning: ChatLine)) {
@@ -25,7 +28,8 @@ import WorkspaceModel
     }
 
     @Test(arguments: [
-        (line: "/joim #a", says: "did you mean /join?"), ("/whois waves", "/help lists them."),
+        (line: "/remind last", says: "usage: /remind MSG WHEN"),
+        ("/joim #a", "did you mean /join?"), ("/whois waves", "/help lists them."),
         ("/join", "usage: /join #CHANNEL"), ("/react last", "usage: /react MSG EMOJI"),
         ("/thread", "usage: /thread MSG [TEXT]"), ("/edit", "usage: /edit TEXT"), ("/", "/help"),
     ])

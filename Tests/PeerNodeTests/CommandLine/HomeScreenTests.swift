@@ -20,7 +20,7 @@ import WorkspaceModel
         #expect(io.output.contains("  #general  2 new  nothing yet\n"))
         #expect(io.output.hasSuffix("next: wsx-node unread\n"))
         #expect(
-            io.node?.asked == ["status", "home", "peers", "devices 100"],
+            io.node?.asked == ["status", "home", "peers", "devices 100", "reminders 100"],
             "one call for all of the home")
     }
 

@@ -1,0 +1,71 @@
+import PeerNode
+import WorkspaceModel
+
+/// Stars and reminders in a conversation.
+extension Chat {
+    func setStar(_ message: String, isOn: Bool) throws(NodeError) {
+        let given: JSONObject = ["message": .string(try room.message(message))]
+        if isOn {
+            _ = try call("message.star", given)
+        } else {
+            _ = try call("message.unstar", given)
+        }
+        remark(isOn ? "starred; /stars shows them" : "no longer starred")
+    }
+
+    func tellStars() throws(NodeError) {
+        let answer = try call("message.list", ["starred": true])
+        var rendering = rendering
+        asking { client in
+            let home = workspaceID.map { JSONValue.string($0) }
+            _ = try? session.readNames(home: home, &client, into: &rendering.channelNames)
+        }
+        print(rendering.text(answer, of: "message.list"))
+    }
+
+    /// - Parameters:
+    ///   - about: a message as help explains it, or `here` for the conversation.
+    ///   - words: when, and what to be reminded of.
+    func remind(_ about: String, _ words: String) throws(NodeError) {
+        let (now, zone) = (io.now, io.zoneMinutes)
+        func time(_ text: String) -> Int64? {
+            TimeText.milliseconds(text, ahead: true, now: now, zone: zone)
+        }
+        let (when, text) = Session.parted(words) { time($0) != nil }
+        guard let at = time(when) else {
+            throw .usage(
+                "\(NodeError.quoted(when)) is not a time",
+                hint: "for example 2h, 9:00, or tomorrow 9:00")
+        }
+        var given: JSONObject = ["at": .integer(at)]
+        if about == "here" {
+            given["channel"] = .string(room.id)
+        } else {
+            given["message"] = .string(try room.message(about))
+        }
+        if !text.isEmpty { given["text"] = .string(text) }
+        print(rendering.text(try call("reminder.create", given), of: "reminder.create"))
+    }
+
+    /// Dismisses all that are due.
+    func dismissReminders() throws(NodeError) {
+        let page = try call("reminder.list", ["limit": 1_000])
+        let due = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "due" }
+        for reminder in due { _ = try call("reminder.cancel", ["id": reminder["id"] ?? .null]) }
+        remark(due.isEmpty ? "no reminder is due" : "dismissed \(due.count)")
+    }
+
+    /// One line about a reminder whose time has come, and what it is about.
+    func tellReminder(_ event: JSONValue) {
+        guard hasReader, event["backfill"] != true, let data = event["data"], !data.isNull,
+            data["state"] == "due"
+        else { return }
+        remark("── reminder: \(excerpt(rendering.reminderText(data), columns: 60)) ──")
+        var place = rendering.fitting(rendering.shown(data["channel_name"]))
+        if data["text"]?.isNull == false, let preview = data["preview"], !preview.isNull {
+            let text = preview["text"]?.stringValue.map { excerpt($0) } ?? "(deleted)"
+            place += ", \(rendering.person(preview["author"])): \(text)"
+        }
+        remark("   in \(place); /dismiss when done")
+    }
+}

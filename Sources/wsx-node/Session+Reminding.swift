@@ -1,0 +1,53 @@
+import PeerNode
+import WorkspaceModel
+
+/// `remind`: what it is about, when, and of what, in as many words as people like.
+extension Session {
+    func remind(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        session.scan.values = Self.reminding(scan.values) { isTime($0) }
+        return try session.callAndPrint(command, try session.parameters(for: command))
+    }
+
+    private func isTime(_ text: String) -> Bool {
+        TimeText.milliseconds(text, ahead: true, now: io.now, zone: io.zoneMinutes) != nil
+    }
+
+    /// What was typed, as the method takes it.
+    ///
+    /// - Parameter isTime: whether a text is a point in time.
+    static func reminding(_ typed: JSONObject, isTime: (String) -> Bool) -> JSONObject {
+        var values = typed
+        (values["about"], values["when"]) = (nil, nil)
+        if let about = typed["about"]?.stringValue {
+            // A channel may be called like the end of an id, so only the beginning of one will do.
+            let isMessage = about == "last" || about.hasPrefix("m_")
+            values[isMessage ? "message" : "channel"] = .string(about)
+        }
+        if let words = typed["when"]?.stringValue {
+            let (time, text) = parted(words, isTime: isTime)
+            values["at"] = .string(time)
+            if !text.isEmpty { values["text"] = .string(text) }
+        }
+        return values
+    }
+
+    /// A time, which may be two words as in `tomorrow 9:00`, and what follows it.
+    static func parted(
+        _ words: String, isTime: (String) -> Bool
+    ) -> (time: String, text: String) {
+        let (first, rest) = ChatLine.parted(words)
+        let (second, text) = ChatLine.parted(rest)
+        let both = "\(first) \(second)"
+        return !second.isEmpty && isTime(both) ? (both, text) : (first, rest)
+    }
+
+    /// How many reminders are due, for the first screen.
+    func dueReminders(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
+        let page = try? client.call("reminder.list", given)
+        let count = (page?["items"]?.arrayValue ?? []).count { $0["state"] == "due" }
+        guard count > 0 else { return [] }
+        let command = rendering.hints.text("wsx-node remind list")
+        return [homeLine("note  \(count) reminder\(count == 1 ? " is" : "s are") due: \(command)")]
+    }
+}
