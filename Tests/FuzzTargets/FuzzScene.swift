@@ -45,9 +45,9 @@ struct FuzzScene: Sendable {
         _ = ada.call("message.delete", ["message": gone["id"] ?? .null])
         invite = try ada.ok("invite.create")["link"]?.stringValue ?? ""
         bench.advance(5_000)
-        guard let core = node.host?.core, let home = core.home,
-            let workspace = try core.selectedWorkspace(), let key = workspace.currentKey,
-            let shown = core.localIdentity, let discovery = workspace.discovery.last,
+        guard let core = node.host?.core, let home = core.session.home,
+            let workspace = try core.queries.selectedWorkspace(), let key = workspace.currentKey,
+            let shown = core.links.localIdentity, let discovery = workspace.discovery.last,
             let channel = workspace.channels.values.first(where: { $0.name == "general" }),
             let grant = workspace.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member)
@@ -76,17 +76,18 @@ struct FuzzScene: Sendable {
     private static func runs(
         of core: NodeCore, in workspace: Workspace
     ) throws -> [(tip: LogTip, run: OperationRun)] {
-        let last = core.store.operations.arrival
+        let last = core.turn.store.operations.arrival
         var found: [(tip: LogTip, run: OperationRun)] = []
         for arrival in 1...max(last, 1) {
-            guard let stored = try core.store.operations.operation(arrival) else { continue }
+            guard let stored = try core.turn.store.operations.operation(arrival) else { continue }
             let place = stored.place
             let tip = LogTip(
                 log: stored.log, sequence: place.sequence, id: Identifier16(prefixOf: place.link.id)
             )
             let run = OperationRun(
                 log: stored.log, firstSequence: place.sequence,
-                previous: try core.store.operations.previous(of: place), entries: [stored.entry])
+                previous: try core.turn.store.operations.previous(of: place),
+                entries: [stored.entry])
             found.append((tip, run))
         }
         return found

@@ -136,7 +136,7 @@ import WorkspaceModel
 
     @Test(arguments: [
         (line: ["general", "someday"], says: "cannot be 'someday'"),
-        (["general"], "'at' is missing"), (["general", "a while ago"], "cannot be 'a'"),
+        (["general"], "is missing"), (["general", "a while ago"], "cannot be 'a'"),
     ])
     func `need a time`(_ row: (line: [String], says: String)) {
         let io = MemoryIO()

@@ -75,6 +75,25 @@ import Testing
         #expect(rooms.arrows.count == 3)
     }
 
+    @Test func `are named by whoever asks the core for one`() throws {
+        let rooms = try HouseRooms(
+            [
+                Self.file(
+                    "Core/Core.swift", "final class Core {",
+                    "    private(set) lazy var links = Links(self)", "}"),
+                Self.file("Links/Links.swift", "final class Links {", "}"),
+                Self.file(
+                    "Log/Log.swift", "final class Log {",
+                    "    func told() { core.links.tell(links.count) }", "}"),
+                Self.file("Keys/Keys.swift", "final class Keys {", "    let links: [Int]", "}"),
+            ], under: "S")
+        #expect(
+            Set(rooms.arrows.keys) == [
+                HouseRooms.Arrow(from: "Core", to: "Links"),
+                HouseRooms.Arrow(from: "Log", to: "Links"),
+            ])
+    }
+
     @Test func `have fields that are stored, and files that call each other`() throws {
         let rooms = try HouseRooms(
             [

@@ -37,20 +37,31 @@ struct HouseRooms: Sendable {
     private var texts: [String: String] = [:]
     /// By type, the folders that declare it for others.
     private var homes: [String: Set<String>] = [:]
+    /// By what the core calls it, the type of a room: who asks `core.links` names that type.
+    private var rooms: [String: String] = [:]
 
     /// - Parameter root: a folder; its folders are named by what stands behind it.
     init(_ files: [SourceTree.File], under root: String) throws {
         func folder(_ file: SourceTree.File) -> String {
             String(file.folder.dropFirst(root.count + 1))
         }
+        let made = try NSRegularExpression(pattern: #"lazy var (\w+) = [A-Z]\w*\(self\)"#)
+        let type = try NSRegularExpression(pattern: #"lazy var \w+ = ([A-Z]\w*)\(self\)"#)
         for file in files {
             texts[file.path] = file.code.joined(separator: "\n")
             read(file, in: folder(file))
+            for line in file.code {
+                guard let name = Self.words(made, in: line).first else { continue }
+                rooms[name] = Self.words(type, in: line).first
+            }
         }
         let name = try NSRegularExpression(pattern: #"\b[A-Z]\w+"#)
+        let room = try NSRegularExpression(pattern: #"\bcore\.([a-z]\w*)\b"#)
         for file in files {
             let here = folder(file)
-            for word in Self.words(name, in: texts[file.path] ?? "") {
+            let text = texts[file.path] ?? ""
+            let asked = Self.words(room, in: text).compactMap { rooms[$0] }
+            for word in Self.words(name, in: text).union(asked) {
                 // What two folders call the same is nobody's in particular.
                 guard let home = homes[word], home.count == 1, let there = home.first,
                     there != here

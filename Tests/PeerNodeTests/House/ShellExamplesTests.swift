@@ -34,7 +34,7 @@ import WorkspaceTestKit
         _ = io.run("events", "--as", "bot", "--exec", "x", "--count", "1")
         var notice: [String: String] = ["WSX_MESSAGE": "m_1", "WSX_CHANNEL": "c_general0"]
         for name in ["WSX_TEXT", "WSX_AUTHOR", "WSX_CHANNEL_NAME", "WSX_WORKSPACE_NAME"] {
-            notice[name] = NodeCore.variable(text)
+            notice[name] = PeerNode.Events.variable(text)
         }
         return [bot, notice]
     }

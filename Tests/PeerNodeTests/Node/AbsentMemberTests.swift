@@ -98,12 +98,12 @@ import WorkspaceTestKit
         let core = try #require(node.host?.core)
         let number = try node.workspace().number
         var runs: [OperationRun] = []
-        try core.store.operations.forEachOperation(in: document, of: number) {
+        try core.turn.store.operations.forEachOperation(in: document, of: number) {
             (stored) throws(StorageError) in
             runs.append(
                 OperationRun(
                     log: stored.log, firstSequence: stored.place.sequence,
-                    previous: try core.store.operations.previous(of: stored.place),
+                    previous: try core.turn.store.operations.previous(of: stored.place),
                     entries: [stored.entry]))
         }
         return runs

@@ -10,8 +10,8 @@ extension NodeCore {
     func acceptAtOnce(
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
-        let outcome = try accept(run, in: workspace, from: source)
-        repeat { try acceptReleased() } while !released.isEmpty
+        let outcome = try log.accept(run, in: workspace, from: source)
+        repeat { try log.acceptReleased() } while !log.released.isEmpty
         return outcome
     }
 }

@@ -17,11 +17,11 @@ import WorkspaceTestKit
     }
 
     private func device(_ node: BenchNode) throws -> DeviceID {
-        try #require(node.host?.core.home).device
+        try #require(node.host?.core.session.home).device
     }
 
     private func record(of node: BenchNode, at other: BenchNode) throws -> AddressRecord? {
-        try #require(other.host?.core).network.book.record(of: device(node))
+        try #require(other.host?.core).links.network.book.record(of: device(node))
     }
 
     private func move(_ node: BenchNode, to address: String) {
@@ -67,7 +67,9 @@ import WorkspaceTestKit
     @Test func `are not signed again where they are a little ahead of the clock`() throws {
         let nodes = try team(3)
         for node in nodes.prefix(2) {
-            try node.inTurn { core, _ in try core.renewOwnRecord(after: core.time.wall + 250_000) }
+            try node.inTurn { core, _ in
+                try core.links.renewOwnRecord(after: core.turn.time.wall + 250_000)
+            }
         }
         bench.advance(1_000)
         let ahead = try nodes.map { try record(of: $0, at: $0) }

@@ -18,7 +18,7 @@ import WorkspaceTestKit
     }
 
     private static func network(_ node: BenchNode) throws -> NetworkState {
-        try #require(node.host?.core.network)
+        try #require(node.host?.core.links.network)
     }
 
     /// The first message of somebody who knows a secret of the node.
@@ -28,7 +28,7 @@ import WorkspaceTestKit
     ) throws -> [UInt8] {
         let random = SeededRandom(seed: seed)
         let candidate = try #require(
-            node.host?.core.pskCandidates().first {
+            node.host?.core.keys.pskCandidates().first {
                 $0.rank == rank && (workspace == nil || $0.share.workspace == workspace)
             })
         let (_, effects) = try PeerSession.dialling(
@@ -51,11 +51,11 @@ import WorkspaceTestKit
         #expect(closed.contains { $0 > 1_000_000 + places / 2 })
         let network = try Self.network(mina)
         #expect(network.links.isEmpty && network.anonymous.count == Limits.anonymousLinksMax)
-        #expect(mina.host?.core.tally.failedHandshakes["crowded"] == closed.count)
+        #expect(mina.host?.core.turn.tally.failedHandshakes["crowded"] == closed.count)
         bench.advance(5_001)
         let after = try Self.network(mina)
         #expect(after.anonymous.isEmpty && after.budget.halfOpenCount == 0)
-        #expect(mina.host?.core.tally.failedHandshakes["timeout"] == Limits.anonymousLinksMax)
+        #expect(mina.host?.core.turn.tally.failedHandshakes["timeout"] == Limits.anonymousLinksMax)
     }
 
     @Test func `are judged when the first message is whole, and then out of others' reach (N19)`()
@@ -153,15 +153,15 @@ import WorkspaceTestKit
         try mina.ok("invite.create")
         bench.advance(5_000)
         let core = try #require(mina.host?.core)
-        let ranks = core.pskCandidates().map(\.rank)
+        let ranks = core.keys.pskCandidates().map(\.rank)
         let ofWorkspace: [SecretRank] = [.newest, .older, .older]
         #expect(ranks == ofWorkspace + [.invite, .endedInvite, .endedInvite])
-        #expect(core.candidatesOfStrangers().count == ranks.count)
-        while core.network.budget.look(among: 3, now: core.time.monotonic) {}
-        #expect(core.candidatesOfStrangers().map(\.rank) == ofWorkspace)
+        #expect(core.keys.candidatesOfStrangers().count == ranks.count)
+        while core.links.network.budget.look(among: 3, now: core.turn.time.monotonic) {}
+        #expect(core.keys.candidatesOfStrangers().map(\.rank) == ofWorkspace)
         bench.advance(1)
         _ = mina.turn([])
-        #expect(core.candidatesOfStrangers().count == ranks.count)
+        #expect(core.keys.candidatesOfStrangers().count == ranks.count)
     }
 
     /// Whoever knows a secret is answered, and a former member knows one: so what answers cost has
@@ -206,7 +206,7 @@ import WorkspaceTestKit
         }
         let network = try Self.network(mina)
         #expect(Array(network.links.keys) == [member] && network.budget.halfOpenCount == 1)
-        #expect(mina.host?.core.tally.failedHandshakes["replayed"] == 999)
+        #expect(mina.host?.core.turn.tally.failedHandshakes["replayed"] == 999)
     }
 
     @Test func `that repeat are known as long as others are not very many`() {

@@ -51,20 +51,20 @@ import WorkspaceTestKit
     /// - Returns: how many operations each turn stored at Bob's node.
     private func bring(_ run: OperationRun) throws -> [Int] {
         let core = try #require(bob.host?.core)
-        let device = try #require(ada.host?.core.home).device
-        let link = try #require(core.network.ordered.first { $0.peer?.device == device })
+        let device = try #require(ada.host?.core.session.home).device
+        let link = try #require(core.links.network.ordered.first { $0.peer?.device == device })
         let sync = try #require(link.syncs[try bob.workspace().number])
         var counts: [Int] = []
-        var before = core.store.operations.count
+        var before = core.turn.store.operations.count
         core.beginTurn(at: bob.time)
-        try core.ingest([run], 0, of: sync, on: link)
+        try core.log.ingest([run], 0, of: sync, on: link)
         while true {
             _ = try core.endTurn()
-            try core.store.commit()
+            try core.turn.store.commit()
             core.didCommit()
-            counts.append(Int(core.store.operations.count - before))
-            before = core.store.operations.count
-            guard !core.network.backlogged.isEmpty else { return counts }
+            counts.append(Int(core.turn.store.operations.count - before))
+            before = core.turn.store.operations.count
+            guard !core.links.network.backlogged.isEmpty else { return counts }
             core.beginTurn(at: bob.time)
         }
     }

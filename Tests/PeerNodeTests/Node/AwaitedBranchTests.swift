@@ -47,7 +47,7 @@ import WorkspaceTestKit
 
     private func holds(_ operation: SignedOperation, _ node: BenchNode) throws -> Bool {
         let core = try #require(node.host?.core)
-        return try core.store.operations.find(
+        return try core.turn.store.operations.find(
             operation.reference, in: world.channel, of: node.workspace().number) != nil
     }
 
@@ -55,7 +55,7 @@ import WorkspaceTestKit
         let surplus = try bringAwaited()
         #expect(try holds(surplus, mina))
         #expect(try !holds(surplus, wim))
-        try mina.inTurn { core, _ in core.waiting.forget(source: 9) }
+        try mina.inTurn { core, _ in core.log.waiting.forget(source: 9) }
         #expect(try !holds(surplus, mina))
         #expect(try mina.shownTexts(in: "general") == wim.shownTexts(in: "general"))
         #expect(try world.kept(at: mina, of: log) == world.kept(at: wim, of: log))

@@ -9,7 +9,7 @@ extension BenchNode {
     /// The selected workspace as the core holds it.
     func workspace() throws -> Workspace {
         let core = try #require(host?.core)
-        return try #require(try core.selectedWorkspace())
+        return try #require(try core.queries.selectedWorkspace())
     }
 
     /// Lets the node write an authority operation for which this build has no command, in a turn
@@ -17,7 +17,7 @@ extension BenchNode {
     @discardableResult
     func author(_ payload: AuthorityPayload) throws -> OperationID {
         try inTurn { core, workspace in
-            try #require(try core.authorAuthority(in: workspace) { _ in payload })
+            try #require(try core.log.authorAuthority(in: workspace) { _ in payload })
         }
     }
 
@@ -25,7 +25,7 @@ extension BenchNode {
     func write(_ content: ContentPayload, to document: DocumentID) throws {
         try inTurn { core, workspace in
             _ = try #require(
-                try core.authorContent(content, to: document, in: workspace))
+                try core.log.authorContent(content, to: document, in: workspace))
         }
     }
 
@@ -33,7 +33,8 @@ extension BenchNode {
     func makeChannel(named name: String) throws {
         try inTurn { core, workspace in
             _ = try #require(
-                try core.makeChannel(named: name, topic: nil, description: nil, in: workspace))
+                try core.membership.makeChannel(
+                    named: name, topic: nil, description: nil, in: workspace))
         }
     }
 
@@ -42,8 +43,8 @@ extension BenchNode {
         let core = try #require(host?.core)
         core.beginTurn(at: time)
         let made = try body(core, try workspace())
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         core.didCommit()
         carryOut(effects)
         return made

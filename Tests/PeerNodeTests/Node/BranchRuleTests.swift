@@ -104,18 +104,19 @@ import WorkspaceTestKit
         for fork in forks.dropFirst(Limits.branchesMax) {
             var run = fork.run(in: world.channel)
             run.entries[0].signature = Signature([UInt8](repeating: 1, count: 64))
-            try core.store.begin()
+            try core.turn.store.begin()
             // With a look it would be a violation, and whoever brings it would be dropped.
             #expect(
                 try core.acceptAtOnce(
                     run, in: try world.nodes[0].workspace(),
                     from: .peer(
-                        author.host?.core.home?.device ?? .zero, source: 1, isBackfill: false))
+                        author.host?.core.session.home?.device ?? .zero, source: 1,
+                        isBackfill: false))
                     == .known)
-            try core.store.commit()
+            try core.turn.store.commit()
         }
         #expect(try world.branchCount(at: world.nodes[0], of: log) == before)
-        #expect(core.store.operations.count(inLog: log, core) == 1 + Limits.branchesMax)
+        #expect(core.turn.store.operations.count(inLog: log, core) == 1 + Limits.branchesMax)
     }
 
     @Test func `shows what it keeps, and no more`() throws {
@@ -150,7 +151,7 @@ import WorkspaceTestKit
         for node in [mina, wim] {
             #expect(try world.deletion(of: first, at: node) == nil)
             #expect(try node.log().count == 1 + Limits.branchesMax)
-            #expect(try #require(node.host?.core).store.operations.missingPayloadCount() == 0)
+            #expect(try #require(node.host?.core).turn.store.operations.missingPayloadCount() == 0)
         }
         #expect(try mina.shownTexts(in: "general") == wim.shownTexts(in: "general"))
         #expect(try !mina.shownTexts(in: "general").contains("-"))

@@ -45,7 +45,7 @@ import WorkspaceTestKit
 
         func isStored(_ operation: SignedOperation) throws -> Bool {
             let core = try #require(world.nodes[0].host?.core)
-            return try core.store.operations.find(
+            return try core.turn.store.operations.find(
                 operation.reference, in: world.channel,
                 of: try world.nodes[0].workspace().number) != nil
         }
@@ -58,9 +58,9 @@ import WorkspaceTestKit
         let log = try crowd.world.log(by: crowd.world.nodes[2])
         #expect(try crowd.world.branchCount(at: crowd.world.nodes[0], of: log) >= 100)
         let made = try crowd.run(100, behind: crowd.forks[0])
-        let before = core.tally.hashedEntries
+        let before = core.turn.tally.hashedEntries
         #expect(try crowd.world.bring(made, to: crowd.world.nodes[0]) == .stored(100))
-        #expect(core.tally.hashedEntries - before <= 2 * made.count)
+        #expect(core.turn.tally.hashedEntries - before <= 2 * made.count)
         #expect(try made.allSatisfy { try crowd.isStored($0) })
 
         var run = made[0].run(in: crowd.world.channel)
@@ -68,14 +68,14 @@ import WorkspaceTestKit
         run = OperationRun(
             log: run.log, firstSequence: run.firstSequence, previous: crowd.forks[1].id,
             entries: run.entries)
-        let again = core.tally.hashedEntries
-        try core.store.begin()
+        let again = core.turn.tally.hashedEntries
+        try core.turn.store.begin()
         let outcome = try core.acceptAtOnce(
             run, in: try crowd.world.nodes[0].workspace(),
             from: .peer(log.device, source: 1, isBackfill: false))
-        try core.store.commit()
+        try core.turn.store.commit()
         #expect(outcome == .rejected(.badSignature))
-        #expect(core.tally.hashedEntries - again <= 2 * made.count)
+        #expect(core.turn.tally.hashedEntries - again <= 2 * made.count)
     }
 
     /// What it goes on from may come later, though others of its place are here.
@@ -90,13 +90,13 @@ import WorkspaceTestKit
         )
         let next = try world.sign(by: world.nodes[2], behind: other)
         #expect(try world.bring([first, one], to: node) == .stored(2))
-        let before = core.tally.hashedEntries
+        let before = core.turn.tally.hashedEntries
         #expect(try world.bring(next, to: node) == .waiting)
-        #expect(core.tally.hashedEntries == before)
+        #expect(core.turn.tally.hashedEntries == before)
         #expect(try world.bring(other, to: node) == .stored(1))
         let log = try world.log(by: world.nodes[2])
-        let branches = core.store.operations.branches(of: log, in: try node.workspace().number)
+        let branches = core.turn.store.operations.branches(of: log, in: try node.workspace().number)
         #expect(branches.map(\.tipSequence).sorted() == [1, 2])
-        #expect(core.waiting.operationCount == 0)
+        #expect(core.log.waiting.operationCount == 0)
     }
 }

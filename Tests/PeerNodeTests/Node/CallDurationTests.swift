@@ -16,13 +16,13 @@ import WorkspaceTestKit
             _ = mina.call(method)
             host.didPerform(at: bench.time.monotonic + milliseconds)
         }
-        let before = host.core.tally.durations["channel"]?.totalMilliseconds ?? 0
+        let before = host.core.turn.tally.durations["channel"]?.totalMilliseconds ?? 0
         for time in [0, 1, 2, 40, 31_000] as [UInt64] { call("channel.list", after: time) }
         call("made.up", after: 1)
-        let known = try #require(host.core.tally.durations["channel"])
+        let known = try #require(host.core.turn.tally.durations["channel"])
         #expect(known.totalMilliseconds == before + 31_043)
         #expect(known.counts == [2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1])
-        #expect(host.core.tally.durations["made"] == nil)
+        #expect(host.core.turn.tally.durations["made"] == nil)
         let page = try mina.ok("node.metrics").text("text")
         #expect(page.contains("# TYPE wsx_rpc_seconds histogram\n"))
         let lines = page.split(separator: "\n").filter { $0.contains("group=\"channel\"") }
@@ -53,12 +53,12 @@ import WorkspaceTestKit
         let open = try #require(mina.host)
         open.didPerform(at: bench.time.monotonic)
         let groups = Set(Command.methods.map { $0.name.prefix { $0 != "." } }.map(String.init))
-        #expect(Set(open.core.tally.durations.keys).isSubset(of: groups.union(["unknown"])))
-        let count = open.core.tally.durations.count
+        #expect(Set(open.core.turn.tally.durations.keys).isSubset(of: groups.union(["unknown"])))
+        let count = open.core.turn.tally.durations.count
         mina.plant(.commitBefore(0), .full)
         _ = mina.call("channel.create", ["name": "plans"])
         open.didPerform(at: bench.time.monotonic)
-        #expect(open.core.tally.durations.count >= count)
+        #expect(open.core.turn.tally.durations.count >= count)
         withExtendedLifetime(host) {}
     }
 

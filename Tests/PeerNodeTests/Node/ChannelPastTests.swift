@@ -83,7 +83,7 @@ import WorkspaceTestKit
         var log = try ForgedLog(joon, incarnation: 78)
         let link = log.write(
             .setDocument(settings), knowing: try ForgedLog.heads(of: joon),
-            at: core.time.wall + 86_400_000)
+            at: core.turn.time.wall + 86_400_000)
         for node in nodes { try node.take([link.run(in: workspace.id)]) }
         bench.advance(5_000)
         try expect(["one", "two"], at: nodes)
@@ -99,8 +99,8 @@ import WorkspaceTestKit
         let joon = world.joon
         let core = try #require(joon.host?.core)
         let key = try #require(messages[1]["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.message(key))
-        let target = try #require(try core.store.operations.operation(row.position.arrival))
+        let row = try #require(try core.turn.store.view.message(key))
+        let target = try #require(try core.turn.store.operations.operation(row.position.arrival))
         let author = try joon.hostile()
         let draft = OperationDraft(
             kind: .redact, document: target.log.document, incarnation: 77, sequence: 0,
@@ -136,11 +136,11 @@ import WorkspaceTestKit
         let (mina, ada, wim, joon, bench) =
             (world.mina, world.ada, world.wim, world.joon, world.bench)
         for other in [mina, wim, joon] { bench.cut(other, ada) }
-        let before = try #require(joon.host?.core).store.operations.arrival
+        let before = try #require(joon.host?.core).turn.store.operations.arrival
         try joon.delete(messages[0])
         bench.advance(5_000)
         let stored = try #require(
-            try joon.host?.core.store.operations.operation(before + 1))
+            try joon.host?.core.turn.store.operations.operation(before + 1))
         #expect(stored.entry.kind == OperationKind.redact.rawValue)
         try setJoon("member")
         bench.advance(5_000)
@@ -148,11 +148,11 @@ import WorkspaceTestKit
         let core = try #require(wim.host?.core)
         let workspace = try wim.workspace()
         let branch = try #require(
-            core.store.operations.branches(in: workspace.id, of: workspace.number).last {
-                $0.log.device == core.home?.device
+            core.turn.store.operations.branches(in: workspace.id, of: workspace.number).last {
+                $0.log.device == core.session.home?.device
             })
         let run = try #require(
-            try core.store.operations.run(
+            try core.turn.store.operations.run(
                 of: branch.number, from: branch.tipSequence, through: branch.tipSequence,
                 byteCountMax: 1 << 20))
         try ada.take([run])

@@ -25,7 +25,7 @@ import WorkspaceTestKit
             .first { $0["text"] == .string(text) }
         let id = try #require(found).text("id")
         let key = try #require(PublicID.messageKey(id))
-        let row = try node.host?.core.store.view.message(key)
+        let row = try node.host?.core.turn.store.view.message(key)
         return try #require(row).position.arrival
     }
 
@@ -42,7 +42,7 @@ import WorkspaceTestKit
             let answer = try node.ok("node.check")
             #expect(answer["ok"] == true)
             #expect(answer["problem_count"] == 0)
-            #expect(try answer.number("operations") == node.host?.core.store.operations.count)
+            #expect(try answer.number("operations") == node.host?.core.turn.store.operations.count)
             #expect(try answer.number("rows") >= 202)
             #expect(answer["repaired"] == 0)
         }
@@ -55,7 +55,7 @@ import WorkspaceTestKit
         #expect(effects.contains { if case .inspect(call, _) = $0 { true } else { false } })
         #expect(try mina.refused("node.check").kind == .busy)
         mina.carryOut(effects)
-        #expect(core.checking == nil)
+        #expect(core.integrity.checking == nil)
     }
 
     @Test func `finds a changed payload, and gets it back from a peer`() throws {
@@ -142,14 +142,15 @@ import WorkspaceTestKit
         bench.advance(5_000)
         bench.wall += Limits.redactionUndoMilliseconds
         bench.advance(60_000)
-        let device = try #require(phone.host?.core.home?.device)
+        let device = try #require(phone.host?.core.session.home?.device)
         try joon.author(.removeDevice(device, cuts: [], rekey: nil))
         bench.advance(60_000)
         for node in [mina, joon] {
             let core = try #require(node.host?.core)
-            let missing = try core.store.operations.missingPayloads(after: 0, limit: 9).compactMap {
-                try core.store.operations.operation($0, hasPayload: false)
-            }
+            let missing = try core.turn.store.operations.missingPayloads(after: 0, limit: 9)
+                .compactMap {
+                    try core.turn.store.operations.operation($0, hasPayload: false)
+                }
             #expect(missing.count == 2, "\(node.name)")
             let checked = try node.ok("node.check", ["repair": true])
             #expect(checked["missing"] == 2, "\(node.name)")
@@ -178,7 +179,7 @@ import WorkspaceTestKit
         bench.advance(60_000)
         for node in [ada, wim] {
             let core = try #require(node.host?.core)
-            #expect(try core.store.operations.hasMissingPayloads(), "\(node.name)")
+            #expect(try core.turn.store.operations.hasMissingPayloads(), "\(node.name)")
             let checked = try node.ok("node.check")
             #expect(checked["missing"] == 0 && checked["ok"] == true, "\(node.name)")
         }

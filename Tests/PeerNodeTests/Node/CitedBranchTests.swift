@@ -53,7 +53,7 @@ private struct Braid {
 
 extension BenchNode {
     fileprivate func deviceKey() throws -> DeviceID {
-        try #require(host?.core.home).device
+        try #require(host?.core.session.home).device
     }
 
     /// Which of some operations are stored here.
@@ -64,7 +64,8 @@ extension BenchNode {
         let number = try workspace().number
         return Set(
             try operations.filter {
-                try core.store.operations.find($0.reference, in: world.channel, of: number) != nil
+                try core.turn.store.operations.find($0.reference, in: world.channel, of: number)
+                    != nil
             }.map(\.id))
     }
 }

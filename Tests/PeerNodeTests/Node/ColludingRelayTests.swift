@@ -10,8 +10,8 @@ import WorkspaceTestKit
 @Suite struct `What the removed write later` {
     /// Gives a node everything of a workspace that another has stored, as if a member brought it.
     static func bring(_ source: BenchNode, to target: BenchNode, by relay: BenchNode) throws {
-        let theirs = try #require(source.host?.core.store.operations)
-        let device = try #require(relay.host?.core.home?.device)
+        let theirs = try #require(source.host?.core.turn.store.operations)
+        let device = try #require(relay.host?.core.session.home?.device)
         let number = try source.workspace().number
         try target.inTurn { core, workspace in
             for document in theirs.documents(ofWorkspace: number) {
@@ -120,8 +120,8 @@ import WorkspaceTestKit
         let workspace = try mina.workspace()
         let core = try #require(mina.host?.core)
         let member = try joon.workspace().member
-        let cuts = core.cuts(
-            ofDevices: core.devices(everOf: member, in: workspace), in: workspace)
+        let cuts = core.membership.cuts(
+            ofDevices: core.membership.devices(everOf: member, in: workspace), in: workspace)
         #expect(!cuts.isEmpty)
         for other in [mina, world.ada, wim] { bench.cut(joon, other) }
         try joon.send("late")
@@ -135,7 +135,7 @@ import WorkspaceTestKit
         }
         core.beginTurn(at: mina.time)
         let wrong = CutParts.hash(of: [part, part])
-        #expect(try core.authorAuthority(in: workspace, { _ in removal(wrong) }) == nil)
+        #expect(try core.log.authorAuthority(in: workspace, { _ in removal(wrong) }) == nil)
         try mina.author(removal(CutParts.hash(of: [part])))
         try Self.bring(joon, to: mina, by: wim)
         bench.advance(60_000)

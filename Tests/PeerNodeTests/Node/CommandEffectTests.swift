@@ -117,7 +117,7 @@ import WorkspaceTestKit
         #expect(backup.kind == .unsupported)
         #expect(try node.ok("lock.now")["state"] == "locked")
         let core = try #require(node.host?.core)
-        #expect(core.home == nil && core.vault.count == 0)
+        #expect(core.session.home == nil && core.session.vault.count == 0)
         #expect(try node.refused("channel.list").kind == .locked)
         #expect(try node.ok("session.logout")["state"] == "closed")
         #expect(core.workspaces.isEmpty)
@@ -138,7 +138,7 @@ import WorkspaceTestKit
         try node.ok("lock.set", ["code": "2580"])
         #expect(try node.ok("lock.now")["state"] == "passcode")
         #expect(try node.ok("session.logout")["state"] == "closed")
-        #expect(node.host?.core.home == nil)
+        #expect(node.host?.core.session.home == nil)
         #expect(!node.hasStopped)
     }
 }

@@ -12,13 +12,13 @@ import WorkspaceTestKit
     /// Where what is kept is not what everything that is stored says.
     private static func differences(_ node: BenchNode) throws -> [String] {
         try node.inTurn { core, workspace in
-            let isOut = core.ownEnd(in: workspace) != nil
+            let isOut = core.membership.ownEnd(in: workspace) != nil
             let all = workspace.channelIndex.all
-            return try core.overview(of: workspace).compactMap { row in
+            return try core.channels.overview(of: workspace).compactMap { row in
                 let channel = all[row.place]
-                let entry = try core.entry(of: channel, in: workspace, isOut: isOut)
+                let entry = try core.channels.entry(of: channel, in: workspace, isOut: isOut)
                 // And what is shown of the channel itself.
-                let object = try core.object(of: channel, in: workspace)
+                let object = try core.queries.object(of: channel, in: workspace)
                 let isShown = object.isJoined || channel.isDirect || (isOut && row.entry.isShown)
                 let isSame =
                     entry == row.entry && isShown == row.entry.isShown
@@ -31,7 +31,7 @@ import WorkspaceTestKit
     }
 
     private static func made(_ node: BenchNode) -> Int {
-        node.host?.core.tally.overviewEntries ?? 0
+        node.host?.core.turn.tally.overviewEntries ?? 0
     }
 
     /// People who talk, read, come, go, are added, removed and linked, under cut links.

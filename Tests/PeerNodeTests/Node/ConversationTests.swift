@@ -27,7 +27,7 @@ import WorkspaceTestKit
     }
 
     private static func operations(_ node: BenchNode) throws -> Int64 {
-        try #require(node.host).core.store.operations.count
+        try #require(node.host).core.turn.store.operations.count
     }
 
     // MARK: Edits

@@ -64,7 +64,7 @@ import WorkspaceTestKit
 
     private func expectWhole(_ node: BenchNode, _ place: String) throws {
         #expect(try !warns(node), "\(place)")
-        let operations = try #require(node.host?.core.store.operations)
+        let operations = try #require(node.host?.core.turn.store.operations)
         #expect(
             try StoreCheck.problems(in: operations, arrivals: 1...operations.arrival).isEmpty,
             "\(place)")
@@ -85,9 +85,9 @@ import WorkspaceTestKit
             #expect((finding?["state"] == "fail") != isKnown, "\(arrival)")
             // Nobody is served by rights that cannot be judged.
             let core = try #require(mina.host?.core)
-            let device = try #require(wim.host?.core.home?.device)
+            let device = try #require(wim.host?.core.session.home?.device)
             #expect(
-                core.standing(of: device, in: try mina.workspace())
+                core.links.standing(of: device, in: try mina.workspace())
                     == (isKnown ? .full : .authorityOnly))
             bench.heal(mina, wim)
             bench.advance(1_500_000)

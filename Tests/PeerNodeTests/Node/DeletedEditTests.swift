@@ -12,8 +12,8 @@ extension BenchNode {
         let workspace = try workspace()
         let found = workspace.channelIndex.all.first { $0.name == channel }
         let number = try #require(found).number
-        return try core.store.view.annotations(of: number).map { row in
-            try #require(try core.store.operations.operation(row.row.arrival)).entry.payload
+        return try core.turn.store.view.annotations(of: number).map { row in
+            try #require(try core.turn.store.operations.operation(row.row.arrival)).entry.payload
         }
     }
 

@@ -12,11 +12,11 @@ extension BenchNode {
     fileprivate func said() throws -> [Int64] {
         let number = try #require(try workspace().channelIndex.all.first { $0.name == "general" })
             .number
-        return try core.store.view.annotations(of: number).map(\.row.arrival).sorted()
+        return try core.turn.store.view.annotations(of: number).map(\.row.arrival).sorted()
     }
 
     fileprivate func payload(at arrival: Int64) throws -> [UInt8] {
-        try #require(try core.store.operations.operation(arrival)).entry.payload
+        try #require(try core.turn.store.operations.operation(arrival)).entry.payload
     }
 
     @discardableResult
@@ -31,8 +31,8 @@ extension BenchNode {
     /// Signs a redaction of what stands at an arrival number, and of nothing else.
     fileprivate func forceRedaction(of arrival: Int64, isOwn: Bool) throws {
         try inTurn { core, workspace in
-            let stored = try #require(try core.store.operations.operation(arrival))
-            let isWritten = try core.redact(
+            let stored = try #require(try core.turn.store.operations.operation(arrival))
+            let isWritten = try core.commands.redact(
                 [stored.reference], nil, in: stored.log.document, isOwn: isOwn, of: workspace)
             #expect(isWritten)
         }
@@ -235,8 +235,8 @@ extension RemovalBench {
         let (mina, edits) = try edited(on: bench)
         let core = try mina.core
         // As in a first sync: it went ahead to the message, and knows the edit by that alone.
-        core.search.through = edits[0] - 1
-        core.search.reached = edits[0] - 1
+        core.queries.search.through = edits[0] - 1
+        core.queries.search.reached = edits[0] - 1
         try mina.forceRedaction(of: edits[place], isOwn: true)
         bench.settle()
         let (gone, left) = place == 0 ? ("bravo", "charlie") : ("charlie", "bravo")
@@ -249,11 +249,11 @@ extension RemovalBench {
         let bench = CoreBench()
         let (mina, edits) = try edited(on: bench)
         try mina.inTurn { core, _ in
-            let stored = try #require(try core.store.operations.operation(edits[1]))
-            try core.write()
+            let stored = try #require(try core.turn.store.operations.operation(edits[1]))
+            try core.turn.write()
             let position = ViewStore.Position(sort: stored.place.sort, arrival: edits[1])
-            try core.reindex([position], of: stored.document)
-            try core.store.view.remove([position], in: stored.document)
+            try core.queries.reindex([position], of: stored.document)
+            try core.turn.store.view.remove([position], in: stored.document)
         }
         #expect(try mina.texts(of: "charlie") == [])
         #expect(try mina.texts(of: "bravo") == ["bravo words"])
@@ -297,14 +297,14 @@ extension RemovalBench {
         let core = try node.core
         let payload = try node.payload(of: message)
         let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.message(key))
-        try core.store.begin()
-        try core.store.operations.erasePayload(of: row.position.arrival)
-        try core.store.operations.setMissing(true, row.position.arrival)
-        try core.store.view.setMention(false, of: row)
-        if !keepsRow { try core.store.view.remove([row.position], in: row.document) }
-        core.reindex(row)
-        try core.store.commit()
+        let row = try #require(try core.turn.store.view.message(key))
+        try core.turn.store.begin()
+        try core.turn.store.operations.erasePayload(of: row.position.arrival)
+        try core.turn.store.operations.setMissing(true, row.position.arrival)
+        try core.turn.store.view.setMention(false, of: row)
+        if !keepsRow { try core.turn.store.view.remove([row.position], in: row.document) }
+        core.queries.reindex(row)
+        try core.turn.store.commit()
         return payload
     }
 

@@ -17,10 +17,10 @@ extension BenchNode {
         let core = try #require(host?.core)
         let workspace = try workspace()
         var found: [StoredOperation] = []
-        try core.store.operations.forEachOperation(
+        try core.turn.store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            if case .device? = try core.content(of: stored, in: workspace) {
+            if case .device? = try core.messages.content(of: stored, in: workspace) {
                 found.append(stored)
             }
         }
@@ -28,7 +28,7 @@ extension BenchNode {
     }
 
     fileprivate func rename(to name: String) throws {
-        let device = PublicID.device(try #require(host?.core.home?.device))
+        let device = PublicID.device(try #require(host?.core.session.home?.device))
         try ok("device.rename", ["device": .string(device), "name": .string(name)])
     }
 }
@@ -68,7 +68,7 @@ extension BenchNode {
         try expect(["lamp"], by: [mina, joon, try bench.guest("Nora", of: mina)])
         for word in try joon.namingWords() { try joon.forceRedaction(of: word, isOwn: true) }
         bench.advance(2_000)
-        let id = PublicID.device(try #require(joon.host?.core.home?.device))
+        let id = PublicID.device(try #require(joon.host?.core.session.home?.device))
         try expect([String(id.prefix(10))], by: [mina, joon])
         try joon.rename(to: "shed")
         bench.advance(2_000)
@@ -79,11 +79,11 @@ extension BenchNode {
         for number in 0..<40 { try joon.rename(to: "name \(number)") }
         bench.advance(2_000)
         let words = try joon.namingWords()
-        let before = try #require(mina.host).core.tally.profileReads
+        let before = try #require(mina.host).core.turn.tally.profileReads
         for word in words.suffix(10) { try joon.forceRedaction(of: word, isOwn: true) }
         bench.advance(2_000)
         try expect(["name 29"], by: [mina, joon])
-        #expect(try #require(mina.host).core.tally.profileReads - before <= 10)
+        #expect(try #require(mina.host).core.turn.tally.profileReads - before <= 10)
     }
 
     /// Names and deletions in whatever order they reach somebody.
@@ -135,8 +135,8 @@ extension BenchNode {
     private func value(_ node: BenchNode) throws -> String? {
         let core = try #require(node.host?.core)
         let workspace = try node.workspace()
-        let place = core.place(ofPreference: "color", in: workspace)
-        guard case .preference(_, let value)? = try core.register(place, in: workspace) else {
+        let place = core.own.place(ofPreference: "color", in: workspace)
+        guard case .preference(_, let value)? = try core.own.register(place, in: workspace) else {
             return nil
         }
         return value
@@ -149,16 +149,16 @@ extension BenchNode {
         try desk.link(phone)
         for color in ["red", "blue"] {
             try desk.inTurn { core, workspace in
-                _ = try core.authorOwn(.preference("color", value: color), in: workspace)
+                _ = try core.own.authorOwn(.preference("color", value: color), in: workspace)
             }
             bench.advance(2_000)
         }
         #expect(try [value(desk), value(phone)] == ["blue", "blue"])
         try desk.inTurn { core, workspace in
-            let place = try #require(core.place(ofPreference: "color", in: workspace))
-            let row = try #require(try core.store.view.register(place))
-            let stored = try #require(try core.store.operations.operation(row.arrival))
-            _ = try core.redact(
+            let place = try #require(core.own.place(ofPreference: "color", in: workspace))
+            let row = try #require(try core.turn.store.view.register(place))
+            let stored = try #require(try core.turn.store.operations.operation(row.arrival))
+            _ = try core.commands.redact(
                 [stored.reference], nil, in: stored.log.document, isOwn: true, of: workspace)
         }
         bench.advance(2_000)

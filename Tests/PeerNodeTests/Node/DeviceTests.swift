@@ -73,8 +73,8 @@ extension BenchNode {
         #expect(try phone.ok("member.list", ["workspace": "second"]).items.count == 1)
         for (node, other) in [(laptop, phone), (phone, laptop)] {
             let core = try #require(node.host).core
-            let device = try #require(other.host?.core.ownDevice)
-            #expect(core.network.links(to: device).count == 1)
+            let device = try #require(other.host?.core.session.ownDevice)
+            #expect(core.links.network.links(to: device).count == 1)
         }
         // It serves both.
         for workspace in ["acme", "second"] {
@@ -163,9 +163,9 @@ extension BenchNode {
         // What says nothing new is not told of.
         for _ in 0..<2 { try laptop.ok("device.rename", ["device": id, "name": "pocket"]) }
         // Neither is what somebody calls a device of another person, which nobody is shown.
-        let device = try #require(phone.host?.core.home?.device)
+        let device = try #require(phone.host?.core.session.home?.device)
         try joon.inTurn { core, workspace in
-            _ = try core.authorProfile(.device(device, name: "mine"), in: workspace)
+            _ = try core.profiles.authorProfile(.device(device, name: "mine"), in: workspace)
         }
         bench.advance(2_000)
         for (node, cursor) in zip(nodes, cursors) {
@@ -183,11 +183,13 @@ extension BenchNode {
         let (laptop, kim) = (try bench.node("Mina"), try bench.node("Kim"))
         let made = try DeviceLink(laptop.ok("device.link").text("link"))
         let core = try #require(kim.host?.core)
-        let device = try #require(laptop.host?.core.ownDevice)
+        let device = try #require(laptop.host?.core.session.ownDevice)
         let forged = DeviceLink(
-            secret: made.secret, issuer: device, hints: Array(core.network.listening.prefix(1)))
-        core.network.issuedLink = IssuedDeviceLink(
-            link: forged, expiresAt: bench.wall + 600_000, deadline: core.time.monotonic + 600_000)
+            secret: made.secret, issuer: device,
+            hints: Array(core.links.network.listening.prefix(1)))
+        core.links.network.issuedLink = IssuedDeviceLink(
+            link: forged, expiresAt: bench.wall + 600_000,
+            deadline: core.turn.time.monotonic + 600_000)
         let phone = try bench.bareNode("Phone")
         let code = JSONValue.string(forged.text)
         let refused = try phone.refused(
@@ -197,8 +199,8 @@ extension BenchNode {
         // Where the one who made it can be reached, too, the other one only delays it.
         let both = DeviceLink(
             secret: made.secret, issuer: device,
-            hints: Array(core.network.listening.prefix(1))
-                + Array(try #require(laptop.host?.core.network.listening.prefix(1))))
+            hints: Array(core.links.network.listening.prefix(1))
+                + Array(try #require(laptop.host?.core.links.network.listening.prefix(1))))
         try phone.ok("device.link", ["code": .string(both.text), "name": "Mina"])
         #expect(try laptop.machines().count == 2 && kim.machines().count == 1)
     }
@@ -208,11 +210,14 @@ extension BenchNode {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")
         let link = try laptop.ok("device.link")
-        let candidates = try #require(laptop.host?.core).deviceLinkCandidates
+        let candidates = try #require(laptop.host?.core).enrolment.deviceLinkCandidates
         #expect(candidates.map(\.share) == [SecretShare(.deviceLink)])
         try bench.bareNode("Phone").ok(
             "device.link", ["code": link["link"] ?? .null, "name": "Mina"])
-        #expect(try #require(laptop.host?.core).deviceLinkCandidates.map(\.rank) == [.deviceLink])
+        #expect(
+            try #require(laptop.host?.core).enrolment.deviceLinkCandidates.map(\.rank) == [
+                .deviceLink
+            ])
     }
 
     @Test func `may use a link once, and for ten minutes`() throws {
@@ -327,7 +332,7 @@ extension BenchNode {
         let boxes = workspace.authority.values.compactMap { record in
             if case .removeDevice(_, _, let rekey) = record.payload { rekey?.wraps } else { nil }
         }
-        let device = try #require(phone.host?.core.home).device
+        let device = try #require(phone.host?.core.session.home).device
         #expect(boxes.count == 1 && boxes.allSatisfy { !$0.isEmpty })
         #expect(!boxes.joined().contains { $0.devicePrefix == Array(device.bytes.prefix(8)) })
     }

@@ -16,11 +16,11 @@ import WorkspaceTestKit
     /// the oldest being 0.
     private func dialled(by node: BenchNode) throws -> UInt32? {
         let core = try #require(node.host?.core)
-        let before = core.network.unanswered
-        defer { core.network.unanswered = before }
-        if !(try node.workspace().keys.isEmpty) { core.network.noteUnanswered("nowhere") }
+        let before = core.links.network.unanswered
+        defer { core.links.network.unanswered = before }
+        if !(try node.workspace().keys.isEmpty) { core.links.network.noteUnanswered("nowhere") }
         guard
-            case .workspace(_, let number)? = core.candidate(
+            case .workspace(_, let number)? = core.keys.candidate(
                 toDial: .address(try #require(PeerAddress("nowhere:1"))), at: "nowhere")?.label
         else { return nil }
         return number
@@ -65,7 +65,7 @@ import WorkspaceTestKit
         try mina.ok("workspace.rekey", ["discovery": true])
         bench.advance(5_000)
         // Wim knows no address any more: he waits until somebody dials him.
-        wim.host?.core.network.registry = PeerRegistry()
+        wim.host?.core.links.network.registry = PeerRegistry()
         bench.heal(mina, wim)
         bench.advance(600_000)
         let all = try names(mina)
@@ -103,7 +103,7 @@ import WorkspaceTestKit
         let all = try names(mina)
         #expect(all.count == 2)
         #expect(try names(joon) == [all[0]])
-        let held = try #require(joon.host?.core).store.registry.secrets(
+        let held = try #require(joon.host?.core).turn.store.registry.secrets(
             of: joon.workspace().number)
         #expect(!held.contains { $0.id == all[1] })
         // Beacons of members tell him nothing any more.
@@ -131,7 +131,7 @@ import WorkspaceTestKit
         let other = SymmetricKey(using: random)
         let core = try #require(ada.host?.core)
         let wraps = try ada.workspace().keyHolders(excluding: []).compactMap {
-            core.wrap(key, secret, for: $0.device, to: $0.agreementKey)
+            core.membership.wrap(key, secret, for: $0.device, to: $0.agreementKey)
         }
         try ada.author(
             .rekey(

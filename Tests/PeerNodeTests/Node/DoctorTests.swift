@@ -78,7 +78,7 @@ import WorkspaceTestKit
         let secret = try #require(try node.workspace().discovery.last)
         return BeaconPacket(
             from: .ipv4(host), port: 4_000, keys: [secret.derived(Array("beacon".utf8))],
-            wallMilliseconds: try #require(node.host?.core.time.wall),
+            wallMilliseconds: try #require(node.host?.core.turn.time.wall),
             using: SeededRandom(seed: seed)
         ).bytes
     }

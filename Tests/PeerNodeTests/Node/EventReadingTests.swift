@@ -14,9 +14,9 @@ import WorkspaceTestKit
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         let core = try #require(mina.host).core
-        try core.write()
-        for _ in 0..<10_000 { try core.record(.syncCaughtUp, workspace: nil) }
-        try core.store.commit()
+        try core.turn.write()
+        for _ in 0..<10_000 { try core.events.record(.syncCaughtUp, workspace: nil) }
+        try core.turn.store.commit()
         try mina.ok("channel.create", ["name": "plans"])
         return (bench, mina, core)
     }
@@ -28,16 +28,16 @@ import WorkspaceTestKit
         try mina.ok(
             "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
         func place() throws -> Int64 {
-            try #require(core.subscriptions.subscriptions(of: 7).first?.sequence)
+            try #require(core.events.subscriptions.subscriptions(of: 7).first?.sequence)
         }
         var found: [JSONValue?] = []
         var visits = 0
-        while try place() < core.store.events.newest, visits < 10 {
+        while try place() < core.turn.store.events.newest, visits < 10 {
             let before = try place()
             found += host.events(for: 7, room: 1 << 20).map { $0.event.data["name"] }
             #expect(try place() - before <= 4_096)
             // The loop comes again at once though nothing may have been found.
-            #expect(try host.looksForEvents(for: 7) == (place() < core.store.events.newest))
+            #expect(try host.looksForEvents(for: 7) == (place() < core.turn.store.events.newest))
             visits += 1
         }
         #expect(found == ["general", "plans"])
@@ -53,7 +53,7 @@ import WorkspaceTestKit
                 "events.subscribe", ["types": Self.types, "since": "all"], on: 7)
         }
         _ = mina.host?.events(for: 7, room: 1 << 20)
-        let places = core.subscriptions.subscriptions(of: 7).map(\.sequence)
+        let places = core.events.subscriptions.subscriptions(of: 7).map(\.sequence)
         #expect(places == [1_024, 1_024, 1_024, 1_024])
     }
 
@@ -102,7 +102,7 @@ import WorkspaceTestKit
                 arguments: ["types": ["session.locked"], "since": "all", "timeout_ms": 60_000])
         }
         _ = host.turn(calls, at: bench.time)
-        #expect(core.subscriptions.waiters.map(\.sequence).reduce(0, +) <= 4_096)
+        #expect(core.events.subscriptions.waiters.map(\.sequence).reduce(0, +) <= 4_096)
         var turns = 1
         while host.hasMoreToDo, turns < 20 {
             _ = host.turn([], at: bench.time)
@@ -110,6 +110,8 @@ import WorkspaceTestKit
         }
         #expect(turns == 8)
         #expect(
-            core.subscriptions.waiters.allSatisfy { $0.sequence == core.store.events.newest })
+            core.events.subscriptions.waiters.allSatisfy {
+                $0.sequence == core.turn.store.events.newest
+            })
     }
 }

@@ -468,7 +468,7 @@ import WorkspaceTestKit
         try mina.send("old")
         bench.wall += 31 * 86_400_000
         let core = try #require(mina.host?.core)
-        core.nextTrim = 0
+        core.events.nextTrim = 0
         try mina.send("new")
         let events = try mina.events(since: early)
         #expect(events.map { $0["type"] } == ["events.gap", "message.created"])

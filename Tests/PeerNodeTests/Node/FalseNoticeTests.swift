@@ -37,7 +37,7 @@ import WorkspaceTestKit
     ) throws {
         let people = try others.map { try $0.workspace().member }
         try node.inTurn { core, known in
-            try core.mail(
+            try core.keys.mail(
                 known.boxKeys(of: Set(people)).map {
                     MailboxDelivery(.notice(operation, in: document), to: $0.agreementKey)
                 }, in: known)
@@ -168,7 +168,7 @@ import WorkspaceTestKit
         if isGiven {
             let people: Set<MemberID> = [try joon.workspace().member]
             try kim.inTurn { core, known in
-                try core.mail(key, of: document.id, to: people, in: known)
+                try core.keys.mail(key, of: document.id, to: people, in: known)
             }
         }
         // Nobody who leads is there to overrule it.
@@ -202,10 +202,10 @@ import WorkspaceTestKit
         let phone = try bench.bareNode("Phone")
         try joon.link(phone)
         bench.advance(60_000)
-        let device = try #require(joon.host?.core.ownDevice)
+        let device = try #require(joon.host?.core.session.ownDevice)
         func written() throws -> UInt64 {
             try joon.inTurn { core, workspace in
-                core.store.operations.branches(
+                core.turn.store.operations.branches(
                     in: workspace.mailboxDocument, of: workspace.number
                 ).filter { $0.log.device == device }.map { $0.tipSequence + 1 }.reduce(0, +)
             }
@@ -332,9 +332,9 @@ import WorkspaceTestKit
         try ada.ok("channel.remove", ["channel": "vault", "members": ["Joon"]])
         bench.advance(5_000)
         let (vault, known) = (try vault(ada), try ada.workspace())
-        let device = try #require(ada.host?.core.home).device
-        let operations = try #require(ada.host?.core).store.operations
-        let there = try #require(joon.host?.core).store.operations
+        let device = try #require(ada.host?.core.session.home).device
+        let operations = try #require(ada.host?.core).turn.store.operations
+        let there = try #require(joon.host?.core).turn.store.operations
         let number = try joon.workspace().number
         func runs(of document: DocumentID) throws -> [OperationRun] {
             try operations.branches(in: document, of: known.number)

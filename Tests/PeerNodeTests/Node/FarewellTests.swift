@@ -8,8 +8,8 @@ import WorkspaceTestKit
 @Suite struct `Somebody who is out` {
     private func links(_ node: BenchNode, to other: BenchNode) throws -> [PeerLink] {
         let core = try #require(node.host?.core)
-        let device = try #require(other.host?.core.home?.device)
-        return core.network.links(to: device)
+        let device = try #require(other.host?.core.session.home?.device)
+        return core.links.network.links(to: device)
     }
 
     private func peerNames(_ node: BenchNode) throws -> [String] {

@@ -273,12 +273,12 @@ extension BenchNode {
         let core = try #require(host?.core)
         let workspace = try workspace()
         let number = try #require(workspace.channelIndex.all.first { $0.name == channel }).number
-        let arrivals = try core.store.connection.statement(
+        let arrivals = try core.turn.store.connection.statement(
             "SELECT arr FROM log JOIN operation USING(lid) WHERE did = ? ORDER BY arr"
         ).rows(.integer(number)) { $0.integer(0) }
         return try arrivals.compactMap { arrival in
-            guard let stored = try core.store.operations.operation(arrival),
-                case .membership? = try core.content(of: stored, in: workspace)
+            guard let stored = try core.turn.store.operations.operation(arrival),
+                case .membership? = try core.messages.content(of: stored, in: workspace)
             else { return nil }
             return stored
         }
@@ -288,11 +288,11 @@ extension BenchNode {
     func redactions(in document: Int64) throws -> [StoredOperation] {
         let core = try #require(host?.core)
         var found: [StoredOperation] = []
-        for grant in try core.store.view.grantsOfRedactions(in: document) {
-            for arrival in try core.store.view.redactions(
+        for grant in try core.turn.store.view.grantsOfRedactions(in: document) {
+            for arrival in try core.turn.store.view.redactions(
                 in: document, citing: grant, after: 0, limit: 1_000)
             {
-                let stored = try #require(try core.store.operations.operation(arrival))
+                let stored = try #require(try core.turn.store.operations.operation(arrival))
                 if case .erase? = stored.redaction { found.append(stored) }
             }
         }
@@ -302,14 +302,14 @@ extension BenchNode {
     /// Signs a redaction of one operation, and of nothing else.
     func forceRedaction(of target: StoredOperation, isOwn: Bool) throws {
         try inTurn { core, workspace in
-            _ = try core.redact(
+            _ = try core.commands.redact(
                 [target.reference], nil, in: target.log.document, isOwn: isOwn, of: workspace)
         }
     }
 
     /// Signs an undo of a redaction.
     func forceUndo(of redaction: StoredOperation) throws {
-        try inTurn { core, workspace in _ = try core.undo(redaction, in: workspace) }
+        try inTurn { core, workspace in _ = try core.commands.undo(redaction, in: workspace) }
     }
 
     func followers(of channel: String) throws -> [String] {
@@ -410,7 +410,7 @@ extension BenchNode {
         // One is deleted for good, the other taken back.
         let own = try #require(
             try world.wim.wordsAboutFollowing(in: "plans").last { stored in
-                stored.log.device == world.wim.host?.core.home?.device
+                stored.log.device == world.wim.host?.core.session.home?.device
             })
         try world.wim.forceRedaction(of: own, isOwn: true)
         for redaction in try world.ada.redactions(in: number) {
@@ -467,7 +467,7 @@ extension BenchNode {
             case 5, 6:
                 let words = try node.wordsAboutFollowing(in: "plans")
                 guard let word = words.randomElement(using: &random) else { continue }
-                let isOwn = word.log.device == node.host?.core.home?.device
+                let isOwn = word.log.device == node.host?.core.session.home?.device
                 if isOwn || a < 2 { try node.forceRedaction(of: word, isOwn: isOwn) }
             case 7 where a < 2:
                 guard let word = try node.wordsAboutFollowing(in: "plans").first else { continue }
@@ -492,7 +492,7 @@ extension BenchNode {
     fileprivate func number(of stored: StoredOperation) throws -> Int64 {
         let core = try #require(host?.core)
         return try #require(
-            core.store.operations.document(stored.log.document, in: try workspace().number)
+            core.turn.store.operations.document(stored.log.document, in: try workspace().number)
         ).number
     }
 }

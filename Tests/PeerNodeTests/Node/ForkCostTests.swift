@@ -47,7 +47,7 @@ import WorkspaceTestKit
 
     /// - Returns: how many operations Mina's node read to take these, each in a turn of its own.
     private func cost(of forks: [SignedOperation], in document: DocumentID) throws -> Int {
-        let operations = try #require(mina.host?.core).store.operations
+        let operations = try #require(mina.host?.core).turn.store.operations
         let before = operations.readCount
         for fork in forks { try mina.take([fork.run(in: document)]) }
         let log = try #require(forks.first).run(in: document).log
@@ -88,16 +88,16 @@ import WorkspaceTestKit
         }
         let core = try #require(mina.host?.core)
         try mina.take(forks.prefix(Limits.branchesMax).map { $0.run(in: document.id) })
-        let before = core.tally.rejudged
+        let before = core.turn.tally.rejudged
         core.beginTurn(at: mina.time)
         for fork in forks.dropFirst(Limits.branchesMax) {
-            _ = try core.accept(
+            _ = try core.log.accept(
                 fork.run(in: document.id), in: try mina.workspace(),
                 from: .peer(fork.header.device, source: 1, isBackfill: false))
         }
         _ = try core.endTurn()
-        try core.store.commit()
-        #expect(core.tally.rejudged - before == 1)
+        try core.turn.store.commit()
+        #expect(core.turn.tally.rejudged - before == 1)
         let now = try mina.document("board")
         #expect(now !== document)
         #expect(now.closed.count == Limits.branchesMax)
@@ -145,7 +145,7 @@ import WorkspaceTestKit
     /// The name of a device is what its last word says that is stored.
     @Test func `takes the name with it that it gave a device`() throws {
         let document = try joon.workspace().profileDocument
-        let device = try #require(joon.host?.core.home).device
+        let device = try #require(joon.host?.core.session.home).device
         let key = try #require(try joon.workspace().currentKey)
         let forks = try forks { number in
             try joon.signed(
@@ -164,7 +164,7 @@ extension BenchNode {
     private func draft(
         _ kind: OperationKind, in document: DocumentID, incarnation: UInt32, at offset: UInt64
     ) throws -> (HomeIdentity, OperationDraft) {
-        let (home, workspace) = (try #require(host?.core.home), try workspace())
+        let (home, workspace) = (try #require(host?.core.session.home), try workspace())
         let grant = workspace.evaluator.contentGrant(
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(

@@ -42,7 +42,7 @@ final class ForkingWorld {
     }
 
     func log(by author: BenchNode) throws -> LogName {
-        let home = try #require(author.host?.core.home)
+        let home = try #require(author.host?.core.session.home)
         return LogName(document: channel, device: home.device, incarnation: incarnation)
     }
 
@@ -56,7 +56,7 @@ final class ForkingWorld {
             .content, by: author, behind: previous, citing: citing, under: grant)
         return draft.sealedAndSigned(
             plaintext: (content ?? .message(.init(text: "\(written)"))).encoded, under: key.key,
-            keyID: key.id, with: home.signing, using: core.environment.random)
+            keyID: key.id, with: home.signing, using: core.turn.environment.random)
     }
 
     /// What `author` signs to delete an operation, behind that.
@@ -66,7 +66,7 @@ final class ForkingWorld {
         let (core, home, draft) = try draft(.redact, by: author, behind: target)
         return draft.signed(
             redacting: [target.reference], RedactedMessages([]), under: nil, with: home.signing,
-            using: core.environment.random)
+            using: core.turn.environment.random)
     }
 
     private func draft(
@@ -75,7 +75,7 @@ final class ForkingWorld {
     ) throws -> (NodeCore, HomeIdentity, OperationDraft) {
         written += 1
         let core = try #require(author.host?.core)
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let valid = try author.workspace().evaluator.contentGrant(
             of: home.device, leastRole: .member)
         let draft = OperationDraft(
@@ -110,9 +110,9 @@ final class ForkingWorld {
         bench.give(.tick, to: node)
         bench.settle()
         let core = try #require(node.host?.core)
-        let place = try core.store.operations.find(
+        let place = try core.turn.store.operations.find(
             operation.reference, in: channel, of: try node.workspace().number)
-        return try core.store.view.deletion(of: try #require(place).arrival)
+        return try core.turn.store.view.deletion(of: try #require(place).arrival)
     }
 
     @discardableResult
@@ -126,18 +126,18 @@ final class ForkingWorld {
         let core = try #require(node.host?.core)
         var run = operations[0].run(in: channel)
         for next in operations.dropFirst() { run.entries += next.run(in: channel).entries }
-        try core.store.begin()
+        try core.turn.store.begin()
         let outcome = try core.acceptAtOnce(
             run, in: try node.workspace(),
             from: .peer(
                 DeviceID([UInt8](repeating: 5, count: 32)), source: 9, isBackfill: false))
-        try core.store.commit()
+        try core.turn.store.commit()
         return outcome
     }
 
     /// The ids of the kept operations that nothing kept goes on from.
     func kept(at node: BenchNode, of log: LogName) throws -> Set<OperationID> {
-        let operations = try #require(node.host?.core.store.operations)
+        let operations = try #require(node.host?.core.turn.store.operations)
         let branches = operations.branches(of: log, in: try node.workspace().number)
         var ends: OperationStore.BranchEnds = [:]
         for branch in branches { branch.kept.map { ends[branch.number] = $0.sequence } }
@@ -148,7 +148,7 @@ final class ForkingWorld {
     }
 
     func branchCount(at node: BenchNode, of log: LogName) throws -> Int {
-        let operations = try #require(node.host?.core.store.operations)
+        let operations = try #require(node.host?.core.turn.store.operations)
         return operations.branches(of: log, in: try node.workspace().number).count
     }
 

@@ -156,11 +156,11 @@ import WorkspaceTestKit
         let workspace = try table.ada.workspace()
         let core = try #require(table.ada.host?.core)
         let member = try table.bob.workspace().member
-        let names = try core.formerNames(of: member, in: workspace).map(\.name)
+        let names = try core.profiles.formerNames(of: member, in: workspace).map(\.name)
         #expect(names == (3...10).reversed().map { "Name \($0) x" })
-        let reads = core.tally.profileReads
-        _ = try core.formerNames(of: member, in: workspace)
-        #expect(core.tally.profileReads == reads, "each is opened once")
+        let reads = core.turn.tally.profileReads
+        _ = try core.profiles.formerNames(of: member, in: workspace)
+        #expect(core.turn.tally.profileReads == reads, "each is opened once")
         #expect(
             try table.ada.refused("member.get", ["member": "@Name 2 x"]).kind == .unknownUser)
     }

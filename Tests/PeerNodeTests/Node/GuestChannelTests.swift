@@ -19,7 +19,7 @@ import WorkspaceTestKit
             let root = PrivateRoot(
                 subtype: .channel, seats: seats.sorted { $0.member < $1.member }, history: .all,
                 name: "trap")
-            _ = try core.makePrivate(root, in: known)
+            _ = try core.privates.makePrivate(root, in: known)
         }
         table.bench.advance(20_000)
         for node in [table.ada, table.cleo] {
@@ -31,7 +31,7 @@ import WorkspaceTestKit
 
     @Test func `no channel with others in it under a grant of before`() throws {
         let table = try GuestTable()
-        let home = try #require(table.bob.host?.core.home)
+        let home = try #require(table.bob.host?.core.session.home)
         let given = try table.bob.workspace().writingGrant(of: home.device, leastRole: .member)
         let before = try #require(given)
         try table.ada.ok("member.role", ["member": "@Bob", "role": "guest"])
@@ -55,8 +55,8 @@ import WorkspaceTestKit
         // A member brings it, and says something there, so that it is kept.
         try table.cleo.take([signed.run(in: document)])
         try table.cleo.inTurn { core, known in
-            _ = try core.takePrivate(key, of: document, in: known)
-            core.judgeLater(document, isAnew: true, in: known, from: .ourselves)
+            _ = try core.privates.takePrivate(key, of: document, in: known)
+            core.privates.judgeLater(document, isAnew: true, in: known, from: .ourselves)
         }
         table.bench.advance(20_000)
         let names = try table.cleo.ok("channel.list").texts("name")

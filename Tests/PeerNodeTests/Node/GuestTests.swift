@@ -42,17 +42,17 @@ struct GuestTable {
 
     static func workspace(of node: BenchNode) throws -> Workspace {
         let core = try #require(node.host?.core)
-        return try #require(try core.selectedWorkspace())
+        return try #require(try core.queries.selectedWorkspace())
     }
 
     /// The operations that a node stores of public documents.
     static func publicCount(on node: BenchNode) throws -> Int {
         let core = try #require(node.host?.core)
         let workspace = try workspace(of: node)
-        return core.store.operations.documents(ofWorkspace: workspace.number).filter { id in
-            let kind = core.store.operations.document(id, in: workspace.number)?.kind
+        return core.turn.store.operations.documents(ofWorkspace: workspace.number).filter { id in
+            let kind = core.turn.store.operations.document(id, in: workspace.number)?.kind
             return kind == .channel || kind == .profile
-        }.reduce(0) { $0 + core.store.operations.branches(in: $1, of: workspace.number).count }
+        }.reduce(0) { $0 + core.turn.store.operations.branches(in: $1, of: workspace.number).count }
     }
 
     func board(on node: BenchNode) throws -> [String] {
@@ -184,7 +184,7 @@ struct GuestTable {
         table.bench.advance(30_000)
         let core = try #require(table.ada.host?.core)
         let workspace = try GuestTable.workspace(of: table.ada)
-        let (plans, hashes) = (core.tally.guestPlans, workspace.hashedNames)
+        let (plans, hashes) = (core.turn.tally.guestPlans, workspace.hashedNames)
         table.ada.turn(
             (1...3).map { number in
                 var arguments = JSONObject()
@@ -196,7 +196,7 @@ struct GuestTable {
             })
         table.bench.settle()
         #expect(try table.ada.ok("channel.get", ["channel": "board"])["topic"] == "topic 3")
-        #expect(core.tally.guestPlans - plans == 1)
+        #expect(core.turn.tally.guestPlans - plans == 1)
         #expect(workspace.hashedNames == hashes, "everybody is in")
         // Who is missing is found as before.
         try table.ada.ok("channel.create", ["name": "other", "private": true, "history": "all"])
@@ -211,13 +211,13 @@ struct GuestTable {
         let core = try #require(table.gita.host?.core)
         let workspace = try GuestTable.workspace(of: table.gita)
         let board = try #require(workspace.channelIndex.all.first { $0.name == "board" }?.id)
-        #expect(core.namedDocuments(of: workspace).contains(board))
+        #expect(core.syncing.namedDocuments(of: workspace).contains(board))
         try table.ada.ok("channel.delete", ["channel": "board"])
         table.bench.advance(10_000)
         table.bench.wall += 7 * 24 * 3_600 * 1_000
         table.bench.advance(3_700_000)
         #expect(workspace.privateDocuments[board] == nil)
-        #expect(!core.namedDocuments(of: workspace).contains(board))
+        #expect(!core.syncing.namedDocuments(of: workspace).contains(board))
     }
 
     @Test(arguments: [false, true])
@@ -415,7 +415,7 @@ struct GuestTable {
         let workspace = try GuestTable.workspace(of: table.bob)
         let general = try #require(workspace.defaultChannel)
         let held = { () -> Set<OperationID> in
-            let branches = core.store.operations.branches(in: general, of: workspace.number)
+            let branches = core.turn.store.operations.branches(in: general, of: workspace.number)
             return Set(branches.map(\.tip.id))
         }
         let before = held()

@@ -216,12 +216,13 @@ import WorkspaceTestKit
         try table.ada.ok("events.subscribe", ["types": ["message.held"]], on: 7)
         try table.ada.send("hello")
         table.bench.advance(5_000)
-        #expect(try #require(table.ada.host).core.heldNews.isEmpty)
+        #expect(try #require(table.ada.host).core.syncing.heldNews.isEmpty)
         #expect(told(table.ada).isEmpty)
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.selectedWorkspace())
-        core.noteAgreed(with: try #require(table.bob.host?.core.ownDevice), nil, in: workspace)
-        #expect(core.heldNews.isEmpty)
+        let workspace = try #require(try core.queries.selectedWorkspace())
+        core.syncing.noteAgreed(
+            with: try #require(table.bob.host?.core.session.ownDevice), nil, in: workspace)
+        #expect(core.syncing.heldNews.isEmpty)
     }
 
     @Test func `that a lost turn has heard is told by the next one`() throws {

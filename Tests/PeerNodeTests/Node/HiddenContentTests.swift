@@ -105,10 +105,10 @@ import WorkspaceTestKit
         let member = try joon.workspace().member
         let core = try #require(mina.host?.core)
         let general = try #require(try mina.workspace().channels.values.first)
-        let cuts = core.store.operations.branches(
+        let cuts = core.turn.store.operations.branches(
             in: general.id, of: try mina.workspace().number
         )
-        .filter { $0.log.device == joon.host?.core.home?.device }
+        .filter { $0.log.device == joon.host?.core.session.home?.device }
         .map {
             CutEntry(
                 log: $0.log, sequence: $0.tipSequence,
@@ -181,7 +181,7 @@ import WorkspaceTestKit
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         for number in 0..<5 { try mina.send("\(number)") }
-        let store = try #require(mina.host?.core.store)
+        let store = try #require(mina.host?.core.turn.store)
         let all = 1...store.operations.arrival
         #expect(try StoreCheck.problems(in: store.operations, arrivals: all).isEmpty)
         try mina.damage(damage.sql)
@@ -201,7 +201,7 @@ import WorkspaceTestKit
         for number in 0..<30 { try [mina, joon, kim][number % 3].send("\(number)") }
         bench.advance(60_000)
         for node in [mina, joon, kim] {
-            let operations = try #require(node.host?.core.store.operations)
+            let operations = try #require(node.host?.core.turn.store.operations)
             #expect(
                 try StoreCheck.problems(in: operations, arrivals: 1...operations.arrival).isEmpty)
             let status = try node.ok("node.status")

@@ -359,7 +359,7 @@ import WorkspaceTestKit
         var most = 0
         let workspace = try joon.workspace()
         let general = try #require(workspace.channelIndex.all.first { $0.isDefault })
-        try core.store.operations.forEachOperation(in: general.id, of: workspace.number) {
+        try core.turn.store.operations.forEachOperation(in: general.id, of: workspace.number) {
             most = max(most, $0.entry.dependencies.count)
         }
         #expect((1...3).contains(most), "\(most)")

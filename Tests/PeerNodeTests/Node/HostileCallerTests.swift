@@ -69,7 +69,7 @@ import WorkspaceTestKit
         _ sequence: UInt64, previous: OperationID? = nil, ahead: UInt64, grant: OperationID,
         citing: [OperationReference] = []
     ) throws -> SignedOperation {
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let key = try #require(workspace.currentKey)
         let draft = OperationDraft(
             kind: .content, document: channel, incarnation: 77, sequence: sequence,
@@ -78,7 +78,7 @@ import WorkspaceTestKit
             grant: grant, dependencies: citing)
         return draft.sealedAndSigned(
             plaintext: [0], under: key.key, keyID: key.id, with: home.signing,
-            using: core.environment.random)
+            using: core.turn.environment.random)
     }
 
     // Else whoever never got the void operation waits for it, and loses all that follows.
@@ -88,18 +88,20 @@ import WorkspaceTestKit
         let void = try draft(0, ahead: 1_000_000, grant: noGrant)
         let log = LogName(
             document: channel, device: void.header.device, incarnation: 77)
-        try core.store.begin()
+        try core.turn.store.begin()
         #expect(
             try core.acceptAtOnce(void.run(in: channel), in: workspace, from: somebody)
                 == .stored(1))
-        #expect(core.store.operations.branches(of: log, in: workspace.number).first?.kept == nil)
-        try core.store.commit()
+        #expect(
+            core.turn.store.operations.branches(of: log, in: workspace.number).first?.kept == nil)
+        try core.turn.store.commit()
         bench.give(.tick, to: mina)
         bench.settle()
         // The clock does not order the two, so the message cites the void one.
         try mina.send("hello")
         #expect(
-            core.store.operations.branches(of: log, in: workspace.number).first?.kept?.id == void.id
+            core.turn.store.operations.branches(of: log, in: workspace.number).first?.kept?.id
+                == void.id
         )
         bench.advance(60_000)
         #expect(try wim.log() == ["hello"])
@@ -108,7 +110,7 @@ import WorkspaceTestKit
 
     // However a log is cut into runs, the same operations are taken.
     @Test func `waits when it cites its own log wrongly`() throws {
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let grant = try #require(
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let first = try draft(0, ahead: 0, grant: grant)
@@ -121,7 +123,7 @@ import WorkspaceTestKit
             log: LogName(document: channel, device: first.header.device, incarnation: 77),
             firstSequence: 0, previous: nil,
             entries: first.run(in: channel).entries + second.run(in: channel).entries)
-        try core.store.begin()
+        try core.turn.store.begin()
         #expect(try core.acceptAtOnce(run, in: workspace, from: somebody) == .waiting)
         #expect(
             try core.acceptAtOnce(first.run(in: channel), in: workspace, from: somebody) == .known,
@@ -129,13 +131,13 @@ import WorkspaceTestKit
         #expect(
             try core.acceptAtOnce(second.run(in: channel), in: workspace, from: somebody)
                 == .waiting)
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 
     @Test func `of another workspace is taken here too, and takes nothing from there`() throws {
         try mina.ok("workspace.create", ["name": "other"])
         let other = try #require(core.workspaces.values.first { $0.id != workspace.id })
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let grant = try #require(
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
         let run = try draft(0, ahead: 0, grant: grant).run(in: channel)

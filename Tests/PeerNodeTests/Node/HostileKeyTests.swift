@@ -61,7 +61,7 @@ import WorkspaceTestKit
             })
         if moved == "epoch" {
             try bob.inTurn { core, workspace in
-                _ = try core.changeKey(of: try bob.document("board"), in: workspace)
+                _ = try core.privates.changeKey(of: try bob.document("board"), in: workspace)
             }
         }
         if moved == "member's removal" {
@@ -109,7 +109,7 @@ import WorkspaceTestKit
         for key in [SymmetricKey(using: random), held] {
             let given = try cleo.give(key, of: board, to: bob)
             try bob.inTurn { core, workspace in
-                try core.keyGiven(given, in: workspace, on: link)
+                try core.privates.keyGiven(given, in: workspace, on: link)
             }
         }
         #expect(try bob.secrets(of: board) == before)
@@ -120,7 +120,7 @@ import WorkspaceTestKit
         for _ in 0..<40 {
             let given = try cleo.give(SymmetricKey(using: random), of: board, to: bob)
             try bob.inTurn { core, workspace in
-                try core.keyGiven(given, in: workspace, on: link)
+                try core.privates.keyGiven(given, in: workspace, on: link)
             }
         }
         #expect(try bob.secrets(of: board) == before)
@@ -145,7 +145,7 @@ import WorkspaceTestKit
             try liar.inTurn { core, workspace in
                 let boxes = workspace.boxKeys(
                     of: [try bob.workspace().member, try cleo.workspace().member])
-                try core.mail(
+                try core.keys.mail(
                     boxes.map { MailboxDelivery(.key(key, of: document.id), to: $0.agreementKey) },
                     in: workspace)
             }
@@ -179,22 +179,23 @@ import WorkspaceTestKit
         for other in [ada, table.dora] { table.bench.cut(cleo, other) }
         try bob.inTurn { core, workspace in
             let document = try bob.document("board")
-            let (key, epoch) = core.newEpoch(of: document, in: workspace)
-            _ = try core.author(.rekey(epoch), in: document, of: workspace, introducing: key)
+            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
+            _ = try core.privates.author(
+                .rekey(epoch), in: document, of: workspace, introducing: key)
             let (adas, cleos) = (try ada.workspace().member, try cleo.workspace().member)
-            try core.mail(key, of: document.id, to: [adas], in: workspace)
+            try core.keys.mail(key, of: document.id, to: [adas], in: workspace)
             switch lie {
             case "another key (E07)":
                 let other = SymmetricKey(using: SeededRandom(seed: 6))
-                try core.mail(other, of: document.id, to: [cleos], in: workspace)
+                try core.keys.mail(other, of: document.id, to: [cleos], in: workspace)
             case "a broken box (E05)":
                 try bob.mailBroken(key, of: document.id, to: cleos, core, workspace)
             default: break
             }
-            _ = try core.authorPrivateContent(
+            _ = try core.privates.authorPrivateContent(
                 .message(.init(text: "two")), to: document, in: workspace)
             // Whoever holds back a box also answers nobody.
-            core.network.links.values.forEach { $0.givenKeys = Limits.keysAskedPerLinkMax }
+            core.links.network.links.values.forEach { $0.givenKeys = Limits.keysAskedPerLinkMax }
         }
         table.bench.advance(60_000)
         // The others read; Cleo does not, and is told so.
@@ -233,7 +234,7 @@ import WorkspaceTestKit
         let table = try Table()
         let (ada, bob, cleo) = (table.ada, table.bob, table.cleo)
         let member = try bob.workspace().member
-        let device = try #require(bob.host?.core.home).device
+        let device = try #require(bob.host?.core.session.home).device
         let boxes = try cleo.workspace().boxKeys(of: [member]).map(\.agreementKey)
         let ever = try cleo.workspace().boxKeys(everOf: device)
         #expect(ever.count == 1)
@@ -241,7 +242,7 @@ import WorkspaceTestKit
         let liar = SigningKey(using: SeededRandom(seed: 8))
         let box = AgreementKey(using: SeededRandom(seed: 9)).publicKey.bytes
         let company = DeviceCompany.adding(
-            to: try ada.workspace().id, before: try #require(ada.host?.core.home).device,
+            to: try ada.workspace().id, before: try #require(ada.host?.core.session.home).device,
             member: member)
         let entries = [device, liar.device].map { key in
             let unsigned = DeviceEntry(device: key, agreementKey: box, signature: .zero)
@@ -294,7 +295,7 @@ extension BenchNode {
     fileprivate func stored(in document: DocumentID) throws -> [StoredOperation] {
         let core = try #require(host?.core)
         var all: [StoredOperation] = []
-        try core.store.operations.forEachOperation(in: document, of: try workspace().number) {
+        try core.turn.store.operations.forEachOperation(in: document, of: try workspace().number) {
             all.append($0)
         }
         return all
@@ -304,23 +305,23 @@ extension BenchNode {
     fileprivate func secrets(of document: DocumentID) throws -> [[UInt8]] {
         let core = try #require(host?.core)
         let row = try #require(
-            core.store.operations.document(document, in: try workspace().number))
-        return try core.store.registry.secrets(of: row.number).map(\.id)
+            core.turn.store.operations.document(document, in: try workspace().number))
+        return try core.turn.store.registry.secrets(of: row.number).map(\.id)
     }
 
     /// The link on which this node has the other one.
     fileprivate func link(to other: BenchNode) throws -> PeerLink {
-        let device = try #require(other.host?.core.home).device
+        let device = try #require(other.host?.core.session.home).device
         return try #require(
-            host?.core.network.links.values.first { $0.peer?.device == device })
+            host?.core.links.network.links.values.first { $0.peer?.device == device })
     }
 
     /// A key as the answer to a question.
     fileprivate func give(
         _ key: SymmetricKey, of document: DocumentID, to other: BenchNode
     ) throws -> KeyHave {
-        let home = try #require(host?.core.home)
-        let box = try #require(other.host?.core.home).box.publicKey
+        let home = try #require(host?.core.session.home)
+        let box = try #require(other.host?.core.session.home).box.publicKey
         let payload = MailboxPayload.sealing(
             [MailboxDelivery(.key(key, of: document), to: box)], from: home.box,
             at: MailboxPlace(mailbox: document, sender: home.device, incarnation: 0, sequence: 0),
@@ -332,7 +333,7 @@ extension BenchNode {
     fileprivate func forged(
         _ copied: StoredOperation, into document: DocumentID, naming key: KeyID?
     ) throws -> SignedOperation {
-        let (home, workspace) = (try #require(host?.core.home), try workspace())
+        let (home, workspace) = (try #require(host?.core.session.home), try workspace())
         let grant = workspace.evaluator.contentGrant(
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(
@@ -347,7 +348,7 @@ extension BenchNode {
         _ key: SymmetricKey, of document: DocumentID, to member: MemberID, _ core: NodeCore,
         _ workspace: Workspace
     ) throws {
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let place = MailboxPlace(
             mailbox: workspace.mailboxDocument, sender: home.device, incarnation: 78, sequence: 0)
         let deliveries = workspace.boxKeys(of: [member]).map {
@@ -363,8 +364,8 @@ extension BenchNode {
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(
             kind: .mailbox, document: place.mailbox, incarnation: 78, sequence: 0, previous: nil,
-            timestamp: try core.nextTimestamp(), grant: try #require(grant))
-        try core.acceptOwn(
+            timestamp: try core.log.nextTimestamp(), grant: try #require(grant))
+        try core.log.acceptOwn(
             draft.signed(payload: payload.encoded, with: home.signing), in: workspace,
             document: place.mailbox)
     }

@@ -19,7 +19,7 @@ import WorkspaceTestKit
     private func callEve(_ name: String, _ eve: BenchNode, in bench: CoreBench) throws {
         try eve.inTurn { core, workspace in
             _ = try #require(
-                try core.authorContent(
+                try core.log.authorContent(
                     .profile(name: name), to: workspace.profileDocument, in: workspace))
         }
         bench.advance(5_000)

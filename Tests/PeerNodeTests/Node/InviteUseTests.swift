@@ -118,7 +118,7 @@ import WorkspaceTestKit
         let core = try #require(joon.host?.core)
         let terms = try joinerTerms(of: eve, by: link.text.link, at: joon)
         core.beginTurn(at: joon.time)
-        #expect(try core.admit(terms, request: nil, to: try joon.workspace()) == nil)
+        #expect(try core.enrolment.admit(terms, request: nil, to: try joon.workspace()) == nil)
         joon.carryOut(try core.endTurn())
         #expect(try !mina.memberNames().contains("Eve"))
     }
@@ -160,9 +160,9 @@ import WorkspaceTestKit
         let terms = try joinerTerms(of: kim, by: second, at: joon)
         let core = try #require(joon.host?.core)
         core.beginTurn(at: joon.time)
-        #expect(try core.admit(terms, request: nil, to: try joon.workspace()) != nil)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        #expect(try core.enrolment.admit(terms, request: nil, to: try joon.workspace()) != nil)
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         joon.carryOut(effects)
         bench.heal(mina, joon)
         bench.heal(kim, joon)
@@ -178,7 +178,7 @@ import WorkspaceTestKit
         of node: BenchNode, by text: String, at other: BenchNode
     ) throws -> JoinerTerms {
         let link = try InviteLink(text)
-        let home = try #require(node.host?.core.home)
+        let home = try #require(node.host?.core.session.home)
         let workspace = try other.workspace()
         let invite = try #require(
             workspace.invites.invites.first { id in
@@ -188,7 +188,7 @@ import WorkspaceTestKit
                 return invite.publicKey == link.secret.publicKey.bytes
             })
         let member = home.member(salt: workspace.id.bytes)
-        let answerer = try #require(other.host?.core.home).device
+        let answerer = try #require(other.host?.core.session.home).device
         let devices = home.deviceEntries(
             entering: .joining(workspace.id, by: invite, before: answerer, member: member))
         return JoinerTerms(
@@ -230,7 +230,7 @@ import WorkspaceTestKit
         let workspace = try mina.workspace()
         let core = try #require(mina.host?.core)
         let id = try #require(workspace.invites.invites.last)
-        #expect(core.pskCandidates().contains { $0.label == .invite(id) })
+        #expect(core.keys.pskCandidates().contains { $0.label == .invite(id) })
         #expect(workspace.psk(of: id) != nil)
         #expect(try InviteLink(link).secret.publicKey.bytes.count == 32)
         // The same invite, had it not cited the policy, has a fault and is no candidate.
@@ -243,8 +243,8 @@ import WorkspaceTestKit
         #expect(throws: AuthError.faulty(.roleTooWeak), "A-8") {
             try workspace.evaluator.add(refused)
         }
-        core.network.candidates = nil
-        #expect(core.pskCandidates().contains { $0.label == .invite(id) })
+        core.links.network.candidates = nil
+        #expect(core.keys.pskCandidates().contains { $0.label == .invite(id) })
     }
 
     /// More logs of the authority document than one `join_result` names.
@@ -253,13 +253,13 @@ import WorkspaceTestKit
         let bench = CoreBench()
         let mina = try bench.node("Mina")
         for number in 0..<6 {
-            mina.host?.core.storeIdentity?.incarnation = UInt32(7 * number % 6 + 1)
+            mina.host?.core.session.storeIdentity?.incarnation = UInt32(7 * number % 6 + 1)
             try mina.author(.cutPart([]))
         }
         let link = try mina.link()
-        mina.host?.core.storeIdentity?.incarnation = 9
+        mina.host?.core.session.storeIdentity?.incarnation = 9
         let joon = try bench.bareNode("Joon")
-        for node in [mina, joon] { node.host?.core.network.joinTipsMax = limit }
+        for node in [mina, joon] { node.host?.core.links.network.joinTipsMax = limit }
         try joon.join(link)
         #expect(try joon.digest() == mina.digest())
         #expect(try joon.rowCount("log") == mina.rowCount("log"))

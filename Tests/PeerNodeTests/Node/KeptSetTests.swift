@@ -95,14 +95,15 @@ private final class ScatteredWork {
             try node.boot()
             let core = try #require(node.host?.core)
             let workspace = try #require(core.workspaces.values.first)
-            for document in core.store.operations.documents(ofWorkspace: workspace.number) {
-                try core.store.operations.forEachOperation(in: document, of: workspace.number) {
+            for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
+                try core.turn.store.operations.forEachOperation(in: document, of: workspace.number)
+                {
                     (stored) throws(StorageError) in
                     guard seen.insert(stored.entry.signature).inserted else { return }
                     runs.append(
                         OperationRun(
                             log: stored.log, firstSequence: stored.place.sequence,
-                            previous: try core.store.operations.previous(of: stored.place),
+                            previous: try core.turn.store.operations.previous(of: stored.place),
                             entries: [stored.entry]))
                 }
             }
@@ -159,7 +160,7 @@ private final class ScatteredWork {
         let outcome = try core.acceptAtOnce(
             run, in: workspace, from: .peer(.zero, source: 1, isBackfill: generator.oneIn(2)))
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
         core.didCommit()
         if case .stored = outcome { return true }
         return false
@@ -202,7 +203,7 @@ private final class ScatteredWork {
         let definition = KeptDefinition(
             operations, valid: Set(judged.validOperations),
             cited: try grantsCited(in: workspace, core))
-        let branches = core.store.operations.branches(in: workspace.id, of: workspace.number)
+        let branches = core.turn.store.operations.branches(in: workspace.id, of: workspace.number)
         let kept = Set(branches.compactMap { $0.kept?.id })
         #expect(kept.isSuperset(of: definition.tips.map(\.id)))
         #expect(kept.isSubset(of: definition.kept))
@@ -219,11 +220,11 @@ private final class ScatteredWork {
         in workspace: Workspace, _ core: NodeCore
     ) throws -> Set<OperationID> {
         var grants: Set<OperationID> = []
-        for document in core.store.operations.documents(ofWorkspace: workspace.number)
+        for document in core.turn.store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            try core.store.operations.forEachOperation(in: document, of: workspace.number) {
+            try core.turn.store.operations.forEachOperation(in: document, of: workspace.number) {
                 (stored) throws(StorageError) in
-                let kept = core.store.operations.branch(stored.place.branch)?.kept
+                let kept = core.turn.store.operations.branch(stored.place.branch)?.kept
                 guard let kept, stored.place.sequence <= kept.sequence else { return }
                 grants.insert(stored.entry.grant)
             }

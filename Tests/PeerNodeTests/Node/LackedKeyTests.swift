@@ -90,7 +90,7 @@ import WorkspaceTestKit
         try ada.inTurn { core, workspace in
             let document = try #require(
                 workspace.privateDocuments.values.first { !workspace.isOwn($0) })
-            _ = try #require(try core.changeKey(of: document, in: workspace))
+            _ = try #require(try core.privates.changeKey(of: document, in: workspace))
         }
         bench.advance(10_000)
         try wim.send("under a key of Ada's", to: "board")
@@ -130,7 +130,7 @@ import WorkspaceTestKit
         bench.cut(joon, wim)
         bench.cut(joon, mina)
         try joon.inTurn { _, workspace in
-            let device = try #require(wim.host?.core.home?.device)
+            let device = try #require(wim.host?.core.session.home?.device)
             let member = try wim.workspace().member
             let document = try #require(workspace.defaultChannel)
             let made = KeyID([UInt8](repeating: 9, count: 16))
@@ -141,8 +141,8 @@ import WorkspaceTestKit
         bench.heal(joon, mina)
         bench.advance(60_000)
         let link = try #require(
-            joon.host?.core.network.ordered.first { link in
-                link.peer?.device == mina.host?.core.home?.device
+            joon.host?.core.links.network.ordered.first { link in
+                link.peer?.device == mina.host?.core.session.home?.device
             })
         #expect(link.askedGroupKeys.values.joined().count == 1)
     }
@@ -178,11 +178,11 @@ import WorkspaceTestKit
         bench.advance(60_000)
         let key = try #require(mina.workspace().sealingKey?.id)
         let link = try #require(
-            mina.host?.core.network.ordered.first { link in
-                link.peer?.device == wim.host?.core.home?.device
+            mina.host?.core.links.network.ordered.first { link in
+                link.peer?.device == wim.host?.core.session.home?.device
             })
         try mina.inTurn { core, workspace in
-            try core.groupKeysWanted(
+            try core.keys.groupKeysWanted(
                 KeyWant(workspace: 0, document: workspace.id, keys: [key]), in: workspace, on: link)
         }
         #expect(link.givenKeys == 0)

@@ -45,9 +45,11 @@ import WorkspaceTestKit
         let workspace = try node.workspace()
         for document in workspace.privateDocuments.values {
             var isRead = false
-            try core.store.operations.forEachOperation(in: document.id, of: workspace.number) {
+            try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
                 stored throws(StorageError) in
-                guard case .message(let message)? = try core.content(of: stored, in: workspace)
+                guard
+                    case .message(let message)? = try core.messages.content(
+                        of: stored, in: workspace)
                 else { return }
                 isRead = isRead || message.text == word
             }
@@ -170,23 +172,24 @@ import WorkspaceTestKit
             let workspace = try table.bob.workspace()
             let document = try #require(
                 workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
-            let device = try #require(core.ownDevice)
+            let device = try #require(core.session.ownDevice)
             let grant = try #require(
                 workspace.evaluator.contentGrant(
                     of: device, leastRole: .guest, as: workspace.member))
-            let ends = core.ends(in: document, of: workspace)
+            let ends = core.privates.ends(in: document, of: workspace)
             let id = OperationID([UInt8](repeating: 7, count: 32))
             let key = try #require(document.newestKey)
             let trial = PrivateAuthority(
                 of: document.id,
-                try core.operations(of: document, ends: ends, in: workspace) + [
+                try core.privates.operations(of: document, ends: ends, in: workspace) + [
                     PrivateOperation(
                         id: id, author: workspace.member, previous: nil,
                         dependencies: document.authority.heads, keyID: key.keyID,
                         change: PrivateChange(
                             .add(PrivateAddition(seats: [PrivateSeat(cleo, .member)])),
                             seat: seat),
-                        isAllowed: true, knownEnds: core.known(ends, by: grant, in: workspace))
+                        isAllowed: true,
+                        knownEnds: core.privates.known(ends, by: grant, in: workspace))
                 ], ends: ends)
             return trial.isValid(id)
         }

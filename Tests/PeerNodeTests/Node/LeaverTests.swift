@@ -235,7 +235,7 @@ import WorkspaceTestKit
         let removal = try #require(try kim.workspace().authorityOrder.last)
         try mina.take([try kim.authorityRun(of: removal)])
         let member = try joon.workspace().member
-        try mina.inTurn { core, known in _ = try core.turnDown(member, in: known) }
+        try mina.inTurn { core, known in _ = try core.membership.turnDown(member, in: known) }
         bench.heal(mina, kim)
         bench.advance(20_000)
         for node in [mina, kim] { #expect(try node.log() == ["unheard"], "\(node.name)") }

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 /// What the newest group keys give beside discovery secrets: links that only members open.
 @Suite struct `Secrets of links` {
     private func candidates(_ node: BenchNode) throws -> [PSKCandidate] {
-        try #require(node.host?.core).pskCandidates()
+        try #require(node.host?.core).keys.pskCandidates()
     }
 
     /// What a node knows by rank, as bytes.
@@ -20,13 +20,13 @@ import WorkspaceTestKit
 
     /// What the node's links were opened under.
     private func used(by node: BenchNode) throws -> [PSKLabel] {
-        try #require(node.host?.core).network.links.values.flatMap { $0.peer?.labels ?? [] }
+        try #require(node.host?.core).links.network.links.values.flatMap { $0.peer?.labels ?? [] }
     }
 
     private func secret(dialledBy node: BenchNode, to other: BenchNode) throws -> PSKCandidate {
         let core = try #require(node.host?.core)
-        let device = try #require(other.host?.core.ownDevice)
-        return try #require(core.candidate(toDial: .device(device), at: "nowhere"))
+        let device = try #require(other.host?.core.session.ownDevice)
+        return try #require(core.keys.candidate(toDial: .device(device), at: "nowhere"))
     }
 
     @Test func `are all known to everybody while nobody has left`() throws {
@@ -71,7 +71,7 @@ import WorkspaceTestKit
         var labels: [PSKLabel] = []
         for _ in 0..<3 {
             labels.append(try secret(dialledBy: mina, to: wim).label)
-            mina.host?.core.network.noteUnanswered("nowhere")
+            mina.host?.core.links.network.noteUnanswered("nowhere")
         }
         #expect(
             labels == [
@@ -97,7 +97,7 @@ import WorkspaceTestKit
         let newest = try known(to: mina, [.newest])
         #expect(newest.isDisjoint(with: try known(to: wim)))
         #expect(try mina.workspace().linkEpochs().count == Limits.linkEpochsMax)
-        if onlyWaits { wim.host?.core.network.registry = PeerRegistry() }
+        if onlyWaits { wim.host?.core.links.network.registry = PeerRegistry() }
         bench.heal(mina, wim)
         bench.advance(onlyWaits ? 300_000 : 60_000)
         #expect(try wim.log() == ["where is Wim?"])
@@ -190,7 +190,7 @@ import WorkspaceTestKit
         #expect(try wim.workspace().sealingKey?.answersAll == true)
         for near in [mina, ada, phone] { bench.cut(wim, near) }
         // An end that names no key.
-        let device = try #require(phone.host?.core.ownDevice)
+        let device = try #require(phone.host?.core.session.ownDevice)
         try wim.author(.removeDevice(device, cuts: [], rekey: nil))
         #expect(try wim.workspace().sealingKey?.answersAll == false)
         let newest = try known(to: wim, [.newest])

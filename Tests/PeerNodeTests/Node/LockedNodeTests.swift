@@ -144,8 +144,8 @@ extension BenchNode {
         // As after somebody came back by the phrase.
         try mina.workspace().recoveryBox = AgreementKey(using: SeededRandom(seed: 1))
         try mina.ok("lock.now")
-        #expect(core.home == nil)
-        #expect(core.vault.count == 0)
+        #expect(core.session.home == nil)
+        #expect(core.session.vault.count == 0)
         for workspace in core.workspaces.values {
             #expect(workspace.keys.isEmpty && workspace.recoveryBox == nil)
             #expect(workspace.mailboxSecrets.isEmpty && workspace.privateDocuments.isEmpty)
@@ -163,7 +163,7 @@ extension BenchNode {
         let link = try mina.ok("invite.create")["link"] ?? .null
         try mina.ok("lock.now")
         let core = try #require(mina.host?.core)
-        let own = { core.store.operations.count }
+        let own = { core.turn.store.operations.count }
         let before = own()
         bench.advance(120_000)
         #expect(own() == before)

@@ -26,7 +26,7 @@ import WorkspaceTestKit
         bench.heal(ada, bob)
         bench.advance(10_000)
         let stored = try [ada, bob].map { node in
-            try #require(node.host?.core).store.operations.count
+            try #require(node.host?.core).turn.store.operations.count
         }
         #expect(stored[0] > count && stored[1] == stored[0])
         #expect(try bob.digest() == ada.digest())
@@ -44,15 +44,15 @@ import WorkspaceTestKit
             try ada.take([run])
         }
         try ada.inTurn { core, workspace in
-            let row = try #require(core.store.operations.document(board, in: workspace.number))
-            try core.write()
-            for branch in core.store.operations.branches(in: board, of: workspace.number) {
-                let arrivals = try core.store.connection.statement(
+            let row = try #require(core.turn.store.operations.document(board, in: workspace.number))
+            try core.turn.write()
+            for branch in core.turn.store.operations.branches(in: board, of: workspace.number) {
+                let arrivals = try core.turn.store.connection.statement(
                     "SELECT arr FROM operation WHERE lid = ? AND kind = 1"
                 ).rows(.integer(branch.number)) { $0.integer(0) }
                 #expect(row.number == branch.document)
                 for arrival in arrivals {
-                    try core.store.operations.erasePayload(of: arrival)
+                    try core.turn.store.operations.erasePayload(of: arrival)
                 }
             }
         }
@@ -60,7 +60,7 @@ import WorkspaceTestKit
         bench.heal(ada, bob)
         bench.advance(10_000)
         let stored = try [ada, bob].map { node in
-            try #require(node.host?.core).store.operations.count
+            try #require(node.host?.core).turn.store.operations.count
         }
         #expect(stored[0] > 6_000 && stored[1] == stored[0])
     }
@@ -88,9 +88,9 @@ import WorkspaceTestKit
             }
             return run
         }
-        let stored = try #require(ada.host?.core).store.operations.count
+        let stored = try #require(ada.host?.core).turn.store.operations.count
         for history in histories { try ada.take([history]) }
-        #expect(try #require(ada.host?.core).store.operations.count == stored + 1_040)
+        #expect(try #require(ada.host?.core).turn.store.operations.count == stored + 1_040)
         if whom == "who has the first" { try bob.take([histories[0]]) }
         for node in [ada, bob] { try node.restart() }
         bench.heal(ada, bob)
@@ -102,7 +102,7 @@ import WorkspaceTestKit
         }
         for node in nodes {
             #expect(try node.digest() == ada.digest(), "\(node.name)")
-            #expect(try #require(node.host).core.store.operations.count >= stored + 1_040)
+            #expect(try #require(node.host).core.turn.store.operations.count >= stored + 1_040)
         }
     }
 }

@@ -39,7 +39,7 @@ import WorkspaceTestKit
 
         func mail(_ key: SymmetricKey) throws {
             try dora.inTurn { core, workspace in
-                try core.mail(
+                try core.keys.mail(
                     key, of: board.id, to: [try bob.workspace().member], in: workspace)
             }
             bench.advance(2_000)
@@ -57,7 +57,7 @@ import WorkspaceTestKit
             }
             // The first one has all gone through, to know what it opens.
             try mail(keys[0])
-            let operations = try #require(bob.host?.core).store.operations
+            let operations = try #require(bob.host?.core).turn.store.operations
             let before = operations.readCount
             for key in keys.dropFirst() { try mail(key) }
             #expect(keys.allSatisfy { board.keys.holds($0.keyID) })
@@ -81,12 +81,12 @@ import WorkspaceTestKit
         for number in 0..<3 {
             keys.append(
                 try bob.inTurn { core, workspace in
-                    let (key, epoch) = core.newEpoch(
+                    let (key, epoch) = core.privates.newEpoch(
                         of: try bob.document("board"), in: workspace)
-                    _ = try core.author(
+                    _ = try core.privates.author(
                         .rekey(epoch), in: try bob.document("board"), of: workspace,
                         introducing: key)
-                    core.network.links.values.forEach {
+                    core.links.network.links.values.forEach {
                         $0.givenKeys = Limits.keysAskedPerLinkMax
                     }
                     return key
@@ -99,7 +99,7 @@ import WorkspaceTestKit
         // The second alone opens what it seals, and the first in what it hands on.
         for (key, shown) in [(keys[1], 3), (keys[2], 4)] {
             try bob.inTurn { core, workspace in
-                try core.mail(
+                try core.keys.mail(
                     key, of: table.board.id, to: [try cleo.workspace().member], in: workspace)
             }
             table.bench.advance(2_000)

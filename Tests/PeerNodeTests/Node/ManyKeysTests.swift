@@ -18,8 +18,8 @@ extension EpochKeyring {
         let random = SeededRandom(seed: seed)
         let keys = (0..<count).map { _ in SymmetricKey(using: random) }
         try node.inTurn { core, workspace in
-            try core.write()
-            for key in keys { try core.take(key, discovery: nil, in: workspace) }
+            try core.turn.write()
+            for key in keys { try core.membership.take(key, discovery: nil, in: workspace) }
         }
         return keys
     }
@@ -31,17 +31,17 @@ extension EpochKeyring {
         try mina.send("before")
         let keys = try take(20_000, on: mina)
         let core = try #require(mina.host?.core)
-        #expect(core.vault.count == Limits.keysInMemoryMax)
+        #expect(core.session.vault.count == Limits.keysInMemoryMax)
         #expect(try mina.workspace().keys.count == 20_001)
         try mina.restart()
         let again = try #require(mina.host?.core)
-        #expect(again.vault.count < 10)
+        #expect(again.session.vault.count < 10)
         let workspace = try mina.workspace()
         #expect(workspace.keys.count == 20_001)
         for key in keys {
             #expect(workspace.keys[key.keyID]?.exposedCopy() == key.exposedCopy())
         }
-        #expect(again.vault.count == Limits.keysInMemoryMax)
+        #expect(again.session.vault.count == Limits.keysInMemoryMax)
         try mina.send("after")
         #expect(try mina.log() == ["before", "after"])
         #expect(try mina.ok("node.check")["ok"] == true)
@@ -54,12 +54,14 @@ extension EpochKeyring {
         try mina.ok("message.send", ["channel": "general", "text": "one"])
         let keys = try take(500, on: mina)
         let core = try #require(mina.host?.core)
-        #expect(core.vault.count > 500)
+        #expect(core.session.vault.count > 500)
         try mina.ok("lock.now")
-        #expect(core.vault.count == 0)
+        #expect(core.session.vault.count == 0)
         let workspace = try #require(core.workspaces.values.first)
         #expect(workspace.keys.isEmpty)
-        #expect(core.vault.key(.stored(.epochKey, owner: workspace.number, keys[0].keyID)) == nil)
+        #expect(
+            core.session.vault.key(.stored(.epochKey, owner: workspace.number, keys[0].keyID))
+                == nil)
         try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
         #expect(try mina.workspace().keys.count == 501)
         #expect(try mina.texts() == ["one"])
@@ -73,7 +75,7 @@ extension EpochKeyring {
         try mina.send("one")
         let name = try #require(try mina.workspace().sealingKey).id
         try mina.inTurn { core, workspace in
-            core.vault.forgetAll()
+            core.session.vault.forgetAll()
             try mina.damage("ALTER TABLE epoch_key RENAME TO away")
             #expect(workspace.keys[name] == nil)
             try mina.damage("ALTER TABLE away RENAME TO epoch_key")
@@ -128,9 +130,9 @@ extension EpochKeyring {
         let given = try mina.workspace().discovery.map(DiscoveryName.id)
         let random = SeededRandom(seed: 3)
         try mina.inTurn { core, workspace in
-            try core.write()
+            try core.turn.write()
             for _ in 0..<300 {
-                try core.take(discovery: SymmetricKey(using: random), in: workspace)
+                try core.keys.take(discovery: SymmetricKey(using: random), in: workspace)
             }
         }
         for _ in 0..<2 {
@@ -156,17 +158,17 @@ extension EpochKeyring {
         let (mina, wim, bench) = (world.mina, world.wim, world.bench)
         for near in [mina, world.ada, world.joon] { bench.cut(wim, near) }
         try mina.inTurn { core, workspace in
-            for _ in 0..<count { try core.changeKey(of: workspace, withDiscovery: false) }
+            for _ in 0..<count { try core.keys.changeKey(of: workspace, withDiscovery: false) }
         }
         bench.advance(1_000)
         let before = try wim.workspace().keyIndex.looks
-        let openings = try #require(wim.host?.core).vault.openings
+        let openings = try #require(wim.host?.core).session.vault.openings
         bench.heal(mina, wim)
         bench.advance(60_000)
         #expect(try wim.workspace().keys.count == count + 1)
         #expect(try wim.workspace().sealingKey?.id == mina.workspace().sealingKey?.id)
         let core = try #require(wim.host?.core)
-        return (try wim.workspace().keyIndex.looks - before, core.vault.openings - openings)
+        return (try wim.workspace().keyIndex.looks - before, core.session.vault.openings - openings)
     }
 
     @Test func `is linear in a workspace, whoever hears of them late`() throws {
@@ -182,7 +184,7 @@ extension EpochKeyring {
             let bench = CoreBench()
             let mina = try bench.node("Mina")
             try mina.inTurn { core, workspace in
-                for _ in 0..<count { try core.changeKey(of: workspace) }
+                for _ in 0..<count { try core.keys.changeKey(of: workspace) }
             }
             let late = try bench.guest("Late", of: mina)
             bench.advance(20_000)
@@ -202,7 +204,7 @@ extension EpochKeyring {
         for near in [table.ada, table.bob] { table.bench.cut(table.cleo, near) }
         try table.bob.inTurn { core, workspace in
             let document = try #require(workspace.privateDocuments[board])
-            for _ in 0..<count { _ = try core.changeKey(of: document, in: workspace) }
+            for _ in 0..<count { _ = try core.privates.changeKey(of: document, in: workspace) }
         }
         let before = try table.cleo.document("board").looks
         table.bench.heal(table.cleo, table.bob)

@@ -26,8 +26,9 @@ extension BenchNode {
     func payload(of message: JSONValue) throws -> [UInt8] {
         let core = try #require(host?.core)
         let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.anyMessage(key)?.row)
-        return try #require(try core.store.operations.operation(row.position.arrival)).entry.payload
+        let row = try #require(try core.turn.store.view.anyMessage(key)?.row)
+        return try #require(try core.turn.store.operations.operation(row.position.arrival)).entry
+            .payload
     }
 
     func holds(_ bytes: [UInt8]) throws -> Bool {
@@ -386,9 +387,10 @@ extension BenchNode {
     func forceDeletion(of message: JSONValue) throws {
         let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
         try inTurn { core, workspace in
-            let row = try #require(try core.store.view.message(key))
-            let stored = try #require(try core.store.operations.operation(row.position.arrival))
-            let isWritten = try core.redact(
+            let row = try #require(try core.turn.store.view.message(key))
+            let stored = try #require(
+                try core.turn.store.operations.operation(row.position.arrival))
+            let isWritten = try core.commands.redact(
                 [stored.reference], .init(id: stored.reference.id, thread: row.thread),
                 in: stored.log.document, isOwn: true, of: workspace)
             #expect(isWritten)

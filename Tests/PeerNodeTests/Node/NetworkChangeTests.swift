@@ -8,8 +8,8 @@ import WorkspaceTestKit
 @Suite struct `A change of the network` {
     private func links(_ node: BenchNode, to other: BenchNode) throws -> Int {
         let core = try #require(node.host?.core)
-        let device = try #require(other.host?.core.ownDevice)
-        return core.network.links(to: device).count
+        let device = try #require(other.host?.core.session.ownDevice)
+        return core.links.network.links(to: device).count
     }
 
     @Test func `ends the links that lead nowhere by now, and dials there at once`() throws {

@@ -326,12 +326,12 @@ import WorkspaceTestKit
         ("a\0b", "a\\u{0}b"),
     ])
     func `shows what could steer a terminal`(_ text: String, _ shown: String) {
-        #expect(NodeCore.variable(text) == shown)
+        #expect(PeerNode.Events.variable(text) == shown)
     }
 
     @Test func `shows the beginning of a long text, and cuts no character`() {
         let long = String(repeating: "\u{20ac}", count: 5_000)
-        let shown = NodeCore.variable(long)
+        let shown = PeerNode.Events.variable(long)
         #expect(shown.utf8.count == Limits.noticeVariableBytesMax / 3 * 3)
         #expect(long.hasPrefix(shown))
     }

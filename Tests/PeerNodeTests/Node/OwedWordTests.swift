@@ -9,12 +9,14 @@ import WorkspaceTestKit
 extension BenchNode {
     /// What this device wrote into the authority document that another node does not have yet.
     fileprivate func authorityRun(after other: BenchNode) throws -> OperationRun {
-        let (operations, document) = (try #require(host?.core).store.operations, try workspace().id)
+        let (operations, document) = (
+            try #require(host?.core).turn.store.operations, try workspace().id
+        )
         let branch = try #require(
             operations.branches(in: document, of: try workspace().number).first {
-                $0.log.device == host?.core.home?.device
+                $0.log.device == host?.core.session.home?.device
             })
-        let known = try #require(other.host?.core).store.operations
+        let known = try #require(other.host?.core).turn.store.operations
             .branches(of: branch.log, in: try other.workspace().number).first
         return try #require(
             try operations.run(
@@ -145,18 +147,18 @@ extension `Followers of a channel` {
         let workspace = try bob.workspace()
         core.beginTurn(at: bob.time)
         if isBefore {
-            try core.accept(
+            try core.log.accept(
                 mina.authorityRun(after: bob), in: workspace, from: .ourselves)
         } else {
             for word in words {
-                try core.accept(word.run(in: channel), in: workspace, from: .ourselves)
+                try core.log.accept(word.run(in: channel), in: workspace, from: .ourselves)
             }
         }
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
         core.didCommit()
         let left = try bob.count("SELECT count(*) FROM unheard WHERE due > 0") ?? 0
-        #expect(left > 500 && core.hasMoreToDo)
+        #expect(left > 500 && core.turn.hasMoreToDo)
         bench.advance(60_000)
         #expect(try bob.count("SELECT count(*) FROM unheard") == 0)
         #expect(try rows(of: channel, at: bob) == 6_002)
@@ -198,7 +200,7 @@ extension `Followers of a channel` {
     private func rows(of channel: DocumentID, at node: BenchNode) throws -> Int64? {
         let core = try #require(node.host?.core)
         let workspace = try node.workspace()
-        let row = try #require(core.store.operations.document(channel, in: workspace.number))
+        let row = try #require(core.turn.store.operations.document(channel, in: workspace.number))
         return try node.count("SELECT count(*) FROM following WHERE did = \(row.number)")
     }
 }

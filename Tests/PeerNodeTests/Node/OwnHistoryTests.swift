@@ -47,14 +47,14 @@ import WorkspaceTestKit
         mina.files.guardBytes = guardBytes
         try mina.boot()
         let core = try #require(mina.host?.core)
-        let former = try #require(core.storeIdentity)
+        let former = try #require(core.session.storeIdentity)
         // As if the peer had not answered yet.
-        core.network.ownHistory.begin(at: mina.time.monotonic)
-        for link in core.network.links.values {
+        core.links.network.ownHistory.begin(at: mina.time.monotonic)
+        for link in core.links.network.links.values {
             for sync in link.syncs.values { sync.knowsOwnHistory = false }
         }
         try mina.author(.feature(1))
-        #expect(core.storeIdentity?.incarnation != former.incarnation)
+        #expect(core.session.storeIdentity?.incarnation != former.incarnation)
         bench.advance(60_000)
         #expect(try joon.eventTypes().allSatisfy { $0 != "fork.found" })
         #expect(try mina.digest() == joon.digest())

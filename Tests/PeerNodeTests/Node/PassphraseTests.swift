@@ -40,7 +40,7 @@ import WorkspaceTestKit
             Issue.record("not sealed")
             return
         }
-        let home = try #require(node.host?.core.home)
+        let home = try #require(node.host?.core.session.home)
         #expect(sealed.device == home.device)
         for secret in [
             home.signing.exposedSeed(), home.box.exposedSecret(), home.homeKey.exposedCopy(),
@@ -260,7 +260,7 @@ import WorkspaceTestKit
                         CallID(connection: 1, number: UInt64(number)), method: "session.unlock",
                         arguments: ["passphrase": "a wrong passphrase"])
                 ], at: node.time)
-            if number < 4 { host.core.lock.stretching = nil }
+            if number < 4 { host.core.session.lock.stretching = nil }
         }
         try node.restart()
         #expect(

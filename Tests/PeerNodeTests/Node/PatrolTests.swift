@@ -21,11 +21,11 @@ import WorkspaceTestKit
     }
 
     private func findings(_ node: BenchNode) throws -> Set<StorePatrol.Finding> {
-        try #require(node.host?.core).patrol.findings
+        try #require(node.host?.core).integrity.patrol.findings
     }
 
     private func round(_ node: BenchNode) throws -> (begun: UInt64, isUnderWay: Bool) {
-        let patrol = try #require(node.host?.core).patrol
+        let patrol = try #require(node.host?.core).integrity.patrol
         return (patrol.begun, patrol.round != nil)
     }
 
@@ -130,7 +130,7 @@ import WorkspaceTestKit
 
     @Test func `looks at no more in a turn than it may, and misses nothing`() throws {
         let (mina, _) = try bench.life()
-        let store = try #require(mina.host?.core.store)
+        let store = try #require(mina.host?.core.turn.store)
         let all = try store.connection.statement("SELECT arr FROM operation ORDER BY arr")
             .rows { $0.integer(0) }
         for start in [0, 1, all[all.count / 2], all.last ?? 0, 1 << 40] {

@@ -31,63 +31,63 @@ import WorkspaceTestKit
             let workspace = try node.workspace()
             let general = try #require(workspace.channels.values.first { $0.isDefault })
             var places: [StoredPlace] = []
-            try core.store.operations.forEachOperation(
+            try core.turn.store.operations.forEachOperation(
                 in: general.id, of: workspace.number
             ) { stored in places.append(stored.place) }
             let arrivals = try places.filter { place in
-                try core.store.view.message(
+                try core.turn.store.view.message(
                     arrival: place.arrival, sort: place.sort, document: general.number) != nil
             }.map(\.arrival)
             try #require(arrivals.count == 12)
-            try core.write()
+            try core.turn.write()
             for arrival in arrivals.prefix(count) {
-                try core.store.operations.erasePayload(of: arrival)
-                try core.store.operations.setMissing(isMissing, arrival)
+                try core.turn.store.operations.erasePayload(of: arrival)
+                try core.turn.store.operations.setMissing(isMissing, arrival)
             }
-            try core.store.commit()
+            try core.turn.store.commit()
         }
 
         /// How many are still missing.
         func missing() throws -> Int64 {
-            try #require(bob.host).core.store.operations.missingPayloadCount()
+            try #require(bob.host).core.turn.store.operations.missingPayloadCount()
         }
 
         /// Says that payloads are missing which belong to nothing that Bob has, behind all others.
         func pretend(_ count: Int) throws -> [Int64] {
             let core = try #require(bob.host).core
-            let first = core.store.operations.arrival + 1_000
-            try core.write()
-            let insert = try core.store.connection.statement(
+            let first = core.turn.store.operations.arrival + 1_000
+            try core.turn.write()
+            let insert = try core.turn.store.connection.statement(
                 "INSERT INTO absent VALUES(?, 1, x'00', 1)")
             let arrivals = (0..<Int64(count)).map { first + $0 }
             for arrival in arrivals { try insert.run(.integer(arrival)) }
-            try core.store.commit()
+            try core.turn.store.commit()
             return arrivals
         }
 
         /// Up to which row Bob has looked for what to ask Ada for.
         func reached() throws -> Int64 {
-            let network = try #require(bob.host).core.network
+            let network = try #require(bob.host).core.links.network
             return try #require(network.payloadRounds.values.first).last
         }
 
         /// A new link.
         func meet() throws {
             bench.cut(ada, bob)
-            try #require(bob.host).core.network.payloadsPerLink = perLink
+            try #require(bob.host).core.links.network.payloadsPerLink = perLink
             bench.heal(ada, bob)
             bench.advance(1_000)
         }
 
         /// The link that stands.
         func link() throws -> PeerLink {
-            let network = try #require(bob.host).core.network
+            let network = try #require(bob.host).core.links.network
             return try #require(network.ordered.first)
         }
 
         /// Rounds in which Bob asked Ada for all that is missing since she had some of it.
         func rounds() throws -> Int {
-            let network = try #require(bob.host).core.network
+            let network = try #require(bob.host).core.links.network
             return try #require(network.payloadRounds.values.first).count
         }
     }
@@ -125,7 +125,7 @@ import WorkspaceTestKit
         for _ in 0..<5 { try scene.meet() }
         let link = try scene.link()
         #expect(link.askedPayloads.isEmpty)
-        try #require(scene.bob.host).core.asksForPayloads = true
+        try #require(scene.bob.host).core.integrity.asksForPayloads = true
         scene.bench.give(.tick, to: scene.bob)
         scene.bench.settle()
         #expect(link.askedPayloads.count == 10)
@@ -137,19 +137,20 @@ import WorkspaceTestKit
         let rows = try scene.pretend(3 * Limits.missingLookedAtMax)
         try #require(try scene.missing() == 12 + Int64(rows.count))
         let core = try #require(scene.bob.host).core
-        core.network.payloadsPerLink = scene.perLink
+        core.links.network.payloadsPerLink = scene.perLink
         scene.bench.heal(scene.ada, scene.bob)
         let link = try scene.link()
         let sync = try #require(link.syncs.values.first)
-        core.network.payloadRounds = [:]
+        core.links.network.payloadRounds = [:]
         var reached: Int64 = 0
         var looks = 0
-        while try core.store.operations.missingPayloads(after: reached, limit: 1).isEmpty == false,
+        while try core.turn.store.operations.missingPayloads(after: reached, limit: 1).isEmpty
+            == false,
             looks < 10
         {
-            try core.askForPayloads(of: try scene.bob.workspace(), on: link, sync)
+            try core.integrity.askForPayloads(of: try scene.bob.workspace(), on: link, sync)
             let next = try scene.reached()
-            let count = try core.store.connection.statement(
+            let count = try core.turn.store.connection.statement(
                 "SELECT count(*) FROM absent WHERE missing = 1 AND arr > ? AND arr <= ?"
             ).integer(.integer(reached), .integer(next))
             #expect(try #require(count) <= Int64(Limits.missingLookedAtMax))

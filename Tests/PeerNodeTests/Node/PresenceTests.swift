@@ -204,20 +204,20 @@ import WorkspaceTestKit
         let core = try #require(table.ada.host).core
         let workspace = try table.ada.workspace()
         let bob = try table.bob.workspace().member
-        let device = try #require(table.bob.host?.core.ownDevice)
-        let link = try #require(core.network.links(to: device).first)
-        func shown() -> String? { core.presence(of: bob, in: workspace)?.state }
+        let device = try #require(table.bob.host?.core.session.ownDevice)
+        let link = try #require(core.links.network.links(to: device).first)
+        func shown() -> String? { core.presence.presence(of: bob, in: workspace)?.state }
         // Nothing was opened on it yet.
         let second = PeerLink(
             id: LinkID(1 << 40), session: link.session, address: link.address, attempt: nil,
             openedAt: link.openedAt)
-        core.network.links[second.id] = second
+        core.links.network.links[second.id] = second
         #expect(shown() == "online")
-        core.forgetPresence(on: link)
-        core.network.links[link.id] = nil
+        core.presence.forgetPresence(on: link)
+        core.links.network.links[link.id] = nil
         #expect(shown() == "unknown")
-        core.forgetPresence(on: second)
-        core.network.links[second.id] = nil
+        core.presence.forgetPresence(on: second)
+        core.links.network.links[second.id] = nil
         #expect(shown() == nil)
     }
 
@@ -275,13 +275,13 @@ import WorkspaceTestKit
 
     @Test func `of a peer that says too much is dropped, and wakes nobody`() throws {
         let table = try Table()
-        let workspace = try #require(try table.ada.host?.core.selectedWorkspace())
+        let workspace = try #require(try table.ada.host?.core.queries.selectedWorkspace())
         let core = try #require(table.ada.host).core
-        let bob = try #require(table.bob.host?.core.ownDevice)
-        let link = try #require(core.network.links(to: bob).first)
+        let bob = try #require(table.bob.host?.core.session.ownDevice)
+        let link = try #require(core.links.network.links(to: bob).first)
         try Self.listen(table.ada)
         for number in 0..<1_000 {
-            core.presenceHeard(
+            core.presence.presenceHeard(
                 PresenceWord(.busy, text: "\(number)", chosen: UInt64(number)), in: workspace,
                 on: link)
         }
@@ -306,7 +306,7 @@ import WorkspaceTestKit
         try ada.ok("lock.now")
         let core = try #require(ada.host).core
         #expect(
-            core.network.links.values.allSatisfy { link in
+            core.links.network.links.values.allSatisfy { link in
                 link.syncs.values.allSatisfy { $0.presence == nil }
             })
         try bob.ok("presence.set", ["state": "busy", "text": "later"])
@@ -382,7 +382,7 @@ import WorkspaceTestKit
         try bob.ok("presence.set", ["state": "busy", "text": "canarytext"])
         bench.advance(10_000)
         func kept() -> [PassingEvent]? {
-            ada.host?.core.subscriptions.subscriptions(of: 7).first?.passing
+            ada.host?.core.events.subscriptions.subscriptions(of: 7).first?.passing
         }
         #expect(kept()?.last?.data["text"] == "canarytext")
         try ada.ok("lock.now")
@@ -393,17 +393,17 @@ import WorkspaceTestKit
         let table = try Table()
         try Self.listen(table.ada, ["typing"])
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.selectedWorkspace())
+        let workspace = try #require(try core.queries.selectedWorkspace())
         for number in 0..<Limits.passingEventsMax + 5 {
-            core.pass("typing", ["number": .integer(Int64(number))], in: workspace)
-            core.pass("presence.changed", [:], in: workspace)
+            core.events.pass("typing", ["number": .integer(Int64(number))], in: workspace)
+            core.events.pass("presence.changed", [:], in: workspace)
         }
         let events = Self.take(table.ada)
         #expect(events.count == Limits.passingEventsMax + 1)
         #expect(events.last?["type"] == "events.dropped")
         #expect(events.last?["data"]?["count"] == 5)
         #expect(Self.take(table.ada).isEmpty)
-        core.pass("typing", [:], in: workspace)
+        core.events.pass("typing", [:], in: workspace)
         #expect(Self.take(table.ada).count == 1)
     }
 }

@@ -116,7 +116,7 @@ import WorkspaceTestKit
         let runs = said.map { $0.run(in: table.board.id) }
         try table.ada.take(Array(runs[..<30]))
         try table.ada.take(try table.removals(1, keeping: Array(said[30..<50]), listing: 20))
-        let operations = try #require(table.ada.host?.core).store.operations
+        let operations = try #require(table.ada.host?.core).turn.store.operations
         let before = operations.readCount
         try table.ada.take(Array(runs[30...]))
         #expect(operations.readCount - before <= 4 * runs.count)

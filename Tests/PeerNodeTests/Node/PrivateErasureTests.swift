@@ -27,8 +27,9 @@ import WorkspaceTestKit
     private func secrets(_ id: DocumentID, on node: BenchNode) throws -> Int {
         let core = try #require(node.host?.core)
         let workspace = try node.workspace()
-        let number = try #require(core.store.operations.document(id, in: workspace.number)?.number)
-        return try core.store.registry.secrets(of: number).count
+        let number = try #require(
+            core.turn.store.operations.document(id, in: workspace.number)?.number)
+        return try core.turn.store.registry.secrets(of: number).count
     }
 
     @Test func `is erased after 7 days: its keys and all it showed, and no digest notices`() throws
@@ -58,10 +59,10 @@ import WorkspaceTestKit
         defer { withExtendedLifetime(table.bench) {} }
         func plans(_ change: () throws -> Void) throws -> Int {
             let core = try #require(table.bob.host?.core)
-            let before = core.tally.erasurePlans
+            let before = core.turn.tally.erasurePlans
             try change()
             table.bench.advance(5_000)
-            return core.tally.erasurePlans - before
+            return core.turn.tally.erasurePlans - before
         }
         let quiet = try plans {
             for number in 0..<5 {

@@ -121,7 +121,7 @@ import WorkspaceTestKit
         for node in [table.bob, table.ada] { try node.take(garbage, isBackfill: true) }
         let core = try #require(table.bob.host?.core)
         let rank = JudgingQueue.rank(board.size)
-        core.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]
+        core.privates.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]
         #expect(try table.bob.log(of: "board") == ["one", "two"])
         table.bench.heal(table.bob, table.ada)
         table.bench.advance(60_000)
@@ -131,10 +131,10 @@ import WorkspaceTestKit
     @Test func `is judged before the own word, so that who was put out reads none of it`() throws {
         let table = try Table()
         let board = try removal(at: table)
-        #expect(table.bob.host?.core.judgings.isEmpty == false)
+        #expect(table.bob.host?.core.privates.judgings.isEmpty == false)
         let before = try #require(board.newestKey).keyID
         try table.bob.send("among us", to: "board")
-        #expect(table.bob.host?.core.judgings.isEmpty == true)
+        #expect(table.bob.host?.core.privates.judgings.isEmpty == true)
         #expect(board.authority.members.count == 2)
         #expect(try table.bob.log(of: "board") == ["one", "among us"])
         let key = try #require(board.newestKey).keyID
@@ -150,7 +150,7 @@ import WorkspaceTestKit
     func `is judged by the next process where the last one ended`(kills: Bool) throws {
         let table = try Table()
         _ = try removal(at: table)
-        #expect(table.bob.host?.core.judgings.isEmpty == false)
+        #expect(table.bob.host?.core.privates.judgings.isEmpty == false)
         if kills { table.bob.kill() }
         try kills ? table.bob.boot() : table.bob.restart()
         table.bench.advance(60_000)

@@ -59,7 +59,7 @@ import WorkspaceTestKit
         let rekey = try table.bob.inTurn { core, workspace in
             let document = try #require(
                 workspace.privateDocuments.values.first { $0.root?.name == "vault" })
-            return try #require(try core.changeKey(of: document, in: workspace))
+            return try #require(try core.privates.changeKey(of: document, in: workspace))
         }
         table.bench.advance(5_000)
         for text in ["one", "two", "three"] { try table.ada.send(text, to: "vault") }
@@ -68,10 +68,10 @@ import WorkspaceTestKit
         let document = try #require(
             workspace.privateDocuments.values.first { $0.root?.name == "vault" })
         var citing: [Bool] = []
-        try core.store.operations.forEachOperation(in: document.id, of: workspace.number) {
+        try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
             stored throws(StorageError) in
             guard stored.entry.kind == OperationKind.content.rawValue,
-                case .message? = try core.content(of: stored, in: workspace)
+                case .message? = try core.messages.content(of: stored, in: workspace)
             else { return }
             citing.append(stored.entry.dependencies.contains { $0.id == rekey })
         }

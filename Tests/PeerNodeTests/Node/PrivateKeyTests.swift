@@ -207,15 +207,15 @@ import WorkspaceTestKit
         let document = try Self.document("board", on: ada)
         #expect(!before.isEmpty && before.isDisjoint(with: document.keys.names))
         func link(_ node: BenchNode, to other: BenchNode) throws -> PeerLink {
-            let device = try #require(other.host?.core.home).device
-            return try #require(node.host?.core.network.links(to: device).first)
+            let device = try #require(other.host?.core.session.home).device
+            return try #require(node.host?.core.links.network.links(to: device).first)
         }
         let (asking, asked) = (try link(ada, to: bob), try link(bob, to: ada))
         let names = before.sorted()
         asking.wanted[document.id] = names
         let given = asked.givenKeys
         try bob.inTurn { core, workspace in
-            try core.keysWanted(
+            try core.privates.keysWanted(
                 KeyWant(workspace: 1, document: document.id, keys: names), in: workspace,
                 on: asked)
         }

@@ -129,9 +129,9 @@ import WorkspaceTestKit
             }
         }
         bench.advance(5_000)
-        let before = try #require(mina.host?.core.tally.rejudged)
+        let before = try #require(mina.host?.core.turn.tally.rejudged)
         try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
-        #expect(try #require(mina.host?.core.tally.rejudged) - before == 2)
+        #expect(try #require(mina.host?.core.turn.tally.rejudged) - before == 2)
         for name in ["board", "council"] {
             #expect(try mina.log(of: name) == (0..<4).map { "with \($0)" })
         }

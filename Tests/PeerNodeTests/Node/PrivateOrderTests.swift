@@ -34,13 +34,13 @@ import WorkspaceTestKit
         let core = try #require(node.host?.core)
         let workspace = try #require(core.workspaces.values.first)
         var runs: [OperationRun] = []
-        for document in core.store.operations.documents(ofWorkspace: workspace.number) {
-            try core.store.operations.forEachOperation(in: document, of: workspace.number) {
+        for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
+            try core.turn.store.operations.forEachOperation(in: document, of: workspace.number) {
                 (stored) throws(StorageError) in
                 runs.append(
                     OperationRun(
                         log: stored.log, firstSequence: stored.place.sequence,
-                        previous: try core.store.operations.previous(of: stored.place),
+                        previous: try core.turn.store.operations.previous(of: stored.place),
                         entries: [stored.entry]))
             }
         }
@@ -80,7 +80,7 @@ import WorkspaceTestKit
     func `show the same whatever came first`(seed: UInt64) throws {
         let (table, before) = try life()
         let all = try operations(of: table.ada)
-        let device = try #require(table.ada.host?.core.home?.device)
+        let device = try #require(table.ada.host?.core.session.home?.device)
         table.ada.kill()
         table.bob.kill()
         var results: [[String]] = []
@@ -97,8 +97,8 @@ import WorkspaceTestKit
                 if case .rejected(let rejection) = outcome { Issue.record("\(rejection)") }
             }
             _ = try core.endTurn()
-            try core.store.commit()
-            #expect(core.waiting.operationCount == 0)
+            try core.turn.store.commit()
+            #expect(core.log.waiting.operationCount == 0)
             let now = try shown(on: table.cleo)
             results.append(now)
             let check = try table.cleo.ok("node.check")
@@ -132,7 +132,7 @@ import WorkspaceTestKit
     func `tell of each message once whatever came first`(seed: UInt64) throws {
         let (table, before) = try life()
         let all = try operations(of: table.ada)
-        let device = try #require(table.ada.host?.core.home?.device)
+        let device = try #require(table.ada.host?.core.session.home?.device)
         table.ada.kill()
         table.bob.kill()
         try table.cleo.replaceStore(before)
@@ -145,7 +145,7 @@ import WorkspaceTestKit
             _ = try core.acceptAtOnce(
                 run, in: workspace, from: .peer(device, source: 1, isBackfill: false))
             _ = try core.endTurn()
-            try core.store.commit()
+            try core.turn.store.commit()
         }
         let events = try table.cleo.events(types: ["message.created"])
         let texts = events.compactMap { $0["data"]?["text"]?.stringValue }.sorted()

@@ -10,7 +10,7 @@ import WorkspaceTestKit
     private typealias Table = `Private channels`.Table
 
     private static func shelf(_ node: BenchNode) throws -> PrivateShelf {
-        try #require(node.host?.core.privateShelf)
+        try #require(node.host?.core.privates.privateShelf)
     }
 
     /// Bob is in several channels and conversations, and keeps one of them in memory.

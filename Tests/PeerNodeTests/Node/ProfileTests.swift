@@ -20,12 +20,14 @@ import WorkspaceTestKit
         let core = try #require(node.host).core
         let wanted = Array(word.utf8)
         for workspace in core.workspaces.values {
-            for document in core.store.operations.documents(ofWorkspace: workspace.number) {
+            for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
                 var isFound = false
-                try core.store.operations.forEachOperation(
+                try core.turn.store.operations.forEachOperation(
                     in: document, of: workspace.number
                 ) { (stored) throws(StorageError) in
-                    guard let content = try core.content(of: stored, in: workspace) else { return }
+                    guard let content = try core.messages.content(of: stored, in: workspace) else {
+                        return
+                    }
                     isFound = isFound || ByteSearch.finds(wanted, in: content.encoded)
                 }
                 if isFound { return true }
@@ -283,7 +285,7 @@ import WorkspaceTestKit
         let workspace = try table.ada.workspace()
         _ = try table.ada.ok("member.list")
         #expect(!workspace.derived.names.isEmpty)
-        try core.reloadProfiles(of: workspace)
+        try core.profiles.reloadProfiles(of: workspace)
         #expect(workspace.derived.names.isEmpty)
         #expect(Set(workspace.profileNames.values).isSuperset(of: ["Cleopatra", "Robert"]))
         #expect(try table.ada.ok("member.list").texts("name").contains("Cleopatra"))
@@ -299,16 +301,16 @@ import WorkspaceTestKit
         _ = try table.ada.ok("member.list")
         #expect(!workspace.derived.names.isEmpty)
         let peer = OperationSource.peer(.zero, source: 9, isBackfill: false)
-        for _ in 0..<100 { try core.reloadProfilesLater(of: workspace, from: peer) }
+        for _ in 0..<100 { try core.integrity.reloadProfilesLater(of: workspace, from: peer) }
         // Nothing was read yet, or no name would be known.
         #expect(!workspace.derived.names.isEmpty)
-        try core.foldWhole()
+        try core.integrity.foldWhole()
         #expect(workspace.derived.names.isEmpty)
         _ = try table.ada.ok("member.list")
-        try core.foldWhole()
+        try core.integrity.foldWhole()
         #expect(!workspace.derived.names.isEmpty)
         // Who writes here reads what that did at once.
-        try core.reloadProfilesLater(of: workspace, from: .ourselves)
+        try core.integrity.reloadProfilesLater(of: workspace, from: .ourselves)
         #expect(workspace.derived.names.isEmpty)
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }

@@ -16,7 +16,7 @@ import WorkspaceTestKit
         bench.advance(15 * 60_000)
         let nodes = [mina] + others
         for node in nodes {
-            #expect(try core(node).network.links.count == count - 1, "\(node.name)")
+            #expect(try core(node).links.network.links.count == count - 1, "\(node.name)")
         }
         return nodes
     }
@@ -24,11 +24,11 @@ import WorkspaceTestKit
     private func core(_ node: BenchNode) throws -> NodeCore { try #require(node.host?.core) }
 
     private func device(_ node: BenchNode) throws -> DeviceID {
-        try #require(core(node).home).device
+        try #require(core(node).session.home).device
     }
 
     private func sync(at node: BenchNode, with other: BenchNode) throws -> WorkspaceLink {
-        let link = try #require(try core(node).network.links(to: device(other)).first)
+        let link = try #require(try core(node).links.network.links(to: device(other)).first)
         return try #require(link.syncs.values.first)
     }
 
@@ -195,7 +195,7 @@ import WorkspaceTestKit
             let names = (0..<2_048).map { name(UInt32(part * 2_048 + $0)) }
             visitor.send(.reach(1, ReachWord(come: names, gone: [])))
         }
-        let links = try #require(pair.ada.host?.core).network.links.values
+        let links = try #require(pair.ada.host?.core).links.network.links.values
         let heard = links.flatMap(\.syncs.values).map(\.reach.count)
         #expect(heard.max() == Limits.reachNamesMax)
     }

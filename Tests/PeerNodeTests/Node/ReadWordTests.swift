@@ -142,15 +142,15 @@ import WorkspaceTestKit
             PublicID.bytes(general, prefix: "c_").flatMap(ConversationName.init))
         let other = try #require(ConversationName([UInt8](repeating: 7, count: 16)))
         func say(_ conversation: ConversationName, from speaker: BenchNode) throws {
-            let device = try #require(speaker.host?.core.ownDevice)
+            let device = try #require(speaker.host?.core.session.ownDevice)
             try phone.inTurn { core, workspace in
-                let link = try #require(core.network.links(to: device).first)
+                let link = try #require(core.links.network.links(to: device).first)
                 let channel = try #require(
                     workspace.channelIndex.all.first { $0.publicID == general })
                 let word = ReadWord(
                     conversation, upTo: key,
-                    frontier: core.frontier(of: channel, upTo: .max, in: workspace))
-                for _ in 0..<3 { try core.readingHeard(word, in: workspace, on: link) }
+                    frontier: core.own.frontier(of: channel, upTo: .max, in: workspace))
+                for _ in 0..<3 { try core.own.readingHeard(word, in: workspace, on: link) }
             }
         }
         let events = try Self.told(phone)
@@ -171,8 +171,8 @@ import WorkspaceTestKit
         try ada.ok("identity.passphrase.change", ["new": "correct horse battery"])
         try ada.ok("lock.now")
         let core = try #require(ada.host).core
-        #expect(core.nextMarker == nil)
-        try core.tellMarkers()
+        #expect(core.own.nextMarker == nil)
+        try core.own.tellMarkers()
         withExtendedLifetime(bench) {}
     }
 }

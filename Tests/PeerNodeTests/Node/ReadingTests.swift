@@ -18,7 +18,7 @@ import WorkspaceTestKit
     }
 
     static func operations(_ node: BenchNode) throws -> Int64 {
-        try #require(node.host).core.store.operations.count
+        try #require(node.host).core.turn.store.operations.count
     }
 
     @Test func `counts what others wrote since one came, and nothing of one's own`() throws {
@@ -349,7 +349,7 @@ import WorkspaceTestKit
     private func set(_ registers: [OwnRegister]) throws {
         stolen.clockSkew = 30 * 365 * 86_400_000
         try stolen.inTurn { core, workspace in
-            for register in registers { _ = try core.authorOwn(register, in: workspace) }
+            for register in registers { _ = try core.own.authorOwn(register, in: workspace) }
         }
         bench.advance(5_000)
     }
@@ -372,22 +372,23 @@ import WorkspaceTestKit
         try desk.ok("ui.pref.set", ["setting": "theme", "value": "light"])
         bench.advance(5_000)
         let name = try general()
-        let device = try #require(desk.host?.core.home?.device)
+        let device = try #require(desk.host?.core.session.home?.device)
         try set([
             .preference("theme", value: "dark"), .mute(name, until: nil),
             .level(name, OwnRegister.NoticeLevel.none),
         ])
         try stolen.inTurn { core, workspace in
-            _ = try core.authorProfile(.device(device, name: "mine"), in: workspace)
+            _ = try core.profiles.authorProfile(.device(device, name: "mine"), in: workspace)
             // What is last in a log that is ahead is cited in any case.
-            let own = try #require(core.home?.device)
-            _ = try core.authorProfile(.device(own, name: "box"), in: workspace)
+            let own = try #require(core.session.home?.device)
+            _ = try core.profiles.authorProfile(.device(own, name: "box"), in: workspace)
         }
         bench.advance(5_000)
         #expect(try desk.ok("ui.pref.get", ["setting": "theme"])["value"] == "dark")
         let called = try desk.ok("device.list", ["member": "Bob"]).items.map { $0["name"] }
         #expect(called.contains("mine"), "\(called)")
-        let id = JSONValue.string(PublicID.device(try #require(stolen.host?.core.home?.device)))
+        let id = JSONValue.string(
+            PublicID.device(try #require(stolen.host?.core.session.home?.device)))
         stolen.kill()
         try desk.ok("device.revoke", ["device": id])
         bench.advance(5_000)
@@ -409,7 +410,8 @@ import WorkspaceTestKit
         try set((0..<100).map { .preference("theme", value: "dark \($0)") })
         let other = PrivateRoot(
             subtype: .own, seats: [PrivateSeat(try desk.workspace().member, .owner)])
-        try desk.inTurn { core, workspace in _ = try core.makePrivate(other, in: workspace) }
+        try desk.inTurn { core, workspace in _ = try core.privates.makePrivate(other, in: workspace)
+        }
         bench.advance(5_000)
         #expect(try desk.workspace().ownDocuments.count == 2)
         stolen.kill()

@@ -41,7 +41,7 @@ import WorkspaceTestKit
         let rekey = try #require(
             workspace.authority.values.compactMap(\.payload.carriedRekey).first)
         let prefixes = rekey.wraps.map(\.devicePrefix)
-        let devices = world.bench.nodes.compactMap { $0.host?.core.home }
+        let devices = world.bench.nodes.compactMap { $0.host?.core.session.home }
             .flatMap { [$0.recovery?.device, $0.device].compactMap { $0 } }
             .map { [UInt8]($0.bytes.prefix(8)) }
         #expect(prefixes == devices.sorted { $0.lexicographicallyPrecedes($1) })
@@ -115,7 +115,7 @@ import WorkspaceTestKit
         let after = try #require(try mina.workspace().sealingKey)
         #expect(after.answersAll && after.id != before.id)
         let document = try #require(try mina.workspace().channels.values.first).id
-        let store = try #require(mina.host?.core.store)
+        let store = try #require(mina.host?.core.turn.store)
         var keys: [KeyID?] = []
         try store.operations.forEachOperation(in: document, of: 1) { keys.append($0.entry.keyID) }
         #expect(keys.last == after.id)
@@ -154,7 +154,7 @@ import WorkspaceTestKit
                         rekey: Rekey(
                             keyID: keys[own].keyID,
                             wraps: holders.compactMap {
-                                core.wrap(
+                                core.membership.wrap(
                                     keys[own], discovery, for: $0.device, to: $0.agreementKey)
                             },
                             olderKeys: [
@@ -183,7 +183,7 @@ import WorkspaceTestKit
         )
         let workspace = try ada.workspace()
         let core = try #require(ada.host?.core)
-        let own = try #require(core.home).device
+        let own = try #require(core.session.home).device
         let discovery = try #require(workspace.discovery.last)
         let before = try mina.workspace().keys.count
         // Ada alone has the first one, and says that the second leads to it.
@@ -197,7 +197,8 @@ import WorkspaceTestKit
                         rekey: Rekey(
                             keyID: key.keyID,
                             wraps: holders.compactMap {
-                                core.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+                                core.membership.wrap(
+                                    key, discovery, for: $0.device, to: $0.agreementKey)
                             },
                             olderKeys: sealed.map {
                                 [

@@ -179,7 +179,7 @@ import WorkspaceTestKit
         try bob.inTurn { core, workspace in
             for number in 0..<Limits.remindersMax {
                 let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)
-                _ = try core.authorOwn(
+                _ = try core.own.authorOwn(
                     .reminder(ReminderName(bytes), Reminder(due: due, conversation: name)),
                     in: workspace)
             }

@@ -149,26 +149,26 @@ extension BenchNode {
         let (mina, joon, bench) = (world.mina, world.joon, world.bench)
         let core = try #require(mina.host?.core)
         let workspace = try mina.workspace()
-        let device = try #require(joon.host?.core.home?.device)
+        let device = try #require(joon.host?.core.session.home?.device)
         // A removal and a message in one turn: the message is not told.
         core.beginTurn(at: mina.time)
-        _ = try core.remove(try joon.workspace().member, from: workspace)
+        _ = try core.membership.remove(try joon.workspace().member, from: workspace)
         let general = try #require(workspace.channels.values.first)
-        _ = try core.authorContent(
+        _ = try core.log.authorContent(
             .message(.init(text: "after", format: .text, thread: nil)), to: general.id,
             in: workspace)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         mina.carryOut(effects)
         bench.advance(30_000)
-        for link in core.network.links(to: device) {
+        for link in core.links.network.links(to: device) {
             #expect(link.syncs.values.allSatisfy { $0.standing == .removed })
         }
-        let his = try #require(joon.host?.core.store)
+        let his = try #require(joon.host?.core.turn.store)
         #expect(try joon.log() == [])
-        let places = [his, core.store].map { store in
+        let places = [his, core.turn.store].map { store in
             store.operations.branches(in: general.id, of: 1)
-                .first { $0.log.device == core.home?.device }?.tipSequence ?? 0
+                .first { $0.log.device == core.session.home?.device }?.tipSequence ?? 0
         }
         #expect(places[0] < places[1], "not even sealed")
         #expect(try joon.ok("workspace.get")["role"] == .null)

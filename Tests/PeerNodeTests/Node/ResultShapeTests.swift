@@ -271,8 +271,8 @@ import WorkspaceTestKit
     /// The phrase of a node, without asking for it: then it would be shown already.
     private static func phrase(of node: BenchNode) throws -> String {
         let core = try #require(node.host?.core)
-        let home = try #require(core.home)
-        let sealed = try core.store.registry.value("recovery.seed") ?? []
+        let home = try #require(core.session.home)
+        let sealed = try core.turn.store.registry.value("recovery.seed") ?? []
         let seed = home.open(sealed, name: Array("recovery.seed".utf8)) ?? []
         let phrase = try #require(RecoveryPhrase(untrusted: seed))
         return phrase.words.joined(separator: " ")

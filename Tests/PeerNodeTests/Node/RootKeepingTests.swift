@@ -24,7 +24,7 @@ import WorkspaceTestKit
 
     /// Joon's other device takes the phone back as if it had never done anything.
     private func takeBack() throws {
-        let device = try #require(phone.host?.core.home?.device)
+        let device = try #require(phone.host?.core.session.home?.device)
         try joon.author(.removeDevice(device, cuts: [], rekey: nil))
         bench.advance(120_000)
     }
@@ -95,12 +95,12 @@ import WorkspaceTestKit
         let document = channel.id
         try mina.inTurn { core, workspace in
             let log = try #require(
-                core.store.operations.branches(in: document, of: workspace.number)
-                    .first { $0.forkSequence == 0 && $0.log.device != core.ownDevice }
+                core.turn.store.operations.branches(in: document, of: workspace.number)
+                    .first { $0.forkSequence == 0 && $0.log.device != core.session.ownDevice }
             ).log
-            core.overgrown.insert(.init(workspace: workspace.number, log: log))
-            try core.pruneOvergrown()
-            #expect(try core.isRootKept(of: document, in: workspace))
+            core.log.overgrown.insert(.init(workspace: workspace.number, log: log))
+            try core.log.pruneOvergrown()
+            #expect(try core.privates.isRootKept(of: document, in: workspace))
         }
         #expect(try texts(mina, in: id) == ["of Ada"])
         #expect(try mina.digest() == ada.digest())

@@ -181,16 +181,16 @@ extension BenchNode {
         let mina = try talk("xylograph")
         let hit = try #require(try mina.search("xylograph").items.first)
         let core = try #require(mina.host?.core)
-        let view = core.store.view
+        let view = core.turn.store.view
         let key = try #require(PublicID.messageKey(try hit.text("id")))
         let row = try #require(try view.message(key))
         for (visibility, count) in [
             (.hidden, 0), (.refused, 1), (.shown, 1),
         ] as [(ViewStore.Visibility, Int)] {
             core.beginTurn(at: mina.time)
-            try core.write()
+            try core.turn.write()
             try view.setVisibility(visibility, of: [row.position], in: row.document)
-            try core.store.commit()
+            try core.turn.store.commit()
             #expect(try mina.texts(of: "xylograph").count == count)
         }
     }
@@ -311,18 +311,18 @@ extension BenchNode {
         #expect(try mina.texts(of: "plan", ["limit": 100]).count == 100)
         let hit = try #require(try mina.search("\"plan 3\"").items.first)
         let key = try #require(PublicID.messageKey(try hit.text("id")))
-        let row = try #require(try core.store.view.message(key))
+        let row = try #require(try core.turn.store.view.message(key))
         core.beginTurn(at: mina.time)
-        try core.write()
-        for _ in 0..<600 { core.reindex(row) }
-        #expect(core.search.unsettled.again.count == 600)
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
-        #expect(core.search.again.count == 600 - Int(Limits.searchedPerTurnMax))
+        try core.turn.write()
+        for _ in 0..<600 { core.queries.reindex(row) }
+        #expect(core.queries.search.unsettled.again.count == 600)
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
+        #expect(core.queries.search.again.count == 600 - Int(Limits.searchedPerTurnMax))
         mina.carryOut(effects)
         bench.settle()
-        #expect(core.search.again.isEmpty)
-        #expect(core.search.unsettled.isEmpty)
+        #expect(core.queries.search.again.isEmpty)
+        #expect(core.queries.search.unsettled.isEmpty)
     }
 
     @Test func `waits for the end of a first sync, unless somebody asks`() throws {
@@ -332,16 +332,16 @@ extension BenchNode {
             let node = try bench.bareNode(name)
             try node.join(try mina.link())
             let core = try #require(node.host?.core)
-            #expect(core.store.operations.arrival > 300)
-            #expect(core.search.through < Limits.searchBulkMin)
+            #expect(core.turn.store.operations.arrival > 300)
+            #expect(core.queries.search.through < Limits.searchBulkMin)
             return (node, core)
         }
         let (joon, asked) = try newcomer("Joon")
         #expect(try joon.texts(of: "plan", ["limit": 100]).count == 100)
-        #expect(asked.search.through > 300)
+        #expect(asked.queries.search.through > 300)
         let (_, quiet) = try newcomer("Tess")
         bench.advance(Limits.searchQuietMilliseconds)
-        #expect(quiet.search.through == quiet.store.operations.arrival)
+        #expect(quiet.queries.search.through == quiet.turn.store.operations.arrival)
     }
 
     @Test func `looks again at what is told to have changed`() throws {
@@ -352,15 +352,15 @@ extension BenchNode {
         let id = try hit.text("id")
         let core = try #require(mina.host?.core)
         let key = try #require(PublicID.messageKey(id))
-        let row = try #require(try core.store.view.message(key))
+        let row = try #require(try core.turn.store.view.message(key))
         // As if the operation had been emptied.
         core.beginTurn(at: mina.time)
-        try core.write()
-        core.reindex(row)
-        try core.store.connection.statement("DELETE FROM operation WHERE arr = ?")
+        try core.turn.write()
+        core.queries.reindex(row)
+        try core.turn.store.connection.statement("DELETE FROM operation WHERE arr = ?")
             .run(.integer(row.position.arrival))
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         mina.carryOut(effects)
         #expect(!mina.searchFiles.holds("xylographcanary"))
         #expect(try mina.texts(of: "plan") == ["plan one"])

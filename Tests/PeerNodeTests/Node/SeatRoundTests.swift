@@ -8,7 +8,9 @@ import WorkspaceTestKit
 @Suite struct `Who is in private documents` {
     private typealias Table = `Private channels`.Table
 
-    private static func rounds(_ node: BenchNode) -> Int { node.host?.core.tally.seatRounds ?? 0 }
+    private static func rounds(_ node: BenchNode) -> Int {
+        node.host?.core.turn.tally.seatRounds ?? 0
+    }
 
     private func table() throws -> Table {
         let table = try Table()

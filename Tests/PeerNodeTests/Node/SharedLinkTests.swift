@@ -25,7 +25,7 @@ import WorkspaceTestKit
         try joon.ok("workspace.join", ["link": invite, "name": "Joon"])
         bench.advance(2_000)
         let link = try #require(
-            joon.host?.core.network.links.values.first { $0.peer?.labels == [.joining] })
+            joon.host?.core.links.network.links.values.first { $0.peer?.labels == [.joining] })
         #expect(link.syncs.count == 2)
     }
 

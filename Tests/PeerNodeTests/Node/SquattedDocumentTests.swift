@@ -32,7 +32,7 @@ import WorkspaceTestKit
     private func squat(
         on document: DocumentID, in workspace: Workspace, sequence: UInt64 = 0
     ) throws -> OperationRun {
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         let key = try #require(workspace.currentKey)
         let grant = try #require(
             workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
@@ -43,16 +43,16 @@ import WorkspaceTestKit
             dependencies: [])
         return draft.sealedAndSigned(
             plaintext: [0], under: key.key, keyID: key.id, with: home.signing,
-            using: core.environment.random
+            using: core.turn.environment.random
         ).run(in: document)
     }
 
     private func bring(_ run: OperationRun, to workspace: Workspace) throws -> IngestOutcome {
-        try core.store.begin()
+        try core.turn.store.begin()
         let somebody = DeviceID([UInt8](repeating: 5, count: 32))
         let outcome = try core.acceptAtOnce(
             run, in: workspace, from: .peer(somebody, source: 9, isBackfill: false))
-        try core.store.commit()
+        try core.turn.store.commit()
         return outcome
     }
 
@@ -94,9 +94,9 @@ import WorkspaceTestKit
         try mina.ok("channel.create", ["name": "board", "private": true])
         let board = try #require(acme.channelIndex.all.first { $0.name == "board" }).id
         let branch = try #require(
-            core.store.operations.branches(in: board, of: acme.number).first)
+            core.turn.store.operations.branches(in: board, of: acme.number).first)
         let root = try #require(
-            try core.store.operations.run(
+            try core.turn.store.operations.run(
                 of: branch.number, from: 0, through: 0, byteCountMax: .max))
         try #require(root.firstSequence == 0 && root.entries.count == 1)
         // Wim is in both, so that nothing else keeps it out.
@@ -106,7 +106,7 @@ import WorkspaceTestKit
         other.authority.enter(try #require(acme.authority[grants]), grants)
         defer { other.authority = before }
         #expect(try bring(root, to: other) == .rejected(.wrongScope))
-        #expect(core.store.operations.document(board, in: other.number) == nil)
+        #expect(core.turn.store.operations.document(board, in: other.number) == nil)
     }
 
     @Test func `holds one log in each, and neither shows in the other`() throws {
@@ -116,7 +116,7 @@ import WorkspaceTestKit
         #expect(try bring(there, to: other) == .stored(1))
         #expect(try bring(there, to: other) == .known)
         #expect(try bring(here, to: acme) == .stored(1))
-        let operations = core.store.operations
+        let operations = core.turn.store.operations
         for (run, workspace) in [(here, acme), (there, other)] {
             let branches = operations.branches(of: run.log, in: workspace.number)
             #expect(branches.count == 1 && branches.first?.tipSequence == 0)

@@ -128,7 +128,7 @@ import WorkspaceTestKit
         try bob.inTurn { core, workspace in
             for number in 1..<UInt64(Limits.starsMax) {
                 let key = MessageKey(timestamp: HybridTimestamp(rawValue: number), idPrefix: 1)
-                _ = try core.authorOwn(.star(key, isOn: true), in: workspace)
+                _ = try core.own.authorOwn(.star(key, isOn: true), in: workspace)
             }
         }
         let refused = try bob.refused("message.star", ["message": second["id"] ?? .null])

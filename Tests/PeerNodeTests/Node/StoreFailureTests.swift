@@ -196,7 +196,7 @@ import WorkspaceTestKit
         mina.plant(.commitBefore(0), .full)
         _ = try mina.refused("message.send", ["channel": "general", "text": "x"])
         #expect(mina.connection?.commitCount == 0)
-        #expect(mina.host?.core.isStopping == false)
+        #expect(mina.host?.core.session.isStopping == false)
         #expect(!mina.hasStopped)
     }
 
@@ -208,9 +208,9 @@ import WorkspaceTestKit
         mina.turn([.call(listening, method: "events.subscribe", arguments: ["since": "latest"])])
         try mina.send("unread")
         try mina.inTurn { core, _ in
-            try core.write()
-            try core.store.connection.execute("ALTER TABLE event RENAME TO lost")
-            core.subscriptions.say(.writingStopped, as: "node.warning")
+            try core.turn.write()
+            try core.turn.store.connection.execute("ALTER TABLE event RENAME TO lost")
+            core.events.subscriptions.say(.writingStopped, as: "node.warning")
         }
         let host = try #require(mina.host)
         let told = host.events(for: 5, room: 1 << 20).map(\.event.type)

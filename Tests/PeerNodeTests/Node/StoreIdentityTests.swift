@@ -102,7 +102,7 @@ import WorkspaceTestKit
     @Test func `appears in no log and in no store`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        let identity = try #require(mina.host?.core.home)
+        let identity = try #require(mina.host?.core.session.home)
         let image = try mina.image
         for secret in [
             identity.signing.exposedSeed(), identity.box.exposedSecret(),
@@ -162,13 +162,13 @@ extension [UInt8] {
         try mina.send("one")
         let old = try mina.image
         let core = try #require(mina.host?.core)
-        let former = try #require(core.storeIdentity)
+        let former = try #require(core.session.storeIdentity)
         try mina.send("two")
         bench.advance(5_000)
         mina.kill()
         try back.change(mina, old)
         try mina.boot()
-        let identity = try #require(mina.host?.core.storeIdentity)
+        let identity = try #require(mina.host?.core.session.storeIdentity)
         #expect(identity.store != former.store)
         #expect(identity.incarnation != former.incarnation)
         #expect(identity.epoch != former.epoch)
@@ -187,7 +187,7 @@ extension [UInt8] {
         // It is noticed once.
         try mina.restart()
         #expect(try mina.events(types: ["store.restored"]).count == 1)
-        #expect(mina.host?.core.storeIdentity?.store == identity.store)
+        #expect(mina.host?.core.session.storeIdentity?.store == identity.store)
     }
 
     @Test func `is not suspected after a kill`() throws {

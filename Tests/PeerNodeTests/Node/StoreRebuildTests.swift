@@ -70,7 +70,7 @@ import WorkspaceTestKit
     @Test func `knows what of the hidden was shown before`() throws {
         let (_, joon) = try bench.life()
         let shown = "SELECT arr FROM event WHERE type = 20 ORDER BY seq DESC LIMIT 1"
-        let store = try #require(joon.host?.core.store)
+        let store = try #require(joon.host?.core.turn.store)
         try store.begin()
         try joon.damage("UPDATE message SET hidden = 1")
         try joon.damage("DELETE FROM event WHERE arr <> (\(shown))")
@@ -110,7 +110,7 @@ import WorkspaceTestKit
             .first { $0["text"] == .string(text) }
         let id = try #require(found).text("id")
         let key = try #require(PublicID.messageKey(id))
-        return try #require(try node.host?.core.store.view.message(key)).position.arrival
+        return try #require(try node.host?.core.turn.store.view.message(key)).position.arrival
     }
 
     private func plans(_ node: BenchNode) throws -> [String] {

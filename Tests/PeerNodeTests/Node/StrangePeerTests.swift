@@ -20,17 +20,17 @@ import WorkspaceTestKit
         let core = try #require(mina.host?.core)
         let address = KnownAddress(
             try #require(PeerAddress("10.9.9.9:1")), source: .remembered, freshness: bench.wall)
-        core.network.registry.add(Self.ghost, addresses: [address])
-        core.network.isRegistryDirty = true
+        core.links.network.registry.add(Self.ghost, addresses: [address])
+        core.links.network.isRegistryDirty = true
         bench.advance(60_000)
-        #expect(core.network.registry.peer(.device(Self.ghost)) != nil)
+        #expect(core.links.network.registry.peer(.device(Self.ghost)) != nil)
         let before = try mina.rowCount("peer")
         try mina.restart()
         bench.advance(60_000)
-        let registry = try #require(mina.host?.core).network.registry
+        let registry = try #require(mina.host?.core).links.network.registry
         #expect(registry.peer(.device(Self.ghost)) == nil)
         #expect(try mina.rowCount("peer") < before)
-        let joons = try #require(joon.host?.core.home).device
+        let joons = try #require(joon.host?.core.session.home).device
         #expect(registry.peer(.device(joons)) != nil)
     }
 
@@ -40,19 +40,20 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(20_000)
-        let home = try #require(joon.host?.core.home)
+        let home = try #require(joon.host?.core.session.home)
         let record = AddressRecord(
             signedBy: home.signing, at: bench.wall + 1,
             addresses: [try #require(PeerAddress("10.9.9.9:1"))])
         func isKnown() throws -> Bool {
-            try #require(mina.host?.core).network.book.record(of: home.device)?.at == record.at
+            try #require(mina.host?.core).links.network.book.record(of: home.device)?.at
+                == record.at
         }
         func tell(isAsked: Bool) throws {
             try mina.inTurn { core, known in
                 let link = try #require(
-                    core.network.links.values.first { $0.peer?.device == home.device })
+                    core.links.network.links.values.first { $0.peer?.device == home.device })
                 if isAsked { link.syncs[known.number]?.wanted[home.device] = record.at }
-                try core.learned([record], in: known, from: link)
+                try core.links.learned([record], in: known, from: link)
             }
         }
         try tell(isAsked: false)

@@ -63,8 +63,8 @@ import WorkspaceTestKit
         table.bench.advance(1_000)
         var wire = 0
         let core = try #require(table.bob.host).core
-        let ada = try #require(table.ada.host?.core.ownDevice)
-        let link = try #require(core.network.links(to: ada).first)
+        let ada = try #require(table.ada.host?.core.session.ownDevice)
+        let link = try #require(core.links.network.links(to: ada).first)
         wire = link.session.unsentBytes
         try table.bob.ok("typing.send", ["channel": "board"])
         #expect(link.session.unsentBytes == wire)
@@ -90,19 +90,19 @@ import WorkspaceTestKit
         try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try Presence.listen(table.ada)
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.selectedWorkspace())
-        let bob = try #require(table.bob.host?.core.ownDevice)
-        let link = try #require(core.network.links(to: bob).first)
+        let workspace = try #require(try core.queries.selectedWorkspace())
+        let bob = try #require(table.bob.host?.core.session.ownDevice)
+        let link = try #require(core.links.network.links(to: bob).first)
         let board = try #require(workspace.channelIndex.all.first { $0.name == "board" })
-        core.typingHeard(board.id, in: workspace, on: link)
-        core.typingHeard(workspace.profileDocument, in: workspace, on: link)
-        core.typingHeard(workspace.mailboxDocument, in: workspace, on: link)
-        core.typingHeard(DocumentID(sameBytesAs: workspace.id), in: workspace, on: link)
-        core.typingHeard(.zero, in: workspace, on: link)
+        core.presence.typingHeard(board.id, in: workspace, on: link)
+        core.presence.typingHeard(workspace.profileDocument, in: workspace, on: link)
+        core.presence.typingHeard(workspace.mailboxDocument, in: workspace, on: link)
+        core.presence.typingHeard(DocumentID(sameBytesAs: workspace.id), in: workspace, on: link)
+        core.presence.typingHeard(.zero, in: workspace, on: link)
         #expect(Self.heard(table.ada).isEmpty)
         // And of what is said too often the most is dropped.
         let general = try #require(workspace.channelIndex.all.first { $0.name == "general" })
-        for _ in 0..<100 { core.typingHeard(general.id, in: workspace, on: link) }
+        for _ in 0..<100 { core.presence.typingHeard(general.id, in: workspace, on: link) }
         #expect(Self.heard(table.ada).count == 1)
     }
 

@@ -73,9 +73,9 @@ import WorkspaceTestKit
         for node in [kim, joon] { bench.heal(mina, node) }
         bench.advance(60_000)
         func mailed() throws -> Int {
-            let device = try #require(mina.host?.core.home).device
+            let device = try #require(mina.host?.core.session.home).device
             let known = try mina.workspace()
-            return try #require(mina.host?.core).store.operations
+            return try #require(mina.host?.core).turn.store.operations
                 .branches(in: known.mailboxDocument, of: known.number)
                 .filter { $0.log.device == device }
                 .reduce(0) { $0 + Int($1.tipSequence) }

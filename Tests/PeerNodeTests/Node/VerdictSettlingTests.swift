@@ -42,7 +42,7 @@ import WorkspaceTestKit
 
         /// - Parameter count: up to where the phone's messages stay.
         func takeBack(keeping count: Int = 0) throws -> (id: OperationID, run: OperationRun) {
-            let device = try #require(phone.host?.core.home).device
+            let device = try #require(phone.host?.core.session.home).device
             let cuts = count > 0 ? [places[count - 1]] : []
             let id = try laptop.author(.removeDevice(device, cuts: cuts, rekey: nil))
             return (id, try laptop.authorityRun(of: id))
@@ -58,23 +58,23 @@ import WorkspaceTestKit
         @discardableResult
         func bring(_ runs: [OperationRun]) throws -> Int {
             let core = try #require(mina.host?.core)
-            let device = try #require(ana.host?.core.home).device
-            let link = try #require(core.network.ordered.first { $0.peer?.device == device })
+            let device = try #require(ana.host?.core.session.home).device
+            let link = try #require(core.links.network.ordered.first { $0.peer?.device == device })
             let sync = try #require(link.syncs[try mina.workspace().number])
             core.beginTurn(at: mina.time)
-            try core.ingest(runs, 0, of: sync, on: link)
+            try core.log.ingest(runs, 0, of: sync, on: link)
             var turns = 0
             while true {
                 _ = try core.endTurn()
-                try core.store.commit()
+                try core.turn.store.commit()
                 core.didCommit()
                 turns += 1
-                guard !core.network.backlogged.isEmpty else { return turns }
+                guard !core.links.network.backlogged.isEmpty else { return turns }
                 core.beginTurn(at: mina.time)
             }
         }
 
-        func rewritten() throws -> Int { try #require(mina.host?.core).tally.rejudgedRows }
+        func rewritten() throws -> Int { try #require(mina.host?.core).turn.tally.rejudgedRows }
     }
 
     @Test func `has its rows rewritten once for a message, and not at all where nothing changed`()
@@ -118,7 +118,7 @@ import WorkspaceTestKit
         let share = AuthorityBudget.Share(
             .authority, of: try world.laptop.workspace().member.bytes)
         var left = 0
-        while core.authorityBudget.pay(1, from: [share], now: core.time.monotonic) != nil {
+        while core.log.authorityBudget.pay(1, from: [share], now: core.turn.time.monotonic) != nil {
             left += 1
         }
         #expect(left > Limits.authorityBurstPerMember - 10)
@@ -147,15 +147,15 @@ import WorkspaceTestKit
         let core = try #require(world.mina.host?.core)
         let run = try world.takeBack(keeping: 1).run
         core.beginTurn(at: world.mina.time)
-        _ = try core.accept(
+        _ = try core.log.accept(
             run, in: try world.mina.workspace(),
             from: .peer(run.log.device, source: 1, isBackfill: false))
-        #expect(!core.unsettled.isEmpty)
+        #expect(!core.messages.unsettled.isEmpty)
         let call = CallID(connection: 9, number: 1)
         let effects = try core.handle(
             .call(call, method: "message.history", arguments: ["channel": "general"]))
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
         let texts = effects.compactMap { effect -> [String]? in
             guard case .answer(call, .success(let value)) = effect else { return nil }
             return value.texts()
@@ -202,10 +202,10 @@ extension BenchNode {
     /// What this device has written in the public channel.
     fileprivate func ownMessages() throws -> [(cut: CutEntry, run: OperationRun)] {
         let (core, workspace) = (try #require(host?.core), try workspace())
-        let device = try #require(core.home).device
+        let device = try #require(core.session.home).device
         let channel = try #require(workspace.channels.keys.first)
         var found: [(cut: CutEntry, run: OperationRun)] = []
-        let operations = core.store.operations
+        let operations = core.turn.store.operations
         try operations.forEachOperation(in: channel, of: workspace.number) {
             (stored) throws(StorageError) in
             guard stored.log.device == device else { return }
@@ -216,8 +216,8 @@ extension BenchNode {
 
     func authorityRun(of id: OperationID) throws -> OperationRun {
         let record = try #require(try workspace().authority[id])
-        let stored = try #require(try host?.core.store.operations.operation(record.arrival))
-        return try stored.run(of: try #require(host).core.store.operations)
+        let stored = try #require(try host?.core.turn.store.operations.operation(record.arrival))
+        return try stored.run(of: try #require(host).core.turn.store.operations)
     }
 }
 

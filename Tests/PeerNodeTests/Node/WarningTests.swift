@@ -36,7 +36,7 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let core = try #require(mina.host).core
         try core.warn(["reason": "bot.failed", "message": "old"])
-        try core.store.commit()
+        try core.turn.store.commit()
         #expect(
             try mina.events(types: ["node.warning"]).first?["data"]
                 == ["kind": "bot.failed", "message": "old"])

@@ -27,25 +27,25 @@ import WorkspaceTestKit
         // Each message takes two arrival numbers: its own, and that of the log's new end.
         let mina = try catchingUp((Limits.searchBatchesMax + 2) * slice / 2, on: bench)
         let core = try #require(mina.host?.core)
-        let newest = core.store.operations.arrival
+        let newest = core.turn.store.operations.arrival
         try #require(newest > Int64((Limits.searchBatchesMax + 1) * slice))
         // What is there at a start looks like a sync in bulk, after which it waits a moment.
         bench.advance(Limits.searchQuietMilliseconds)
         #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
-        #expect(core.search.writing == Limits.searchBatchesMax)
-        #expect(core.search.through == Int64(Limits.searchBatchesMax * slice))
+        #expect(core.queries.search.writing == Limits.searchBatchesMax)
+        #expect(core.queries.search.through == Int64(Limits.searchBatchesMax * slice))
         // However long the index takes.
         bench.advance(60_000)
         #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
         // Each one that is written makes room for one.
         mina.doSearchJob()
         #expect(mina.heldSearchJobCount == Limits.searchBatchesMax)
-        #expect(core.search.through == Int64((Limits.searchBatchesMax + 1) * slice))
+        #expect(core.queries.search.through == Int64((Limits.searchBatchesMax + 1) * slice))
         while mina.doSearchJob() {
             #expect(mina.heldSearchJobCount <= Limits.searchBatchesMax)
         }
-        #expect(core.search.writing == 0)
-        #expect(core.search.through == newest)
+        #expect(core.queries.search.writing == 0)
+        #expect(core.queries.search.through == newest)
         mina.holdsSearchJobs = false
         #expect(try mina.search("\"plan 0\"")["complete"] == true)
         #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
@@ -73,7 +73,7 @@ import WorkspaceTestKit
         let core = try #require(mina.host?.core)
         var turns = 0
         while mina.answer(to: call) == nil, turns < 100 {
-            turns = try #require(core.search.calls[call]).turns
+            turns = try #require(core.queries.search.calls[call]).turns
             try #require(mina.doSearchJob())
         }
         let inOneTurn = Limits.searchBytesPerTurn + Limits.messageTextBytesMax
@@ -98,7 +98,7 @@ import WorkspaceTestKit
         let core = try #require(mina.host?.core)
         var turns = 0
         while mina.answer(to: call) == nil, turns < 100 {
-            turns = try #require(core.search.calls[call]).turns
+            turns = try #require(core.queries.search.calls[call]).turns
             try #require(mina.doSearchJob())
         }
         #expect(turns == (others < Limits.searchSpareCandidates ? 1 : 2))

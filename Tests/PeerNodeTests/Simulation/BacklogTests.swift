@@ -24,7 +24,7 @@ import WorkspaceTestKit
     private static func stored(_ runs: [OperationRun], at core: NodeCore) throws -> Int {
         let workspace = try #require(core.workspaces.values.first).number
         return runs.count { run in
-            core.store.operations.branches(of: run.log, in: workspace)
+            core.turn.store.operations.branches(of: run.log, in: workspace)
                 .contains { $0.tipSequence >= run.firstSequence }
         }
     }
@@ -36,27 +36,27 @@ import WorkspaceTestKit
         for number in 0..<2 { _ = scene.peer(number).connect(to: scene.ada) }
         scene.world.run(for: 1_000)
         let links = try scene.hostile.map { member in
-            try #require(core.network.ordered.first { $0.peer?.device == member.device })
+            try #require(core.links.network.ordered.first { $0.peer?.device == member.device })
         }
         let syncs = try links.map { try #require($0.syncs.values.first) }
         let many = Self.runs(700, by: scene.hostile[0], at: scene.wall)
         let few = Self.runs(20, by: scene.hostile[1], at: scene.wall)
 
-        core.beginTurn(at: core.time)
-        try core.ingest(many, 0, of: syncs[0], on: links[0])
+        core.beginTurn(at: core.turn.time)
+        try core.log.ingest(many, 0, of: syncs[0], on: links[0])
         let first = try Self.stored(many, at: core)
         #expect(first > 0 && first <= Limits.ingestCostPerTurnMax / 17 + 1)
-        try core.ingest(few, 0, of: syncs[1], on: links[1])
+        try core.log.ingest(few, 0, of: syncs[1], on: links[1])
         #expect(try Self.stored(few, at: core) == 0)
-        #expect(core.network.backlogged == links.map(\.id))
+        #expect(core.links.network.backlogged == links.map(\.id))
         #expect(syncs[0].ingested.isEmpty)
 
         var (turns, turnsOfFew) = (1, 0)
-        while !core.network.backlogged.isEmpty {
+        while !core.links.network.backlogged.isEmpty {
             _ = try core.endTurn()
-            try core.store.commit()
-            #expect(core.hasMoreToDo == !core.network.backlogged.isEmpty)
-            core.beginTurn(at: core.time)
+            try core.turn.store.commit()
+            #expect(core.turn.hasMoreToDo == !core.links.network.backlogged.isEmpty)
+            core.beginTurn(at: core.turn.time)
             turns += 1
             if turnsOfFew == 0, try Self.stored(few, at: core) == few.count { turnsOfFew = turns }
         }
@@ -65,7 +65,7 @@ import WorkspaceTestKit
         #expect(turnsOfFew == 3 && turns == 4)
         #expect(links.allSatisfy { $0.backlog.isEmpty && !$0.isClosing })
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 
     @Test func `is all there in the end, and what was said behind it is heard`() throws {
@@ -83,7 +83,7 @@ import WorkspaceTestKit
         #expect(link.isOpen)
         #expect(try Self.stored(runs + [last.run()], at: core) == runs.count + 1)
         #expect(Scenes.texts(of: "general", on: scene.bob).last == "the last")
-        #expect(core.network.backlogged.isEmpty)
+        #expect(core.links.network.backlogged.isEmpty)
     }
 
     @Test func `is looked at once where it breaks a rule, and nothing behind it is taken`() throws {
@@ -93,20 +93,20 @@ import WorkspaceTestKit
         _ = scene.peer().connect(to: scene.ada)
         scene.world.run(for: 1_000)
         let link = try #require(
-            core.network.ordered.first { $0.peer?.device == scene.mallory.device })
+            core.links.network.ordered.first { $0.peer?.device == scene.mallory.device })
         var runs = Self.runs(3, by: scene.mallory, at: scene.wall)
         runs[1].entries[0].payload.append(0)
-        core.beginTurn(at: core.time)
-        try core.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
-        let told = core.effects.count { effect in
+        core.beginTurn(at: core.turn.time)
+        try core.log.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
+        let told = core.turn.effects.count { effect in
             guard case .log(_, let text) = effect else { return false }
             return text.hasPrefix("op.rejected")
         }
         #expect(told == 1)
-        #expect(link.isClosing && link.backlog.isEmpty && core.network.backlogged.isEmpty)
+        #expect(link.isClosing && link.backlog.isEmpty && core.links.network.backlogged.isEmpty)
         #expect(try runs.map { try Self.stored([$0], at: core) } == [1, 0, 0])
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 
     @Test func `by a link that has ended is not gone on with`() throws {
@@ -116,19 +116,19 @@ import WorkspaceTestKit
         _ = scene.peer().connect(to: scene.ada)
         scene.world.run(for: 1_000)
         let link = try #require(
-            core.network.ordered.first { $0.peer?.device == scene.mallory.device })
+            core.links.network.ordered.first { $0.peer?.device == scene.mallory.device })
         let runs = Self.runs(700, by: scene.mallory, at: scene.wall)
-        core.beginTurn(at: core.time)
-        try core.ingest(
+        core.beginTurn(at: core.turn.time)
+        try core.log.ingest(
             runs, 0, of: try #require(link.syncs.values.first), on: link)
         let first = try Self.stored(runs, at: core)
-        try core.drop(link, because: .closedByPeer)
+        try core.links.drop(link, because: .closedByPeer)
         for _ in 0..<3 {
             _ = try core.endTurn()
-            try core.store.commit()
-            core.beginTurn(at: core.time)
+            try core.turn.store.commit()
+            core.beginTurn(at: core.turn.time)
         }
-        #expect(core.network.backlogged.isEmpty && !core.hasMoreToDo)
+        #expect(core.links.network.backlogged.isEmpty && !core.turn.hasMoreToDo)
         #expect(try Self.stored(runs, at: core) == first)
     }
 }

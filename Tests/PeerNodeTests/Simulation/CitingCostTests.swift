@@ -59,16 +59,18 @@ import WorkspaceTestKit
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
         let logs = try chain(count, of: kind, by: scene.mallory, in: scene)
-        try core.store.begin()
+        try core.turn.store.begin()
         try accept(logs.dropFirst().reversed(), at: core, of: scene)
-        #expect(core.waiting.operationCount == count)
-        let (listed, reads) = (core.store.operations.listedCount, core.tally.profileReads)
+        #expect(core.log.waiting.operationCount == count)
+        let (listed, reads) = (core.turn.store.operations.listedCount, core.turn.tally.profileReads)
         try accept(logs.prefix(1), at: core, of: scene)
-        repeat { try core.acceptReleased() } while !core.released.isEmpty
-        let cost = (core.store.operations.listedCount - listed, core.tally.profileReads - reads)
-        try core.store.commit()
+        repeat { try core.log.acceptReleased() } while !core.log.released.isEmpty
+        let cost = (
+            core.turn.store.operations.listedCount - listed, core.turn.tally.profileReads - reads
+        )
+        try core.turn.store.commit()
         scene.world.run(for: 5_000)
-        #expect(core.waiting.operationCount == 0)
+        #expect(core.log.waiting.operationCount == 0)
         for node in scene.honest {
             guard kind == .fields else {
                 let texts = Scenes.texts(of: "general", on: node)
@@ -96,7 +98,7 @@ import WorkspaceTestKit
     ) throws {
         let workspace = try HostileScene.workspace(of: scene.ada)
         for log in logs {
-            try core.accept(
+            try core.log.accept(
                 log.run(), in: workspace,
                 from: .peer(scene.mallory.device, source: 9, isBackfill: isBackfill))
         }
@@ -118,16 +120,16 @@ import WorkspaceTestKit
             }
             logs.append(log)
         }
-        try core.store.begin()
+        try core.turn.store.begin()
         try Self.accept(logs.dropFirst().reversed(), at: core, of: scene)
-        let listed = core.store.operations.listedCount
+        let listed = core.turn.store.operations.listedCount
         try Self.accept(logs.prefix(1), at: core, of: scene)
-        repeat { try core.acceptReleased() } while !core.released.isEmpty
-        try core.store.commit()
+        repeat { try core.log.acceptReleased() } while !core.log.released.isEmpty
+        try core.turn.store.commit()
         // Each log had more branches than may wait for the end of a turn: 40,690 where the document
         // was gone through for each operation from then on.
         #expect(count / 2 > Limits.branchesCrowdedMax)
-        #expect(core.store.operations.listedCount - listed < 20 * count)
+        #expect(core.turn.store.operations.listedCount - listed < 20 * count)
     }
 
     /// Many logs that cite much, and one more branch of another log than may be.
@@ -135,8 +137,8 @@ import WorkspaceTestKit
         let scene = try HostileScene(seed: 96)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
-        let operations = core.store.operations
-        try core.store.begin()
+        let operations = core.turn.store.operations
+        try core.turn.store.begin()
         try Self.accept(
             Self.chain(60, of: .messages, by: scene.mallory, in: scene), at: core, of: scene)
         let forks = (0...Limits.branchesMax).map { number in
@@ -151,10 +153,10 @@ import WorkspaceTestKit
             forks.sorted { $1.operations[0].id < $0.operations[0].id }, at: core, of: scene)
         #expect(operations.branchCount(of: name, in: workspace.number) == forks.count)
         let listed = operations.listedCount
-        try core.acceptReleased()
+        try core.log.acceptReleased()
         #expect(operations.branchCount(of: name, in: workspace.number) == Limits.branchesMax)
         #expect(operations.listedCount == listed)
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 
     @Test func `is taken in pieces, between which others are answered`() throws {
@@ -163,18 +165,18 @@ import WorkspaceTestKit
         let core = try #require(scene.ada.host?.core)
         let count = 2 * Limits.releasedPerTurnMax + 1
         let logs = try Self.chain(count, of: .messages, by: scene.mallory, in: scene)
-        let operations = core.store.operations
+        let operations = core.turn.store.operations
         let before = operations.count
-        try core.store.begin()
+        try core.turn.store.begin()
         try Self.accept(logs.reversed(), at: core, of: scene, isBackfill: true)
         for piece in 0...2 {
             #expect(operations.count - before == Int64(1 + piece * Limits.releasedPerTurnMax))
-            #expect(!core.released.isEmpty)
-            try core.acceptReleased()
+            #expect(!core.log.released.isEmpty)
+            try core.log.acceptReleased()
         }
-        #expect(core.released.isEmpty)
+        #expect(core.log.released.isEmpty)
         #expect(operations.count - before == Int64(count + 1))
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 }
 

@@ -26,7 +26,7 @@ import WorkspaceTestKit
         }
 
         var stores: Set<StoreID> {
-            Set(bob.host?.core.network.links.values.compactMap { $0.peer?.store } ?? [])
+            Set(bob.host?.core.links.network.links.values.compactMap { $0.peer?.store } ?? [])
         }
 
         func say(_ text: String, on node: SimulatedNode) {
@@ -63,9 +63,9 @@ import WorkspaceTestKit
         }
         // It stays so, and nobody is dialled in vain.
         world.run(for: 600_000)
-        #expect(bob.host?.core.network.links.count == 2)
-        #expect(ada.host?.core.network.links.count == 1)
-        #expect(copy.host?.core.network.links.count == 1)
+        #expect(bob.host?.core.links.network.links.count == 2)
+        #expect(ada.host?.core.links.network.links.count == 1)
+        #expect(copy.host?.core.links.network.links.count == 1)
         let status = bob.ask("node.status")?["warnings"]?.arrayValue ?? []
         #expect(!status.contains { $0["kind"] == "fork.found" }, "each has a log of its own")
         #expect(world.failures == [])
@@ -99,28 +99,30 @@ import WorkspaceTestKit
         let scene = try Scene(seed: 35, isClone: false)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
-        let first = core.storeIdentity?.store
-        let link = try #require(core.network.ordered.first)
-        try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+        let first = core.session.storeIdentity?.store
+        let link = try #require(core.links.network.ordered.first)
+        try core.syncing.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
         #expect(link.session.isInitiator && !link.hadCompany)
         scene.world.run(for: 1_000)
         _ = scene.ada.ask("node.status")
-        #expect(core.storeIdentity?.store != first)
-        let second = core.storeIdentity?.store
+        #expect(core.session.storeIdentity?.store != first)
+        let second = core.session.storeIdentity?.store
         for _ in 0..<5 {
-            try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+            try core.syncing.received(
+                .error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
             _ = scene.ada.ask("node.status")
         }
-        #expect(core.storeIdentity?.store == second)
+        #expect(core.session.storeIdentity?.store == second)
         // After an hour, and then after two.
         for isHeard in [true, false, true] {
-            let before = core.storeIdentity?.store
+            let before = core.session.storeIdentity?.store
             scene.world.run(for: 3_700_000)
-            let link = try #require(core.network.ordered.first { !$0.hadCompany })
-            try core.received(.error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
+            let link = try #require(core.links.network.ordered.first { !$0.hadCompany })
+            try core.syncing.received(
+                .error(code: "link.doubled", retryAfterMilliseconds: 0), on: link)
             scene.world.run(for: 1_000)
             _ = scene.ada.ask("node.status")
-            #expect((core.storeIdentity?.store != before) == isHeard)
+            #expect((core.session.storeIdentity?.store != before) == isHeard)
         }
     }
 
@@ -133,10 +135,10 @@ import WorkspaceTestKit
             world.run(for: 20_000)
         }
         #expect(world.run(within: 60_000) { scene.stores.count == Limits.linksPerDeviceMax })
-        let first = try #require(scene.ada.host?.core.storeIdentity?.store)
+        let first = try #require(scene.ada.host?.core.session.storeIdentity?.store)
         world.run(for: 120_000)
         #expect(scene.stores.count == Limits.linksPerDeviceMax)
         #expect(scene.stores.contains(first))
-        #expect(bob.host?.core.network.links.count == Limits.linksPerDeviceMax)
+        #expect(bob.host?.core.links.network.links.count == Limits.linksPerDeviceMax)
     }
 }

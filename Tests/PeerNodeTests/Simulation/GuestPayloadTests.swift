@@ -15,7 +15,8 @@ import WorkspaceTestKit
         let core = try #require(node.host?.core)
         let workspace = try HostileScene.workspace(of: node)
         var found: [StoredOperation] = []
-        try core.store.operations.forEachOperation(in: document, of: workspace.number) { stored in
+        try core.turn.store.operations.forEachOperation(in: document, of: workspace.number) {
+            stored in
             if stored.entry.kind == OperationKind.content.rawValue { found.append(stored) }
         }
         return found
@@ -55,14 +56,14 @@ import WorkspaceTestKit
         world.run(for: 200_000)
         let core = try #require(bob.host?.core)
         var missing: [StoredOperation] = []
-        try core.store.begin()
+        try core.turn.store.begin()
         for document in [scene.general, scene.board] {
             let stored = try #require(try Self.content(of: document, on: bob).last)
-            try core.store.operations.erasePayload(of: stored.place.arrival)
-            try core.store.operations.setMissing(true, stored.place.arrival)
+            try core.turn.store.operations.erasePayload(of: stored.place.arrival)
+            try core.turn.store.operations.setMissing(true, stored.place.arrival)
             missing.append(stored)
         }
-        try core.store.commit()
+        try core.turn.store.commit()
         let link = scene.link(to: bob, naming: [scene.board])
         _ = bob.ask("node.check", ["repair": true])
         world.run(for: 5_000)
@@ -125,11 +126,11 @@ import WorkspaceTestKit
         let payload = try bob.payload(of: message)
         let core = try #require(gita.host?.core)
         let key = try #require(message["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let arrival = try #require(try core.store.view.message(key)).position.arrival
-        try core.store.begin()
-        try core.store.operations.erasePayload(of: arrival)
-        try core.store.operations.setMissing(true, arrival)
-        try core.store.commit()
+        let arrival = try #require(try core.turn.store.view.message(key)).position.arrival
+        try core.turn.store.begin()
+        try core.turn.store.operations.erasePayload(of: arrival)
+        try core.turn.store.operations.setMissing(true, arrival)
+        try core.turn.store.commit()
         try gita.restart()
         bench.advance(60_000)
         #expect(try gita.payload(of: message) == payload)

@@ -38,13 +38,13 @@ import WorkspaceTestKit
         }
         scene.world.run(for: 5_000)
         #expect(link.isOpen)
-        let waiting = try #require(scene.ada.host?.core).waiting
+        let waiting = try #require(scene.ada.host?.core).log.waiting
         #expect(waiting.operationCount == Limits.waitingPerPeerMax)
         #expect(waiting.byteCount <= Limits.waitingBytesPerPeerMax)
         try scene.expectHonestPeace()
         link.close()
         scene.world.run(for: 1_000)
-        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 0)
     }
 
     // The cited operation is in another log, which only Bob was given.
@@ -66,11 +66,11 @@ import WorkspaceTestKit
             link.push(citing.cut(to: place + 1).run(from: place))
         }
         scene.world.run(for: 1_000)
-        #expect(scene.ada.host?.core.waiting.operationCount == 4)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 4)
         scene.world.network.heal()
         try scene.expectHonestPeace(
             showing: ["c0", "c1", "c2", "cites", "d0", "d1", "d2"])
-        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 0)
         #expect(link.isOpen)
     }
 
@@ -118,7 +118,7 @@ import WorkspaceTestKit
         let scene = try HostileScene(seed: 55)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
+        let workspace = try #require(try core.queries.selectedWorkspace())
         let record = try #require(workspace.authority[scene.mallory.grant])
         var log = HostileLog(scene.mallory, incarnation: 77)
         log.write("never", at: scene.wall) {
@@ -133,7 +133,7 @@ import WorkspaceTestKit
         link.push(log.run())
         scene.peer(1, as: scene.mallory).connect(to: scene.bob).push(log.run())
         scene.world.run(for: 1_000)
-        #expect(link.isOpen == (core.waiting.operationCount > 0), "refused, or parked for good")
+        #expect(link.isOpen == (core.log.waiting.operationCount > 0), "refused, or parked for good")
         try scene.expectHonestPeace()
     }
 }

@@ -38,7 +38,7 @@ import WorkspaceTestKit
         try scene.expectHonestPeace(showing: shown)
         for node in scene.honest {
             let core = try #require(node.host?.core)
-            #expect(core.clock.lead(overWallMilliseconds: core.time.wall) < 1_000)
+            #expect(core.log.clock.lead(overWallMilliseconds: core.turn.time.wall) < 1_000)
             #expect(!HostileScene.hasLogged(node, "clock.stepped_back"))
         }
         // A claim on the future is good for five minutes and no more.
@@ -200,7 +200,7 @@ import WorkspaceTestKit
         #expect(link.isOpen)
         try scene.expectHonestPeace(showing: ["ok"])
         let core = try #require(scene.bob.host?.core)
-        let branch = core.store.operations.branches(
+        let branch = core.turn.store.operations.branches(
             of: log.name, in: core.workspaces.keys.first ?? 0
         )
         .first

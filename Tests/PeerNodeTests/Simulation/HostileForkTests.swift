@@ -64,7 +64,7 @@ import WorkspaceTestKit
         try scene.expectHonestPeace(showing: Array(shown))
         for node in scene.honest {
             #expect(HostileScene.forkCount(of: node) == used.count - 1, "\(node.log)")
-            let evidence = try #require(node.host?.core).store.registry.evidenceCount()
+            let evidence = try #require(node.host?.core).turn.store.registry.evidenceCount()
             #expect(evidence == used.count - 1)
         }
         try Self.expectSameAfterRestart(scene)
@@ -95,16 +95,16 @@ import WorkspaceTestKit
         link.push(branches[0].cut(to: 2).run())
         link.push(branches[1].run(from: 3))
         scene.world.run(for: 100)
-        #expect(scene.ada.host?.core.waiting.operationCount == 1)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 1)
         link.push(branches[0].run(from: 2))
         scene.world.run(for: 100)
-        #expect(scene.ada.host?.core.waiting.operationCount == 1)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 1)
         #expect(link.isOpen)
         scene.peer(1).connect(to: scene.bob).push(branches[1].run())
         scene.world.run(for: 100)
         scene.world.network.heal()
         try scene.expectHonestPeace(showing: ["p0", "p1", "a2", "a3", "b2", "b3"])
-        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 0)
         for node in scene.honest { #expect(HostileScene.forkCount(of: node) == 1) }
     }
 

@@ -91,7 +91,7 @@ struct HostileGuestScene {
             .documentDigests(1, (0...255).map { BucketDigests(bucket: $0, documents: []) }),
             in: .bulk)
         var request: RequestNumber = 100
-        for document in core.store.operations.documents(ofWorkspace: workspace.number) {
+        for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
             for tip in replica.tips(of: document) {
                 request += 1
                 link.send(
@@ -148,13 +148,13 @@ extension HostileMember {
     /// What a guest that came in the ordinary way holds.
     init(guestKeysOf node: SimulatedNode, in document: DocumentID) throws {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
-        let home = try #require(core.home)
+        let workspace = try #require(try core.queries.selectedWorkspace())
+        let home = try #require(core.session.home)
         let known = try #require(workspace.privateDocuments[document])
         let id = try #require(known.keys.names.min())
         let key = try #require(known.keys[id])
         self.init(
-            signing: home.signing, identity: try #require(core.localIdentity),
+            signing: home.signing, identity: try #require(core.links.localIdentity),
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),
             workspace: workspace.id,
             grant: try #require(
@@ -263,7 +263,7 @@ extension HostileMember {
         scene.world.run(for: 10_000)
         let core = try #require(scene.bob.host?.core)
         let workspace = try HostileScene.workspace(of: scene.bob)
-        #expect(core.store.operations.branches(of: outside.name, in: workspace.number).isEmpty)
+        #expect(core.turn.store.operations.branches(of: outside.name, in: workspace.number).isEmpty)
         var inside = HostileLog(scene.mallory, incarnation: 92)
         inside.write("from inside", at: wall + 1)
         link.push(inside.run())
@@ -326,7 +326,7 @@ extension HostileMember {
         #expect(workspace.privateDocuments[scene.vault] == nil)
         let core = try #require(home.host?.core)
         for document in [scene.vault, scene.general, workspace.profileDocument] {
-            let branches = core.store.operations.branches(in: document, of: workspace.number)
+            let branches = core.turn.store.operations.branches(in: document, of: workspace.number)
             #expect(branches.isEmpty, "not even sealed")
         }
         let audit = try PrivateAudit(node: home).readable(from: scene.ada)

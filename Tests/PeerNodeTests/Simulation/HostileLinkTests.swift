@@ -15,7 +15,7 @@ import WorkspaceTestKit
         defer { scene.world.end() }
         let ada = try HostileMember(keysOf: scene.ada)
         let core = try #require(scene.ada.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
+        let workspace = try #require(try core.queries.selectedWorkspace())
         let tips =
             CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
             + CoreReplica(core: core, workspace: workspace).tips(of: ada.channel)
@@ -129,7 +129,7 @@ import WorkspaceTestKit
         world.schedule(after: 500) { bob.start() }
         var most = 0
         let isIn = world.run(within: 3_000) {
-            guard let network = ada.host?.core.network else { return true }
+            guard let network = ada.host?.core.links.network else { return true }
             most = max(most, network.links.count)
             return world.network.connectionCount >= 2_000
                 && network.links.values.contains { $0.session.established != nil }
@@ -137,7 +137,7 @@ import WorkspaceTestKit
         #expect(isIn, "\(ada.log.suffix(5))")
         #expect(most <= 4, "whoever says nothing has no session")
         world.run(for: 20_000)
-        let network = try #require(ada.host?.core.network)
+        let network = try #require(ada.host?.core.links.network)
         #expect(network.budget.halfOpenCount == 0 && network.anonymous.isEmpty)
         #expect(network.links.count == 1)
         let answer = ada.ask("message.send", ["channel": "general", "text": "here"])
@@ -151,7 +151,7 @@ import WorkspaceTestKit
         let scene = try HostileScene(seed: 85)
         defer { scene.world.end() }
         let (world, ada) = (scene.world, scene.ada)
-        let before = try #require(ada.host?.core.network)
+        let before = try #require(ada.host?.core.links.network)
         let (rows, book) = (before.registry.rows.count, before.links.count)
         let peer = scene.peer()
         for number in 0..<500 {
@@ -162,17 +162,17 @@ import WorkspaceTestKit
             }
         }
         world.run(for: 5_000)
-        let during = try #require(ada.host?.core.network)
+        let during = try #require(ada.host?.core.links.network)
         #expect(during.links.count + during.anonymous.count <= Limits.knownHandshakesMax)
         world.run(for: 120_000)
-        let after = try #require(ada.host?.core.network)
+        let after = try #require(ada.host?.core.links.network)
         #expect(ada.log.filter { $0.hasPrefix("peer.connected") }.count > 20)
         #expect(after.links.count == book)
         #expect(after.budget.halfOpenCount == 0)
         #expect(after.contests.isEmpty)
         #expect(after.planners.values.allSatisfy { $0.count == 0 })
         #expect(after.registry.rows.count <= rows + 1)
-        #expect(ada.host?.core.waiting.operationCount == 0)
+        #expect(ada.host?.core.log.waiting.operationCount == 0)
         try scene.expectHonestPeace()
     }
 
@@ -202,7 +202,7 @@ import WorkspaceTestKit
             first.close()
         }
         scene.world.run(for: 500)
-        #expect(scene.ada.host?.core.network.links.count == 1)
+        #expect(scene.ada.host?.core.links.network.links.count == 1)
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada", "from Bob"])
         let again = scene.peer(1, as: scene.mallory).connect(to: scene.ada)
         again.push(log.run())

@@ -197,13 +197,13 @@ import WorkspaceTestKit
         link.push(log.run(from: 4))
         scene.world.run(for: 2_000)
         #expect(link.isOpen)
-        #expect(scene.ada.host?.core.waiting.operationCount == 2)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 2)
         #expect(HostileScene.forkCount(of: scene.ada) == 0)
         try scene.expectHonestPeace(showing: ["o0", "o1"])
         // The gap is filled, from the other side.
         scene.peer(1, as: scene.mallory).connect(to: scene.bob).push(log.run())
         scene.world.run(for: 60_000)
-        #expect(scene.ada.host?.core.waiting.operationCount == 0)
+        #expect(scene.ada.host?.core.log.waiting.operationCount == 0)
         #expect(Scenes.texts(of: "general", on: scene.ada).count == 9)
         #expect(HostileScene.root(of: scene.ada) == HostileScene.root(of: scene.bob))
     }

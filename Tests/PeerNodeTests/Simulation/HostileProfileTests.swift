@@ -31,7 +31,8 @@ import WorkspaceTestKit
             member: workspace.member, subject: .field(.description))
         let core = try #require(scene.bob.host?.core)
         let word = try #require(workspace.profileRegisters.current(place))
-        let reference = try #require(try core.store.operations.operation(word.arrival)).reference
+        let reference = try #require(try core.turn.store.operations.operation(word.arrival))
+            .reference
         let lie = ContentPayload.profileField(.init(.description, "a lie")).encoded
         log.write(plaintext: lie, at: scene.wall) {
             $0.grant = bob.grant
@@ -66,13 +67,13 @@ import WorkspaceTestKit
         try table.bob.ok("profile.set", ["description": "Bob's own"])
         table.bench.advance(2_000)
         let core = try #require(table.ada.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
+        let workspace = try #require(try core.queries.selectedWorkspace())
         let bob = try #require(workspace.members.first { $0.member != workspace.member })
         let place = try #require(
             workspace.profileRegisters.places.first { $0.subject == .field(.description) })
         let word = try #require(workspace.profileRegisters.current(place))
-        let target = try #require(try core.store.operations.operation(word.arrival)).reference
-        let isWritten = try core.redact(
+        let target = try #require(try core.turn.store.operations.operation(word.arrival)).reference
+        let isWritten = try core.commands.redact(
             [target], nil, in: workspace.profileDocument, isOwn: false, of: workspace)
         #expect(isWritten)
         table.bench.give(.tick, to: table.ada)
@@ -103,7 +104,7 @@ import WorkspaceTestKit
         let last = JSONValue.string("\(count - 1)")
         #expect(Self.field("description", of: "Mallory 0", on: scene.ada) == last)
         let core = try #require(scene.ada.host?.core)
-        let before = core.tally.profileReads
+        let before = core.turn.tally.profileReads
         let targets = log.operations[20...].map {
             OperationReference(
                 device: log.name.device, incarnation: log.name.incarnation,
@@ -116,7 +117,7 @@ import WorkspaceTestKit
         scene.world.run(for: 3_000)
         #expect(link.isOpen)
         // Whatever is read for other reasons, it is not each word.
-        #expect(core.tally.profileReads - before <= 5)
+        #expect(core.turn.tally.profileReads - before <= 5)
         for node in scene.honest {
             #expect(Self.field("description", of: "Mallory 0", on: node) == "19")
         }

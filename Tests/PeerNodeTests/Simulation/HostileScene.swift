@@ -78,7 +78,7 @@ struct HostileScene {
             sourceLocation: location)
         let isEqual = world.run(within: 900_000) {
             Set(nodes.map { Self.root(of: $0) }).count == 1
-                && nodes.allSatisfy { $0.host?.core.network.links.isEmpty == false }
+                && nodes.allSatisfy { $0.host?.core.links.network.links.isEmpty == false }
         }
         #expect(isEqual, "\(nodes.map(\.log))", sourceLocation: location)
         world.run(for: 1_000)
@@ -97,12 +97,13 @@ struct HostileScene {
     /// The selected workspace as a node holds it.
     static func workspace(of node: SimulatedNode) throws -> Workspace {
         let core = try #require(node.host?.core)
-        return try #require(try core.selectedWorkspace())
+        return try #require(try core.queries.selectedWorkspace())
     }
 
     /// The digest of everything that a node keeps of its selected workspace.
     static func root(of node: SimulatedNode) -> SetDigest? {
-        guard let core = node.host?.core, let workspace = try? core.selectedWorkspace() else {
+        guard let core = node.host?.core, let workspace = try? core.queries.selectedWorkspace()
+        else {
             return nil
         }
         return CoreReplica(core: core, workspace: workspace).root
@@ -123,12 +124,12 @@ extension HostileMember {
     /// What a member that joined in the ordinary way holds.
     init(keysOf node: SimulatedNode) throws {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
-        let home = try #require(core.home)
+        let workspace = try #require(try core.queries.selectedWorkspace())
+        let home = try #require(core.session.home)
         let current = try #require(workspace.currentKey)
         let channel = try #require(workspace.channels.values.first { $0.name == "general" })
         self.init(
-            signing: home.signing, identity: try #require(core.localIdentity),
+            signing: home.signing, identity: try #require(core.links.localIdentity),
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),
             workspace: workspace.id,
             grant: try #require(

@@ -46,7 +46,7 @@ import WorkspaceTestKit
         if answer == .garbage || answer == .garbageBehind {
             #expect(HostileScene.hasLogged(ada, "op.rejected", "op.bad_signature"))
         }
-        #expect(ada.host?.core.waiting.operationCount == 0)
+        #expect(ada.host?.core.log.waiting.operationCount == 0)
         link.close()
         try scene.expectHonestPeace(showing: texts)
     }
@@ -112,7 +112,7 @@ import WorkspaceTestKit
 
     /// The operation before a tip, as a node has it that wrote it.
     private static func previous(of tip: LogTip, at node: SimulatedNode) -> OperationID? {
-        guard tip.sequence > 0, let operations = node.host?.core.store.operations,
+        guard tip.sequence > 0, let operations = node.host?.core.turn.store.operations,
             let workspace = try? HostileScene.workspace(of: node),
             let branch = operations.branches(of: tip.log, in: workspace.number).first
         else { return nil }
@@ -122,7 +122,7 @@ import WorkspaceTestKit
     /// What a node holds of the public channel.
     private static func tips(of node: SimulatedNode) throws -> [LogTip] {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.selectedWorkspace())
+        let workspace = try #require(try core.queries.selectedWorkspace())
         let channel = try #require(workspace.channels.values.first { $0.name == "general" })
         return CoreReplica(core: core, workspace: workspace).tips(of: channel.id)
     }
@@ -131,13 +131,14 @@ import WorkspaceTestKit
 extension Scenes {
     /// Whether the newest message is this one, without letting time pass.
     fileprivate static func isShown(_ text: String, on node: SimulatedNode) -> Bool {
-        guard let core = node.host?.core, let workspace = try? core.selectedWorkspace(),
+        guard let core = node.host?.core, let workspace = try? core.queries.selectedWorkspace(),
             let channel = workspace.channels.values.first(where: { $0.name == "general" })
         else { return false }
         var isFound = false
-        try? core.store.operations.forEachOperation(in: channel.id, of: workspace.number) {
+        try? core.turn.store.operations.forEachOperation(in: channel.id, of: workspace.number) {
             operation in
-            if case .message(let message)? = try? core.content(of: operation, in: workspace),
+            if case .message(let message)? = try? core.messages.content(
+                of: operation, in: workspace),
                 message.text == text
             {
                 isFound = true

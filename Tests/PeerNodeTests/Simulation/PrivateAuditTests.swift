@@ -32,13 +32,13 @@ struct PrivateAudit {
             return []
         }
         var found: Set<String> = []
-        for id in core.store.operations.documents(ofWorkspace: theirs.number)
-        where core.store.operations.document(id, in: theirs.number)?.kind == .privateDocument {
+        for id in core.turn.store.operations.documents(ofWorkspace: theirs.number)
+        where core.turn.store.operations.document(id, in: theirs.number)?.kind == .privateDocument {
             let keys = everyKey.flatMap { [$0, $0.documentKey(for: id)] }
-            try core.store.operations.forEachOperation(in: id, of: theirs.number) {
+            try core.turn.store.operations.forEachOperation(in: id, of: theirs.number) {
                 (stored) throws(StorageError) in
                 guard stored.entry.kind == OperationKind.content.rawValue else { return }
-                let header = try core.header(of: stored)
+                let header = try core.privates.header(of: stored)
                 for key in keys {
                     guard
                         let plain = SealedPayload.open(

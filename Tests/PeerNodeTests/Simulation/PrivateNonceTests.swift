@@ -17,7 +17,7 @@ import WorkspaceTestKit
     /// Every use that a node has stored, by the operation.
     private func uses(on node: SimulatedNode) throws -> [OperationID: Use] {
         let core = try #require(node.host?.core)
-        let operations = core.store.operations
+        let operations = core.turn.store.operations
         var found: [OperationID: Use] = [:]
         for number in core.workspaces.keys {
             for document in operations.documents(ofWorkspace: number) {

@@ -146,17 +146,18 @@ import WorkspaceTestKit
     /// Whether the tips and grants that are kept come out the same once more.
     private static func isKeptAgain(of workspace: Workspace, _ core: NodeCore) throws -> Bool {
         func tips() -> [LogBranch.KeptTip?] {
-            core.store.operations.documents(ofWorkspace: workspace.number).flatMap { document in
-                core.store.operations.branches(in: document, of: workspace.number).map(\.kept)
+            core.turn.store.operations.documents(ofWorkspace: workspace.number).flatMap {
+                document in
+                core.turn.store.operations.branches(in: document, of: workspace.number).map(\.kept)
             }
         }
         let before = tips()
         let grants = workspace.keptGrants
-        for document in core.store.operations.documents(ofWorkspace: workspace.number)
+        for document in core.turn.store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            try core.rekeep(document, in: workspace)
+            try core.log.rekeep(document, in: workspace)
         }
-        try core.rekeepAuthority(in: workspace)
+        try core.membership.rekeepAuthority(in: workspace)
         return tips() == before && workspace.keptGrants == grants
     }
 }

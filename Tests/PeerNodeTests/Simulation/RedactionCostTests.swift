@@ -19,7 +19,7 @@ import WorkspaceTestKit
             try Hostile.reference(to: $0, on: scene.ada)
         }.sorted { $0.id < $1.id }
         let core = try #require(scene.ada.host?.core)
-        let before = core.tally.judgedRedactions
+        let before = core.turn.tally.judgedRedactions
         let count = 40
         for number in 0..<count {
             link.push(
@@ -36,7 +36,7 @@ import WorkspaceTestKit
         ).integer()
         #expect(stored == Int64(count))
         // Each is weighed when it comes, and then never again.
-        #expect(core.tally.judgedRedactions - before <= 2 * count)
+        #expect(core.turn.tally.judgedRedactions - before <= 2 * count)
         for node in scene.honest {
             #expect(Scenes.texts(of: "general", on: node) == ["from Ada", "from Bob"])
         }
@@ -58,14 +58,14 @@ import WorkspaceTestKit
             try Self.turn(of: scene)
         }
         // One of them a turn.
-        core.redactionBudget = 17
-        let (judged, read) = (core.tally.judgedTargets, core.tally.judgedRedactions)
+        core.messages.redactionBudget = 17
+        let (judged, read) = (core.turn.tally.judgedTargets, core.turn.tally.judgedRedactions)
         try #require(
             scene.ada.ask("member.remove", ["member": "@Mallory 0", "force": true]) != nil)
         scene.world.run(for: 60_000)
-        #expect(core.redactionReviews.isEmpty)
-        #expect(core.tally.judgedTargets - judged == 2)
-        #expect(core.tally.judgedRedactions == read)
+        #expect(core.messages.redactionReviews.isEmpty)
+        #expect(core.turn.tally.judgedTargets - judged == 2)
+        #expect(core.turn.tally.judgedRedactions == read)
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada", "from Bob"])
     }
 
@@ -79,10 +79,12 @@ import WorkspaceTestKit
         scene.world.run(for: 1_000)
         let core = try #require(scene.ada.host?.core)
         let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.message(key))
-        let deletion = try #require(try core.store.view.deletion(of: row.position.arrival))
-        let undone = try #require(try core.store.operations.operation(deletion.by)).reference
-        let (targets, redactions) = (core.tally.judgedTargets, core.tally.judgedRedactions)
+        let row = try #require(try core.turn.store.view.message(key))
+        let deletion = try #require(try core.turn.store.view.deletion(of: row.position.arrival))
+        let undone = try #require(try core.turn.store.operations.operation(deletion.by)).reference
+        let (targets, redactions) = (
+            core.turn.tally.judgedTargets, core.turn.tally.judgedRedactions
+        )
         let count = 40
         for number in 0..<count {
             let undo = Hostile.redaction(
@@ -91,15 +93,15 @@ import WorkspaceTestKit
             try Self.turn(of: scene)
         }
         // Each is weighed when it comes, and the redaction with it; nothing is judged for that.
-        #expect(core.tally.judgedTargets == targets)
-        #expect(core.tally.judgedRedactions - redactions <= 2 * count)
+        #expect(core.turn.tally.judgedTargets == targets)
+        #expect(core.turn.tally.judgedRedactions - redactions <= 2 * count)
         // Whoever deletes the same later does not pay for them either.
-        let before = core.tally.judgedRedactions
+        let before = core.turn.tally.judgedRedactions
         let again = Hostile.redaction(of: [target], by: scene, incarnation: 99)
         try Self.push(again.run, of: scene, to: core)
         try Self.turn(of: scene)
-        #expect(core.tally.judgedTargets == targets + 1)
-        #expect(core.tally.judgedRedactions - before <= 3)
+        #expect(core.turn.tally.judgedTargets == targets + 1)
+        #expect(core.turn.tally.judgedRedactions - before <= 3)
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada"])
         // The word of whoever deleted it counts as before.
         try #require(scene.ada.ask("message.delete", ["message": id, "undo": true]) != nil)
@@ -113,7 +115,7 @@ import WorkspaceTestKit
     private static func push(
         _ run: OperationRun, of scene: HostileScene, to core: NodeCore
     ) throws {
-        try core.store.begin()
+        try core.turn.store.begin()
         let outcome = try core.acceptAtOnce(
             run, in: try HostileScene.workspace(of: scene.ada),
             from: .peer(scene.mallory.device, source: 9, isBackfill: false))
@@ -121,7 +123,7 @@ import WorkspaceTestKit
             Issue.record("not stored: \(outcome)")
             return
         }
-        try core.store.commit()
+        try core.turn.store.commit()
     }
 
     /// Has Ada's node do what follows from what was pushed.
@@ -151,7 +153,7 @@ import WorkspaceTestKit
         try Self.push(log.run(), of: scene, to: core)
         scene.world.run(for: 500)
         let own = try Hostile.reference(to: "mine", on: scene.ada)
-        core.redactionBudget = 16
+        core.messages.redactionBudget = 16
         for number in 0..<40 {
             var targets = Self.nothing(30, isAlwaysTheSame ? 0 : number)
             if number == 39 { targets.append(own) }
@@ -159,16 +161,16 @@ import WorkspaceTestKit
                 of: targets.sorted { $0.id < $1.id }, by: scene, incarnation: UInt32(100 + number))
             try Self.push(redaction.run, of: scene, to: core)
         }
-        let held = core.redactionReviews.values.map { review in
+        let held = core.messages.redactionReviews.values.map { review in
             review.targets.values.reduce(0) { $0 + max(1, $1?.count ?? 1) }
         }
-        #expect(held.reduce(0, +) <= 8 * core.redactionBudget)
+        #expect(held.reduce(0, +) <= 8 * core.messages.redactionBudget)
         // Somebody else's word, meanwhile.
         let from = Scenes.messages(of: "general", on: scene.bob).first { $0["text"] == "from Bob" }
         let id = try #require(from?["id"])
         try #require(scene.bob.ask("message.delete", ["message": id]) != nil)
         scene.world.run(for: 60_000)
-        #expect(core.redactionReviews.isEmpty && core.queuedRedactions == 0)
+        #expect(core.messages.redactionReviews.isEmpty && core.messages.queuedRedactions == 0)
         #expect(Scenes.texts(of: "general", on: scene.ada) == ["from Ada"])
     }
 
@@ -187,12 +189,12 @@ import WorkspaceTestKit
         try Self.push(
             Hostile.redaction(of: targets, by: scene, incarnation: 78).run, of: scene, to: core)
         try Self.turn(of: scene)
-        #expect(core.redactionReviews.isEmpty)
-        core.redactionBudget = 2
+        #expect(core.messages.redactionReviews.isEmpty)
+        core.messages.redactionBudget = 2
         try Self.push(log.run(), of: scene, to: core)
-        #expect(core.queuedRedactions <= 8 * core.redactionBudget)
+        #expect(core.messages.queuedRedactions <= 8 * core.messages.redactionBudget)
         scene.world.run(for: 60_000)
-        #expect(core.redactionReviews.isEmpty)
+        #expect(core.messages.redactionReviews.isEmpty)
         let texts = Scenes.texts(of: "general", on: scene.ada)
         #expect(texts == ["from Ada", "from Bob"])
     }
@@ -211,7 +213,7 @@ import WorkspaceTestKit
         let world = try deleted(6)
         let (mina, bench) = (world.mina, world.bench)
         let core = try #require(world.joon.host?.core)
-        let before = core.tally.judgedTargets
+        let before = core.turn.tally.judgedTargets
         try mina.ok("invite.create")
         try mina.ok("member.role", ["member": "@Wim", "role": "admin"])
         try mina.ok("channel.create", ["name": "plans"])
@@ -219,10 +221,10 @@ import WorkspaceTestKit
         try mina.ok("channel.add", ["channel": "plans", "members": ["@Wim"]])
         try mina.ok("channel.transfer", ["channel": "plans", "member": "@Wim"])
         bench.advance(5_000)
-        #expect(core.tally.judgedTargets == before)
+        #expect(core.turn.tally.judgedTargets == before)
         try mina.ok("member.role", ["member": "@Ada", "role": "member"])
         bench.advance(5_000)
-        #expect(core.tally.judgedTargets >= before + 6)
+        #expect(core.turn.tally.judgedTargets >= before + 6)
         for node in [mina, world.wim, world.joon] {
             #expect(try node.shownTexts(in: "general") == [String](repeating: "-", count: 6))
         }
@@ -232,20 +234,20 @@ import WorkspaceTestKit
         let world = try deleted(4)
         let joon = world.joon
         let core = try #require(joon.host?.core)
-        core.redactionBudget = 1
+        core.messages.redactionBudget = 1
         core.beginTurn(at: joon.time)
-        try core.reviewRedactions(of: try joon.workspace())
-        let before = core.tally.judgedTargets
+        try core.messages.reviewRedactions(of: try joon.workspace())
+        let before = core.turn.tally.judgedTargets
         _ = try core.endTurn()
-        try core.store.commit()
+        try core.turn.store.commit()
         core.didCommit()
-        #expect(core.hasMoreToDo)
-        #expect(core.tally.judgedTargets == before + 1)
+        #expect(core.turn.hasMoreToDo)
+        #expect(core.turn.tally.judgedTargets == before + 1)
         #expect(try joon.rowCount("meta WHERE name = 'redactions.todo'") == 1)
         try joon.restart()
         world.bench.advance(5_000)
         #expect(try joon.rowCount("meta WHERE name = 'redactions.todo'") == 0)
-        #expect(try #require(joon.host?.core).tally.judgedTargets >= 4)
+        #expect(try #require(joon.host?.core).turn.tally.judgedTargets >= 4)
         #expect(try joon.shownTexts(in: "general") == ["-", "-", "-", "-"])
     }
 }

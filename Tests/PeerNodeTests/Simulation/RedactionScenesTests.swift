@@ -21,8 +21,9 @@ import WorkspaceTestKit
     static func payload(of id: String, on node: SimulatedNode) throws -> [UInt8] {
         let core = try #require(node.host?.core)
         let key = try #require(PublicID.messageKey(id))
-        let row = try #require(try core.store.view.anyMessage(key)?.row)
-        return try #require(try core.store.operations.operation(row.position.arrival)).entry.payload
+        let row = try #require(try core.turn.store.view.anyMessage(key)?.row)
+        return try #require(try core.turn.store.operations.operation(row.position.arrival)).entry
+            .payload
     }
 
     private func send(
@@ -157,8 +158,9 @@ import WorkspaceTestKit
             $0["text"]?.stringValue == text
         }
         let key = try #require(shown?["id"]?.stringValue.flatMap(PublicID.messageKey))
-        let row = try #require(try core.store.view.message(key))
-        return try #require(try core.store.operations.operation(row.position.arrival)).reference
+        let row = try #require(try core.turn.store.view.message(key))
+        return try #require(try core.turn.store.operations.operation(row.position.arrival))
+            .reference
     }
 
     static func redaction(
@@ -222,7 +224,8 @@ import WorkspaceTestKit
         let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
         let row = try #require(try store.view.message(key))
         let deletion = try #require(try store.view.deletion(of: row.position.arrival))
-        let redaction = try #require(try core.store.operations.operation(deletion.by)).reference
+        let redaction = try #require(try core.turn.store.operations.operation(deletion.by))
+            .reference
         let link = scene.peer().connect(to: scene.ada)
         link.push(Self.redaction(of: [], undoing: redaction, by: scene, incarnation: 93).run)
         scene.world.run(for: 10_000)
@@ -285,8 +288,8 @@ import WorkspaceTestKit
     private static func stored(_ id: String, on node: SimulatedNode) throws -> StoredOperation {
         let core = try #require(node.host?.core)
         let key = try #require(PublicID.messageKey(id))
-        let row = try #require(try core.store.view.anyMessage(key)?.row)
-        return try #require(try core.store.operations.operation(row.position.arrival))
+        let row = try #require(try core.turn.store.view.anyMessage(key)?.row)
+        return try #require(try core.turn.store.operations.operation(row.position.arrival))
     }
 
     private static func run(
@@ -294,7 +297,7 @@ import WorkspaceTestKit
     ) throws -> OperationRun {
         let core = try #require(node.host?.core)
         return try #require(
-            try core.store.operations.run(
+            try core.turn.store.operations.run(
                 of: stored.place.branch, from: stored.place.sequence,
                 through: stored.place.sequence, byteCountMax: 1 << 20))
     }

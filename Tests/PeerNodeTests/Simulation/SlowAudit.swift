@@ -58,7 +58,7 @@ struct SlowAudit {
     init(_ node: SimulatedNode, seed: UInt64) throws {
         self.node = node
         core = try #require(node.host?.core)
-        workspace = try #require(try core.selectedWorkspace())
+        workspace = try #require(try core.queries.selectedWorkspace())
         try readAuthority()
         var generator = SeededGenerator(seed: seed)
         var definition = AuthDefinition(history, visitingWith: &generator)
@@ -86,7 +86,7 @@ struct SlowAudit {
     // MARK: Authority
 
     private mutating func readAuthority() throws {
-        try core.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
+        try core.turn.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (stored) throws(StorageError) in
             let header = try self.header(of: stored)
             guard let payload = try? AuthorityPayload(decoding: stored.entry.payload) else {
@@ -120,7 +120,7 @@ struct SlowAudit {
             kind: entry.kind, document: isRoot ? .zero : stored.log.document,
             device: stored.log.device, incarnation: stored.log.incarnation,
             sequence: stored.place.sequence,
-            previous: try core.store.operations.previous(of: stored.place),
+            previous: try core.turn.store.operations.previous(of: stored.place),
             timestamp: entry.timestamp, grant: entry.grant, keyID: entry.keyID,
             dependencies: entry.dependencies, payloadLength: entry.payload.count,
             payloadHash: OperationSigning.hash(ofPayload: entry.payload))
@@ -214,7 +214,7 @@ struct SlowAudit {
         of channel: DocumentID, by definition: inout AuthDefinition
     ) throws {
         var found: [Content] = []
-        try core.store.operations.forEachOperation(in: channel, of: workspace.number) {
+        try core.turn.store.operations.forEachOperation(in: channel, of: workspace.number) {
             (stored) throws(StorageError) in
             found.append(
                 Content(

@@ -29,7 +29,7 @@ import WorkspaceTestKit
     }
 
     private static func linkCount(_ node: SimulatedNode) -> Int? {
-        node.host?.core.network.links.count
+        node.host?.core.links.network.links.count
     }
 
     /// A minute in which both talk, while Ada's clock is what `skew` says for each second.

@@ -16,7 +16,7 @@ import WorkspaceTestKit
     }
 
     private func name(_ node: BenchNode) throws -> DeviceName {
-        DeviceName(of: try #require(node.host?.core.home).device)
+        DeviceName(of: try #require(node.host?.core.session.home).device)
     }
 
     private func say(
@@ -49,7 +49,7 @@ import WorkspaceTestKit
 
     @Test func `keeps nobody else from being asked`() throws {
         let eve = try pair.accomplice()
-        let bob = try #require(pair.bob.host?.core.home).device
+        let bob = try #require(pair.bob.host?.core.session.home).device
         let now = pair.bench.wall
         let liar = try pair.visit(pair.ada)
         say(liar, entries: [.init(bob, at: now + 2_000)])
@@ -70,7 +70,7 @@ import WorkspaceTestKit
 
     @Test func `of a time that has not come, or of nobody, is passed over`() throws {
         let visitor = try pair.visit(pair.ada)
-        let bob = try #require(pair.bob.host?.core.home).device
+        let bob = try #require(pair.bob.host?.core.session.home).device
         say(
             visitor,
             entries: [
@@ -83,12 +83,12 @@ import WorkspaceTestKit
 
     @Test func `of one's own has one sign again seldom`() throws {
         let core = try #require(pair.ada.host?.core)
-        let own = try #require(core.home).device
+        let own = try #require(core.session.home).device
         let visitor = try pair.visit(pair.ada)
         var signed: Set<UInt64> = []
         for step in 1...20 {
             say(visitor, entries: [.init(own, at: pair.bench.wall + 1_000 * UInt64(step))])
-            signed.insert(try #require(core.network.book.record(of: own)).at)
+            signed.insert(try #require(core.links.network.book.record(of: own)).at)
             pair.bench.advance(5_000)
         }
         #expect(signed.count <= 2)

@@ -46,7 +46,7 @@ import WorkspaceTestKit
     }
 
     private func device(_ node: BenchNode) throws -> DeviceID {
-        try #require(node.host?.core.home).device
+        try #require(node.host?.core.session.home).device
     }
 
     @Test func `is confirmed once, by the strongest admin who is there`() throws {

@@ -187,7 +187,7 @@ import WorkspaceTestKit
     /// The consent of a device to be Ada's, signed by a device.
     private func consent(signedBy signer: ForeignDevice) throws -> LinkConsent {
         let workspace = try ada.workspace()
-        let answerer = try #require(ada.host?.core.home).device
+        let answerer = try #require(ada.host?.core.session.home).device
         let company = DeviceCompany.adding(
             to: workspace.id, before: answerer, member: workspace.member)
         let keys = [

@@ -89,7 +89,7 @@ import WorkspaceTestKit
         let heads = try ForgedLog.heads(of: pair.ada)
         let keyID = try #require(try pair.ada.workspace().currentKey).id
         let member = Self.phrase.member(in: pair.workspace)
-        let bob = try #require(pair.bob.host?.core.home).device
+        let bob = try #require(pair.bob.host?.core.session.home).device
         let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(
             entering: held.company(of: member, before: bob))
         var log = try ForgedLog(pair.mallory, incarnation: 80)
@@ -200,7 +200,7 @@ import WorkspaceTestKit
         #expect(failure.kind == kind)
         #expect(failure.hint?.contains("did not answer: try again later") == true)
         #expect(try kim.ok("workspace.list").items.isEmpty)
-        #expect(kim.host?.core.network.joins.isEmpty == true)
+        #expect(kim.host?.core.links.network.joins.isEmpty == true)
     }
 
     /// Whoever says that an admin was asked, and asks none, is waited for ten minutes, or until
@@ -298,7 +298,8 @@ private final class FalseAnswerer {
                 let written = log.write(
                     .admit(
                         held.joiner(request.member, listed), keyID: key.id,
-                        wraps: givesKey ? core.wraps(key.key, discovery, for: listed) : [],
+                        wraps: givesKey
+                            ? core.membership.wraps(key.key, discovery, for: listed) : [],
                         request: nil),
                     knowing: heads)
                 let tip = HostileLog.tip(

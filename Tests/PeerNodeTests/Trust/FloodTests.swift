@@ -89,9 +89,9 @@ import WorkspaceTestKit
         #expect(try table.rows() == before)
         for node in table.pair.honest {
             let core = try #require(node.host?.core)
-            #expect(core.waiting.byteCount == 0)
+            #expect(core.log.waiting.byteCount == 0)
             // Behind a member's share nobody looks at more of it.
-            let isDelayed = core.authorityBudget.delayed[table.pair.known.member.bytes] != nil
+            let isDelayed = core.log.authorityBudget.delayed[table.pair.known.member.bytes] != nil
             #expect(isDelayed == (count > Self.share))
         }
         try table.expectService()
@@ -108,7 +108,7 @@ import WorkspaceTestKit
         try table.pair.hand(often, as: table.eve.keys)
         #expect(try table.rows() == before)
         for node in table.pair.honest {
-            #expect(node.host?.core.authorityBudget.delayed.isEmpty == true)
+            #expect(node.host?.core.log.authorityBudget.delayed.isEmpty == true)
         }
         try table.expectService()
     }
@@ -192,8 +192,8 @@ import WorkspaceTestKit
             visitor.offer(table.pair.runs(of: Array(operations[start..<start + 100])))
         }
         let core = try #require(table.pair.ada.host?.core)
-        #expect(core.waiting.operationCount == Limits.waitingPerOutsiderMax)
-        #expect(core.waiting.byteCount <= Limits.outsiderBytesHourly)
+        #expect(core.log.waiting.operationCount == Limits.waitingPerOutsiderMax)
+        #expect(core.log.waiting.byteCount <= Limits.outsiderBytesHourly)
         visitor.close()
         table.pair.bench.advance(1_000)
         #expect(try table.rows() == before)
@@ -275,7 +275,7 @@ import WorkspaceTestKit
         }
         for node in table.pair.honest {
             let core = try #require(node.host?.core)
-            #expect(core.waiting.byteCount <= Limits.waitingBytesPerPeerMax)
+            #expect(core.log.waiting.byteCount <= Limits.waitingBytesPerPeerMax)
         }
         try table.expectService()
     }

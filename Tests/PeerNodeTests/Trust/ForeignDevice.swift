@@ -27,10 +27,10 @@ struct ForeignDevice {
     /// The keys of a node, in the hands of a test.
     init(of node: BenchNode) throws {
         let core = try #require(node.host?.core)
-        let home = try #require(core.home)
+        let home = try #require(core.session.home)
         signing = home.signing
         box = home.box
-        identity = try #require(core.localIdentity)
+        identity = try #require(core.links.localIdentity)
     }
 
     var id: DeviceID { signing.device }

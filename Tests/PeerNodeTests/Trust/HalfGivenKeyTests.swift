@@ -69,10 +69,10 @@ import WorkspaceTestKit
                 let id = DocumentID(sameBytesAs: made.id)
                 guard bound.map({ id < $0 }) ?? true else { continue }
                 try kim.inTurn { core, workspace in
-                    try core.mail(
+                    try core.keys.mail(
                         key, of: id, to: [try receiver.workspace().member], in: workspace)
                     if let wrong {
-                        try core.mail(
+                        try core.keys.mail(
                             SymmetricKey(using: random), of: id,
                             to: [try wrong.workspace().member], in: workspace)
                     }

@@ -192,7 +192,7 @@ struct HostileRows: Equatable {
     init(_ node: BenchNode) throws {
         operations = try node.rowCount("operation")
         judged = try node.workspace().evaluator.count
-        waiting = try #require(node.host?.core).waiting.operationCount
+        waiting = try #require(node.host?.core).log.waiting.operationCount
     }
 }
 

@@ -36,12 +36,12 @@ import WorkspaceTestKit
         /// A new key in a box for Ada, behind others for her that hold nothing.
         func rekey(behind junkCount: Int = 0) throws -> Rekey {
             let core = try #require(pair.ada.host?.core)
-            let home = try #require(core.home)
+            let home = try #require(core.session.home)
             let discovery = try #require(try pair.ada.workspace().discovery.last)
             let key = SymmetricKey(using: random)
             let entry = DeviceEntry(
                 device: home.device, agreementKey: home.box.publicKey.bytes, signature: .zero)
-            let good = core.wraps(key, discovery, for: [entry])
+            let good = core.membership.wraps(key, discovery, for: [entry])
             let junk = good.map {
                 WrappedKey(devicePrefix: $0.devicePrefix, box: $0.box.map { $0 ^ 1 })
             }
@@ -81,7 +81,7 @@ import WorkspaceTestKit
                     rekey: try table.rekey(), revokedInvites: [], cutPartCount: 0,
                     cutPartHash: [])),
             .removeDevice(
-                try #require(table.pair.bob.host?.core.home).device, cuts: [],
+                try #require(table.pair.bob.host?.core.session.home).device, cuts: [],
                 rekey: try table.rekey()),
         ]
         for payload in payloads {
@@ -126,11 +126,11 @@ import WorkspaceTestKit
         // What comes back of it meanwhile, and a key that the owner makes herself.
         #expect((share...share + 5).contains(most))
         let core = try #require(table.pair.ada.host?.core)
-        #expect(core.vault.count <= Limits.keysInMemoryMax)
+        #expect(core.session.vault.count <= Limits.keysInMemoryMax)
         try table.pair.ada.restart()
         #expect((most...most + 1).contains(try table.held))
         let again = try #require(table.pair.ada.host?.core)
-        #expect(again.vault.openings <= 4 * most + 100, "\(again.vault.openings)")
+        #expect(again.session.vault.openings <= 4 * most + 100, "\(again.session.vault.openings)")
         table.pair.bench.advance(60_000)
         try table.pair.expectPeace()
     }

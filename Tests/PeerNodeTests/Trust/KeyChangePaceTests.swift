@@ -71,7 +71,7 @@ import WorkspaceTestKit
         #expect(try pair.bob.log() == ["meanwhile"])
         #expect(try changes() == Int(Limits.keyChangesAtOnce))
         // What others take of her leaves room for more than twice as much.
-        let device = try #require(pair.ada.host?.core.home).device
+        let device = try #require(pair.ada.host?.core.session.home).device
         let own = try pair.ada.workspace().authority.values.filter { $0.log.device == device }
         #expect(own.count < Limits.authorityBurstPerMember / 2)
     }

@@ -16,7 +16,7 @@ import WorkspaceTestKit
         let workspace = try GuestTable.workspace(of: node)
         let discovery = try #require(workspace.discovery.last)
         let wraps = workspace.keyHolders(excluding: [device]).compactMap {
-            core.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+            core.membership.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
         }
         return .removeDevice(
             device, cuts: [],
@@ -32,7 +32,7 @@ import WorkspaceTestKit
     }
 
     private func device(_ node: BenchNode) throws -> DeviceID {
-        try #require(node.host?.core.ownDevice)
+        try #require(node.host?.core.session.ownDevice)
     }
 
     /// Under which key a node writes, and whether the secret of links that it gives is one of members.
@@ -44,7 +44,7 @@ import WorkspaceTestKit
             let workspace = try GuestTable.workspace(of: node)
             #expect(workspace.keys.holds(key.keyID), "\(note), \(node.name): it opened its box")
             #expect(workspace.sealingKey?.id != key.keyID, "\(note), \(node.name)")
-            let newest = try #require(node.host?.core).pskCandidates()
+            let newest = try #require(node.host?.core).keys.pskCandidates()
                 .filter { $0.rank == .newest }.map { $0.psk.exposedCopy() }
             #expect(!newest.contains(psk), "\(note), \(node.name)")
         }
@@ -225,7 +225,9 @@ import WorkspaceTestKit
         table.bench.advance(2_000)
         let core = try #require(table.bob.host?.core)
         let workspace = try GuestTable.workspace(of: table.bob)
-        #expect(workspace.keyIndex.introduces(small) && core.lackedGroupKeys(of: workspace).isEmpty)
+        #expect(
+            workspace.keyIndex.introduces(small) && core.keys.lackedGroupKeys(of: workspace).isEmpty
+        )
         // What a member's words lie under comes before what members name.
         let (low, high) = (
             KeyID([UInt8](repeating: 1, count: 16)), KeyID([UInt8](repeating: 250, count: 16))
@@ -237,8 +239,8 @@ import WorkspaceTestKit
         let cleo = try linked(to: table.cleo, table.bench, "Cleo phone")
         try table.cleo.author(ending(device(cleo), naming: key, as: low, by: table.cleo))
         table.bench.advance(100)
-        #expect(core.lackedGroupKeys(of: workspace).filter { $0 != low } == [high])
-        #expect(core.lackedGroupKeys(of: workspace).first == high)
+        #expect(core.keys.lackedGroupKeys(of: workspace).filter { $0 != low } == [high])
+        #expect(core.keys.lackedGroupKeys(of: workspace).first == high)
     }
 
     /// They do not know of each other, so none of them repeats another.
@@ -262,7 +264,7 @@ import WorkspaceTestKit
         #expect(links == Limits.linkEpochIntroductionsMax)
         // Nor is it a secret more than once.
         let psk = key.derived(Array("link".utf8)).exposedCopy()
-        let candidates = try #require(mina.host?.core).pskCandidates()
+        let candidates = try #require(mina.host?.core).keys.pskCandidates()
         #expect(candidates.count { $0.psk.exposedCopy() == psk } == 1)
     }
 

@@ -44,7 +44,7 @@ import WorkspaceTestKit
             let terms = JoinerTerms(
                 invite: joiner.invite, member: joiner.member, devices: joiner.devices,
                 proof: joiner.proof, name: "Mina (owner)", answering: nil)
-            _ = try core.admit(terms, request: id, to: workspace)
+            _ = try core.enrolment.admit(terms, request: id, to: workspace)
         }
         bench.advance(30_000)
         #expect(try mina.memberNames().contains("Pia"))
@@ -57,12 +57,12 @@ import WorkspaceTestKit
         let held = try HeldLink(try mina.link(["approve": true]), known: mina)
         bench.advance(2_000)
         let pia = ForeignDevice(7)
-        let answerer = try #require(ada.host?.core.home).device
+        let answerer = try #require(ada.host?.core.session.home).device
         let member = pia.member(in: try mina.workspace().id)
         let company = held.company(of: member, before: answerer)
         let entries = [ListedDevice.own(pia)].signed(entering: company)
         try ada.inTurn { core, workspace in
-            _ = try core.authorAuthority(in: workspace, naming: [held.invite]) { _ in
+            _ = try core.log.authorAuthority(in: workspace, naming: [held.invite]) { _ in
                 .request(held.joiner(member, entries))
             }
         }
@@ -92,7 +92,8 @@ import WorkspaceTestKit
                 invite: joiner.invite, member: joiner.member, devices: joiner.devices,
                 proof: joiner.proof, name: "Pia", answering: nil)
             let key = try #require(workspace.currentKey).id
-            _ = try core.authorAuthority(in: workspace, naming: [joiner.invite, id]) { authoring in
+            _ = try core.log.authorAuthority(in: workspace, naming: [joiner.invite, id]) {
+                authoring in
                 .admit(terms.sealed(authoring, field: 7), keyID: key, wraps: [], request: id)
             }
         }
@@ -143,9 +144,9 @@ import WorkspaceTestKit
         bench.advance(120_000)
         for node in [mina, pia] { #expect(try node.ok("peer.list").text.contains("Ada")) }
         try kim.inTurn { core, workspace in
-            for link in core.network.ordered {
+            for link in core.links.network.ordered {
                 guard let peer = link.peer else { continue }
-                let tag = NodeCore.tag(of: workspace.id, handshakeHash: peer.handshakeHash)
+                let tag = Syncing.tag(of: workspace.id, handshakeHash: peer.handshakeHash)
                 link.session.send(
                     .workspaceResult(tag: tag, .authorityOnly), in: .control, isUnasked: false)
             }
@@ -207,20 +208,20 @@ import WorkspaceTestKit
         at node: BenchNode, equals: [BenchNode], doubtedBy other: BenchNode
     ) throws -> String? {
         let doubter = try other.workspace().member
-        let devices = try equals.map { try #require($0.host?.core.home).device }
+        let devices = try equals.map { try #require($0.host?.core.session.home).device }
         try node.inTurn { core, workspace in
-            try core.write()
-            try core.store.peers.forgetAgreements(in: workspace.number)
+            try core.turn.write()
+            try core.turn.store.peers.forgetAgreements(in: workspace.number)
             for device in devices {
-                try core.store.peers.setAgreed(
+                try core.turn.store.peers.setAgreed(
                     .init(root: .zero, arrival: 0), with: device, workspace: workspace.number)
             }
-            let links = core.network.ordered.filter {
+            let links = core.links.network.ordered.filter {
                 $0.peer.flatMap { workspace.owner(of: $0.device) } == doubter
             }
             try #require(!links.isEmpty)
             for link in links {
-                link.syncs[workspace.number]?.unknownSince = core.time.monotonic
+                link.syncs[workspace.number]?.unknownSince = core.turn.time.monotonic
             }
         }
         bench.letPass(30_000)

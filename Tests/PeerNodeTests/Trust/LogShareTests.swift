@@ -52,7 +52,7 @@ import WorkspaceTestKit
 
     /// How many logs of theirs a node holds in a document.
     private func count(at node: BenchNode, in document: DocumentID? = nil) throws -> Int {
-        try #require(node.host?.core).store.operations.branches(
+        try #require(node.host?.core).turn.store.operations.branches(
             in: document ?? hostile.channel, of: try node.workspace().number
         ).count { $0.log.device == hostile.device && $0.log.incarnation >= 1_000 }
     }
@@ -60,7 +60,7 @@ import WorkspaceTestKit
     /// Whose operations those in the channel cite that a node holds.
     private func cited(at node: BenchNode) throws -> [DeviceID] {
         var cited: [DeviceID] = []
-        try #require(node.host?.core).store.operations.forEachOperation(
+        try #require(node.host?.core).turn.store.operations.forEachOperation(
             in: hostile.channel, of: node.workspace().number
         ) { cited += $0.entry.dependencies.map(\.device) }
         return cited
@@ -161,13 +161,13 @@ import WorkspaceTestKit
 
     @Test func `count as one document where nobody has begun it`() throws {
         let random = SeededRandom(seed: 7)
-        let before = try #require(ada.host?.core).store.operations
+        let before = try #require(ada.host?.core).turn.store.operations
             .documents(ofWorkspace: ada.workspace().number).count
         try offer(
             (0..<Self.share + 30).flatMap { _ in
                 logs(1, from: 1_000, in: DocumentID(random.bytes(DocumentID.byteCount)))
             }, to: ada)
-        let after = try #require(ada.host?.core).store.operations
+        let after = try #require(ada.host?.core).turn.store.operations
             .documents(ofWorkspace: ada.workspace().number).count
         #expect(after - before == Self.share)
     }

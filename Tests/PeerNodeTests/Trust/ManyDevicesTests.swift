@@ -70,7 +70,7 @@ import WorkspaceTestKit
         let missing = try mina.workspace().evaluator.beyondCitations(naming: named)
         #expect(missing.count > Limits.authDependenciesMax)
         let before = try mina.workspace().authorityOrder.count
-        try mina.inTurn { core, known in try core.gatherEnds(of: named, in: known) }
+        try mina.inTurn { core, known in try core.membership.gatherEnds(of: named, in: known) }
         let known = try mina.workspace()
         #expect(known.evaluator.beyondCitations(naming: named).isEmpty)
         #expect(known.authorityOrder.count - before == 2)

@@ -31,7 +31,7 @@ import WorkspaceTestKit
         #expect(try mina.workspace().evaluator.heads.count > Limits.authDependenciesMax)
         #expect(try mina.ok("device.revoke", ["device": id])["revoked"] == true)
         bench.advance(5_000)
-        let device = try #require(phone.host?.core.home).device
+        let device = try #require(phone.host?.core.session.home).device
         for node in [mina, late] {
             let workspace = try node.workspace()
             let grant = try workspace.evaluator.bestGrant(of: device, as: late.workspace().member)

@@ -84,7 +84,7 @@ import WorkspaceTestKit
         func grant(to node: BenchNode, _ role: Role, replaces: Bool = true) throws
             -> AuthorityPayload
         {
-            let device = try #require(node.host?.core.home).device
+            let device = try #require(node.host?.core.session.home).device
             return .grant(
                 .init(
                     member: try node.workspace().member, devices: [device], role: role,
@@ -106,7 +106,8 @@ import WorkspaceTestKit
                 try pair.known.entries(of: try $0.workspace().member)
             }
             return Rekey(
-                keyID: key.keyID, wraps: core.wraps(key, discovery, for: entries), olderKeys: [])
+                keyID: key.keyID, wraps: core.membership.wraps(key, discovery, for: entries),
+                olderKeys: [])
         }
 
         func tables() throws -> [Tables] { try pair.honest.map { try Tables($0) } }
@@ -165,7 +166,7 @@ import WorkspaceTestKit
         let name = stranger.member(in: pair.workspace)
         let entered = [ListedDevice.own(stranger)].signed(
             entering: table.held.company(of: name, before: pair.keys.id))
-        let bobs = try #require(pair.bob.host?.core.home).device
+        let bobs = try #require(pair.bob.host?.core.session.home).device
         var settings = AuthorityPayload.WorkspaceSettings()
         settings.whoMayInvite = InviteRight.members.rawValue
         settings.join = 2

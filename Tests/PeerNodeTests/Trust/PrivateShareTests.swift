@@ -77,7 +77,7 @@ import WorkspaceTestKit
     }
 
     private func documents(at node: BenchNode) throws -> Int {
-        try #require(node.host?.core).store.operations
+        try #require(node.host?.core).turn.store.operations
             .documents(ofWorkspace: try node.workspace().number).count
     }
 
@@ -145,11 +145,11 @@ import WorkspaceTestKit
         try world.ada.send("hello", to: "board")
         var cited: [DeviceID] = []
         let core = try #require(world.ada.host?.core)
-        try core.store.operations.forEachOperation(
+        try core.turn.store.operations.forEachOperation(
             in: world.board.id, of: world.ada.workspace().number
         ) { cited += $0.entry.dependencies.map(\.device) }
         #expect(!cited.contains(author))
-        let stored = core.store.operations.branches(
+        let stored = core.turn.store.operations.branches(
             in: world.board.id, of: try world.ada.workspace().number)
         #expect(stored.contains { $0.log.device == author })
     }
@@ -165,7 +165,7 @@ import WorkspaceTestKit
                 under: key, random)
         }
         try offer(log.operations.map { $0.run(in: nowhere) }, to: world.ada)
-        let stored = try #require(world.ada.host?.core).store.operations.branches(
+        let stored = try #require(world.ada.host?.core).turn.store.operations.branches(
             in: nowhere, of: try world.ada.workspace().number)
         #expect(stored.map(\.tipSequence) == [UInt64(Self.share - 1)])
     }

@@ -79,7 +79,7 @@ private struct Scene {
 extension BenchNode {
     /// All that it stores of private documents and of the mailbox, which opens to those for whom it is.
     fileprivate func ciphertext() throws -> [OperationRun] {
-        let store = try #require(host?.core).store.operations
+        let store = try #require(host?.core).turn.store.operations
         let workspace = try workspace()
         let documents = store.documents(ofWorkspace: workspace.number).filter { id in
             let kind = store.document(id, in: workspace.number)?.kind
@@ -150,7 +150,7 @@ extension BenchNode {
         scene.bench.advance(90_000)
         #expect(try scene.phone.log(of: "nest") == ["before the theft"])
         try home.inTurn { core, workspace in
-            _ = try core.changeKey(of: try home.document("nest"), in: workspace)
+            _ = try core.privates.changeKey(of: try home.document("nest"), in: workspace)
         }
         try home.send("again", to: "nest")
         scene.bench.advance(90_000)
@@ -254,14 +254,14 @@ extension BenchNode {
     private func lie(by node: BenchNode) throws {
         try node.inTurn { core, workspace in
             let document = try node.document("nest")
-            let (key, epoch) = core.newEpoch(of: document, in: workspace)
+            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
             let made = PrivateEpoch(
                 keyID: epoch.keyID, older: epoch.older,
                 answers: [OperationID(words: (1, 2, 3, 4))])
             _ = try #require(
-                try core.author(
+                try core.privates.author(
                     .rekey(made), in: document, of: workspace, introducing: key))
-            try core.mail(key, of: document.id, to: document.people, in: workspace)
+            try core.keys.mail(key, of: document.id, to: document.people, in: workspace)
         }
     }
 
@@ -284,7 +284,7 @@ extension BenchNode {
         scene.bench.advance(5_000)
         try scene.laptop.ok("channel.add", ["channel": "nest", "members": ["Ada"]])
         try scene.laptop.inTurn { core, workspace in
-            _ = try core.changeKey(of: try scene.laptop.document("nest"), in: workspace)
+            _ = try core.privates.changeKey(of: try scene.laptop.document("nest"), in: workspace)
         }
         try scene.laptop.send("two", to: "nest")
         scene.bench.advance(120_000)
@@ -302,21 +302,21 @@ extension BenchNode {
         let (document, workspace) = (try phone.document("nest"), try phone.workspace())
         let core = try #require(phone.host?.core)
         let (own, minas) = (
-            try #require(laptop.host?.core.ownDevice),
-            try #require(scene.mina.host?.core.ownDevice)
+            try #require(laptop.host?.core.session.ownDevice),
+            try #require(scene.mina.host?.core.session.ownDevice)
         )
-        #expect(!core.keepsWaiting(own, forKeysOf: document, in: workspace))
+        #expect(!core.keys.keepsWaiting(own, forKeysOf: document, in: workspace))
         let agreed = try #require(
-            try core.store.peers.agreed(with: minas, workspace: workspace.number))
+            try core.turn.store.peers.agreed(with: minas, workspace: workspace.number))
         // As it was before.
         try phone.inTurn { core, workspace in
-            try core.write()
-            try core.store.peers.setAgreed(
+            try core.turn.write()
+            try core.turn.store.peers.setAgreed(
                 .init(root: agreed.root, arrival: 0), with: minas, workspace: workspace.number)
         }
-        #expect(core.keepsWaiting(own, forKeysOf: document, in: workspace))
+        #expect(core.keys.keepsWaiting(own, forKeysOf: document, in: workspace))
         let (mina, sam) = (try scene.mina.workspace().member, try scene.sam.workspace().member)
-        #expect(!core.withholds(keysOf: document, from: mina, on: minas, in: workspace))
-        #expect(core.withholds(keysOf: document, from: sam, on: minas, in: workspace))
+        #expect(!core.keys.withholds(keysOf: document, from: mina, on: minas, in: workspace))
+        #expect(core.keys.withholds(keysOf: document, from: sam, on: minas, in: workspace))
     }
 }

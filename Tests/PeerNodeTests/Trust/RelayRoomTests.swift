@@ -37,7 +37,8 @@ import WorkspaceTestKit
                         (.init(.vouched, of: member.bytes), Limits.authorityBurstForOthers),
                     ] + devices.map { (.init(.device, of: $0), Limits.authorityBurstPerDevice) }
                 for (share, most) in shares {
-                    _ = core.authorityBudget.pay(most, from: [share], now: core.time.monotonic)
+                    _ = core.log.authorityBudget.pay(
+                        most, from: [share], now: core.turn.time.monotonic)
                 }
             }
         }
@@ -77,7 +78,7 @@ import WorkspaceTestKit
         bench.heal(ada, bob)
         bench.advance(20_000)
         // More than all of it, in turns: what one wrote has gone for another's.
-        let waiting = try #require(bob.host?.core).waiting.byteCount
+        let waiting = try #require(bob.host?.core).log.waiting.byteCount
         #expect(try ada.workspace().authorityOrder.count > sizes.count * 3)
         #expect(waiting > Limits.waitingAuthorityBytesPerPeerMax / 4)
         for name in ["Eve", "Kim", "Lou", "Max"] {

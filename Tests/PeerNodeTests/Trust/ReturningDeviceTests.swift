@@ -141,7 +141,7 @@ import WorkspaceTestKit
             let said = try table.returns(devices, to: bob, after: end, with: held)
             #expect(said == .invalid, "\(devices.count) devices")
         }
-        let adas = try #require(ada.host?.core.home).device
+        let adas = try #require(ada.host?.core.session.home).device
         let elsewhere = try table.returns(
             [keys], to: bob, after: end, with: held, signedBefore: adas)
         #expect(elsewhere == .invalid, "signed before somebody else")

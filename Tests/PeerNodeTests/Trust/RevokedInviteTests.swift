@@ -28,9 +28,9 @@ import WorkspaceTestKit
                 workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
             let seats = [PrivateSeat(stranger, .member)]
             _ = try #require(
-                try core.author(
+                try core.privates.author(
                     .add(PrivateAddition(seats: seats)), in: document, of: workspace))
-            return try #require(try core.sealingKey(ofChanged: document, in: workspace)).id
+            return try #require(try core.privates.sealingKey(ofChanged: document, in: workspace)).id
         }
         bob.kill()
         try ada.boot()
@@ -48,7 +48,7 @@ import WorkspaceTestKit
         let now = try bob.inTurn { core, workspace in
             let document = try #require(
                 workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
-            return try #require(core.sealingKey(of: document, in: workspace)).id
+            return try #require(core.privates.sealingKey(of: document, in: workspace)).id
         }
         #expect(now != first)
         #expect(try ada.digest() == bob.digest())

@@ -29,7 +29,7 @@ import WorkspaceTestKit
         bench.advance(2_000)
         var forged = try ForgedLog(kim, incarnation: 70)
         let before = try ForgedLog.heads(of: kim)
-        let device = try #require(kim.host?.core.home).device
+        let device = try #require(kim.host?.core.session.home).device
         try kim.ok("member.remove", ["member": "Eve", "force": true])
         let zoe = try bench.guest("Zoe", of: kim)
         bench.advance(2_000)

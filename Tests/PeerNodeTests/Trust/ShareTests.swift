@@ -17,9 +17,9 @@ import WorkspaceTestKit
         let bob = theft.pair.bob
         try theft.flood(bob, count: 1_200)
         let ada = try theft.pair.ada.workspace().member
-        #expect(bob.host?.core.authorityBudget.delayed[ada.bytes] != nil)
+        #expect(bob.host?.core.log.authorityBudget.delayed[ada.bytes] != nil)
         // The rest is left where it is.
-        #expect(bob.host?.core.waiting.operationCount == 0)
+        #expect(bob.host?.core.log.waiting.operationCount == 0)
         try theft.pair.ada.ok(
             "device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
         theft.pair.bench.advance(5_000)
@@ -79,7 +79,9 @@ import WorkspaceTestKit
         let doors = AuthorityBudget.Share(.doors, of: try pair.ada.workspace().member.bytes)
         for node in pair.honest {
             try node.inTurn { core, _ in
-                while core.authorityBudget.pay(1, from: [doors], now: core.time.monotonic) != nil {}
+                while core.log.authorityBudget.pay(1, from: [doors], now: core.turn.time.monotonic)
+                    != nil
+                {}
             }
         }
         // Others would not take it, so it is not written.
@@ -118,7 +120,7 @@ import WorkspaceTestKit
         for (start, node) in zip(before, pair.honest) {
             let taken = Int(try HostileRows(node).operations - start.operations)
             #expect(taken > 0 && taken * AuthorityBudget.units(ofPayload: size) <= Self.share + 8)
-            #expect(node.host?.core.waiting.byteCount == 0)
+            #expect(node.host?.core.log.waiting.byteCount == 0)
         }
         try pair.expectPeace()
     }

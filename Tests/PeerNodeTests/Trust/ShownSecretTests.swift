@@ -31,7 +31,7 @@ import WorkspaceTestKit
 
     private func tag(_ visitor: Visitor) throws -> WorkspaceTag {
         let hash = try #require(visitor.identity?.handshakeHash)
-        return NodeCore.tag(of: asked.id, handshakeHash: hash)
+        return Syncing.tag(of: asked.id, handshakeHash: hash)
     }
 
     /// What `device` would show on this link.

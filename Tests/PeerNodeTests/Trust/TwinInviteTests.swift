@@ -34,7 +34,7 @@ import WorkspaceTestKit
             hasOwnKey ? InviteSecret(using: SeededRandom(seed: 5)).publicKey : secret.publicKey
         let id = try (author ?? kim).inTurn { core, workspace in
             let cited = workspace.ownRole == .member ? workspace.fields.invitePolicy : nil
-            return try core.authorAuthority(in: workspace) { authoring in
+            return try core.log.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: role, maximum: 9, expires: expires ?? bench.wall + 3_600_000,
@@ -52,7 +52,8 @@ import WorkspaceTestKit
         try twin(of: expired, expires: bench.wall - 1_000)
         let ended = try twin(of: revoked)
         try kim.inTurn { core, workspace in
-            _ = try core.authorAuthority(in: workspace, naming: [ended]) { _ in .revokeInvite(ended)
+            _ = try core.log.authorAuthority(in: workspace, naming: [ended]) { _ in
+                .revokeInvite(ended)
             }
         }
         try twin(of: asking, approve: true)
@@ -84,7 +85,8 @@ import WorkspaceTestKit
         let link = try ann.link()
         try ann.inTurn { core, workspace in
             let own = try #require(workspace.invites.invites.last)
-            _ = try core.authorAuthority(in: workspace, naming: [own]) { _ in .revokeInvite(own) }
+            _ = try core.log.authorAuthority(in: workspace, naming: [own]) { _ in .revokeInvite(own)
+            }
         }
         bench.advance(2_000)
         try twin(of: link)
@@ -101,7 +103,7 @@ import WorkspaceTestKit
         let before = try nodes.map { try $0.ok("policy.get")["address"] }
         let secret = InviteSecret(using: SeededRandom(seed: 9))
         try kim.inTurn { core, workspace in
-            _ = try core.authorAuthority(in: workspace) { authoring in
+            _ = try core.log.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: .member, maximum: 9, expires: bench.wall + 3_600_000,
@@ -146,7 +148,7 @@ import WorkspaceTestKit
         let secret = try InviteLink(link).secret
         let made = try eve.inTurn { core, _ in
             let evil = try #require(core.workspaces.values.first { $0.displayName == "evil" })
-            return try core.authorAuthority(in: evil) { authoring in
+            return try core.log.authorAuthority(in: evil) { authoring in
                 .invite(
                     .init(
                         role: .member, maximum: 9, expires: bench.wall - 1_000,
@@ -174,9 +176,9 @@ import WorkspaceTestKit
         try eve.inTurn { core, _ in
             let evil = try #require(core.workspaces.values.first { $0.displayName == "evil" })
             let acme = try #require(core.workspaces.values.first { $0.displayName == "acme" })
-            let known = core.pskCandidates().filter { $0.label.workspace == acme.id }
+            let known = core.keys.pskCandidates().filter { $0.label.workspace == acme.id }
             for candidate in known {
-                _ = try core.authorAuthority(in: evil) { authoring in
+                _ = try core.log.authorAuthority(in: evil) { authoring in
                     .invite(
                         .init(
                             role: .member, maximum: 9, expires: bench.wall + 3_600_000,

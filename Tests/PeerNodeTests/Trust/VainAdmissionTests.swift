@@ -62,7 +62,7 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
-        let home = try #require(joon.host?.core.home)
+        let home = try #require(joon.host?.core.session.home)
         let admission = try #require(try mina.workspace().evaluator.bestGrant(of: home.device))
         let id = try joon.ok("identity.show")["id"] ?? .null
         try mina.ok("device.revoke", ["device": id])
@@ -76,7 +76,7 @@ import WorkspaceTestKit
         try mina.inTurn { core, workspace in
             let member = try #require(workspace.evaluator.subject(ofGrant: admission))
             let door = try #require(workspace.invites.invites.last)
-            let mine = try #require(core.home).device
+            let mine = try #require(core.session.home).device
             let entry = home.deviceEntry(
                 entering: .returning(
                     to: workspace.id, after: admission, before: mine, member: member))
@@ -86,7 +86,7 @@ import WorkspaceTestKit
                     workspace: workspace.id, invite: door, member: member,
                     encodedDevices: DeviceEntry.encoded([entry])),
                 name: "Joon", answering: admission)
-            _ = try #require(try core.writeRequest(terms, in: workspace))
+            _ = try #require(try core.enrolment.writeRequest(terms, in: workspace))
         }
         #expect(try mina.requests().map { $0["state"] } == ["void"])
     }

@@ -78,7 +78,7 @@ final class Visitor: BenchStranger {
         queue(
             .workspaceOpen(
                 WorkspaceOpening(
-                    workspace: 1, tag: NodeCore.tag(of: workspace, handshakeHash: hash),
+                    workspace: 1, tag: Syncing.tag(of: workspace, handshakeHash: hash),
                     root: .zero, agreedRoot: nil, mine: .zero)))
     }
 

@@ -28,7 +28,7 @@ struct ForgedLog {
 
     /// A new log of the node's device, under the grant that the node holds.
     init(_ node: BenchNode, incarnation: UInt32) throws {
-        let home = try #require(node.host?.core.home)
+        let home = try #require(node.host?.core.session.home)
         let workspace = try node.workspace()
         self.workspace = workspace
         signing = home.signing
@@ -187,9 +187,9 @@ extension BenchNode {
     /// What its person could sign with.
     func hostile() throws -> HostileMember {
         let (core, workspace) = (try #require(host?.core), try workspace())
-        let (home, current) = (try #require(core.home), try #require(workspace.currentKey))
+        let (home, current) = (try #require(core.session.home), try #require(workspace.currentKey))
         return HostileMember(
-            signing: home.signing, identity: try #require(core.localIdentity),
+            signing: home.signing, identity: try #require(core.links.localIdentity),
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),
             workspace: workspace.id,
             grant: try #require(
@@ -202,7 +202,7 @@ extension BenchNode {
 
     /// What gives its person another role.
     func promotion(to role: Role) throws -> AuthorityPayload {
-        let device = try #require(host?.core.home).device
+        let device = try #require(host?.core.session.home).device
         return .grant(
             .init(
                 member: try workspace().member, devices: [device], role: role, replaces: false,
@@ -221,8 +221,8 @@ extension BenchNode {
                 from: .peer(run.log.device, source: 1, isBackfill: isBackfill))
             guard case .stored = outcome else { throw RefusedRun(outcome: outcome) }
         }
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         core.didCommit()
         carryOut(effects)
     }

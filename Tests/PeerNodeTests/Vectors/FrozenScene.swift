@@ -99,10 +99,11 @@ extension FrozenScene {
             let (core, workspace) = (try #require(node.host?.core), try node.workspace())
             for key in workspace.keys.opened where keys[key.keyID] == nil { keys[key.keyID] = key }
             secrets.take(from: core, workspace)
-            for document in core.store.operations.documents(ofWorkspace: workspace.number) {
-                try core.store.operations.forEachOperation(in: document, of: workspace.number) {
+            for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
+                try core.turn.store.operations.forEachOperation(in: document, of: workspace.number)
+                {
                     (stored) throws(StorageError) in
-                    let signed = try Self.signed(stored, in: core.store.operations)
+                    let signed = try Self.signed(stored, in: core.turn.store.operations)
                     operations[signed.id] = signed
                 }
             }
@@ -197,11 +198,11 @@ struct FrozenReader {
         core = try #require(node.host?.core)
         core.beginTurn(at: node.time)
         let id = WorkspaceID(sameBytesAs: try #require(operations.first).id)
-        workspace = try core.enter(id, member: .zero, standing: .member)
-        try core.settleIn(workspace)
+        workspace = try core.membership.enter(id, member: .zero, standing: .member)
+        try core.enrolment.settleIn(workspace)
         for (document, keys) in secrets.keys.sorted(by: { $0.key < $1.key }) {
             for (_, key) in keys.sorted(by: { $0.key < $1.key }) {
-                try core.takePrivate(key, of: document, in: workspace)
+                try core.privates.takePrivate(key, of: document, in: workspace)
             }
         }
         // What has no effect is passed over until something stands on it, and comes again, as a
@@ -212,11 +213,11 @@ struct FrozenReader {
             left = try left.filter { try !take($0) }
             if left.count == count { break }
         }
-        let effects = core.takeEffects() + (try core.endTurn())
-        try core.store.commit()
+        let effects = core.turn.takeEffects() + (try core.endTurn())
+        try core.turn.store.commit()
         core.didCommit()
         node.carryOut(effects)
-        core.refreshDigest(of: workspace)
+        core.syncing.refreshDigest(of: workspace)
     }
 
     /// - Returns: whether it does not have to come again.
@@ -247,11 +248,11 @@ struct FrozenReader {
         let reference = OperationReference(
             device: header.device, incarnation: header.incarnation, sequence: header.sequence,
             id: operation.id)
-        let place = try core.store.operations.find(
+        let place = try core.turn.store.operations.find(
             reference, in: operation.document, of: workspace.number)
         // What nothing valid stands on is not stored.
         guard let found = place else { return false }
-        return core.store.operations.isValid(found.sequence, in: found.branch)
+        return core.turn.store.operations.isValid(found.sequence, in: found.branch)
     }
 
     /// Whether an operation has effect in its private document; `nil` where no key of that is
@@ -266,11 +267,11 @@ struct FrozenReader {
             let reference = OperationReference(
                 device: header.device, incarnation: header.incarnation,
                 sequence: header.sequence, id: operation.id)
-            let place = try core.store.operations.find(
+            let place = try core.turn.store.operations.find(
                 reference, in: header.document, of: workspace.number)
             guard let found = place else { return false }
-            return try core.isAllowed(
-                NodeCore.PrivatePlace(
+            return try core.privates.isAllowed(
+                PrivateDocuments.PrivatePlace(
                     log: LogName(
                         document: header.document, device: header.device,
                         incarnation: header.incarnation), branch: found.branch,

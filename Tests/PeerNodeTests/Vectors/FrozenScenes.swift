@@ -214,7 +214,7 @@ enum FrozenScenes {
     ) throws -> [SignedOperation] {
         var log = try ForgedLog(joon, incarnation: 79)
         let member = try wim.workspace().member
-        let device = try #require(wim.host?.core.home).device
+        let device = try #require(wim.host?.core.session.home).device
         log.write(
             .grant(
                 .init(
@@ -274,10 +274,10 @@ enum FrozenScenes {
     ) throws -> [SignedOperation] {
         let heads = try ForgedLog.heads(of: mina)
         let (core, workspace) = (try #require(mina.host?.core), try mina.workspace())
-        let device = try #require(otto.host?.core.home).device
+        let device = try #require(otto.host?.core.session.home).device
         var forged = try ForgedLog(mina, incarnation: 83)
         let part = forged.write(
-            .cutPart(core.cuts(ofDevices: [device], in: workspace)), knowing: heads)
+            .cutPart(core.membership.cuts(ofDevices: [device], in: workspace)), knowing: heads)
         let good = CutParts.hash(of: [part.id])
         forged.write(
             .remove(.init(of: try otto.workspace().member, parts: 1, hash: good)), knowing: heads)

@@ -36,7 +36,7 @@ struct FrozenSecrets {
                 keys[id, default: [:]][key.keyID] = SymmetricKey(key.exposedCopy())
             }
         }
-        if let home = core.home { boxes[home.device] = home.box }
+        if let home = core.session.home { boxes[home.device] = home.box }
     }
 
     var documentKeys: [FrozenScene.DocumentKey]? {

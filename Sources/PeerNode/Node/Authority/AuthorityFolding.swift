@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// What authority operations do to a workspace: verdicts, keys, channels, names, events.
-extension NodeCore {
+extension Memberships {
     /// Carries out what a stored authority operation, and all that it bears on, have come to.
     func applyAuthority(
         _ appended: OperationStore.Appended, _ change: AuthChange, branch: Int64,
@@ -22,8 +22,8 @@ extension NodeCore {
             // What was passed over as void may count now, and comes by comparing again (S-3).
             try store.peers.forgetAgreed()
         }
-        try settleLater(change, in: workspace, from: source)
-        try rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
+        try core.messages.settleLater(change, in: workspace, from: source)
+        try core.rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.unfoldedKeys += opened
         if case .admit(let newcomer, _, _, _) = payload {
@@ -31,9 +31,11 @@ extension NodeCore {
         }
         if workspace.evaluator.isValid(operation.id) {
             if case .confirm = payload { noteConfirmation(operation.id, in: workspace) }
-            try recordAuthorityEvent(payload, operation.id, appended.arrival, workspace, source)
+            try core.events.recordAuthorityEvent(
+                payload, operation.id, appended.arrival, workspace, source)
         }
-        try tellRoles(after: change, of: operation.id, appended.arrival, workspace, source)
+        try core.events.tellRoles(
+            after: change, of: operation.id, appended.arrival, workspace, source)
     }
 
     /// Puts an operation that is read back from the store into the evaluator; `finishLoading`
@@ -66,10 +68,10 @@ extension NodeCore {
         in workspace: Workspace
     ) {
         workspace.enter(record, id)
-        note(record.payload, id, in: workspace)
+        core.channels.note(record.payload, id, in: workspace)
         if case .request = record.payload { workspace.hasRequests = true }
         workspace.noteKeys(of: record.payload, id, change)
-        noteKeyChange(id, record, in: workspace)
+        core.keys.noteKeyChange(id, record, in: workspace)
     }
 
     // MARK: Keys
@@ -80,7 +82,9 @@ extension NodeCore {
         keys.removeAll()
         for row in try store.registry.secrets(of: workspace.number) {
             // Only to see that it can be opened when it is asked for.
-            guard var secret = vault.open(row.sealed, row.kind, row.id) else { continue }
+            guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
+                continue
+            }
             SecretBytes.wipe(&secret)
             switch row.kind {
             case .epochKey: KeyID(untrusted: row.id).map { keys.insert($0) }
@@ -127,7 +131,7 @@ extension NodeCore {
             if !wrap.holdsKey, secrets.count == 32 {
                 let discovery = SymmetricKey(secrets[...], lifetime: .brief)
                 if workspace.gives(DiscoveryName.id(of: discovery)) {
-                    try take(discovery: discovery, in: workspace)
+                    try core.keys.take(discovery: discovery, in: workspace)
                 }
                 continue
             }
@@ -140,7 +144,7 @@ extension NodeCore {
                 opened.append(wrapped.key)
             }
         }
-        return try opened + openWhatFollows(from: payload, opened, in: workspace)
+        return try opened + core.keys.openWhatFollows(from: payload, opened, in: workspace)
     }
 
     /// Stores an epoch key and a discovery secret, where they are new.
@@ -161,7 +165,7 @@ extension NodeCore {
             workspace.keys.insert(key, as: name)
             _ = workspace.lackedKeys.take(name)
         }
-        if let discovery { try take(discovery: discovery, in: workspace) }
+        if let discovery { try core.keys.take(discovery: discovery, in: workspace) }
         return isNew
     }
 
@@ -169,21 +173,21 @@ extension NodeCore {
 
     /// Makes what follows from the whole authority document, after all of it was entered.
     func finishLoading(_ workspace: Workspace) throws(StorageError) {
-        try openDiscovery(of: workspace)
-        try loadLackedKeys(of: workspace)
-        try refreshChannels(of: workspace)
-        try refreshEnd(of: workspace)
-        try loadProfiles(of: workspace)
-        try loadPrivateDocuments(of: workspace)
+        try core.keys.openDiscovery(of: workspace)
+        try core.keys.loadLackedKeys(of: workspace)
+        try core.channels.refreshChannels(of: workspace)
+        try core.channels.refreshEnd(of: workspace)
+        try core.profiles.loadProfiles(of: workspace)
+        try core.privates.loadPrivateDocuments(of: workspace)
         workspace.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
-        planKeyChange(of: workspace)
+        core.keys.planKeyChange(of: workspace)
         planConfirming(of: workspace)
         planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.staleDocuments.insert(document)
-            let void = voidGrants(citedIn: document, of: workspace)
+            let void = core.log.voidGrants(citedIn: document, of: workspace)
             if document != workspace.id, !void.isEmpty { workspace.keptGrants[document] = void }
             workspace.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
@@ -196,12 +200,12 @@ extension NodeCore {
     /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
     /// incarnation.
     private func observe(_ branch: LogBranch) {
-        clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
+        core.log.clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
         let isOwn =
-            branch.log.device == ownDevice
+            branch.log.device == core.session.ownDevice
             && branch.log.incarnation == storeIdentity?.incarnation
-        if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
-            clock = HybridClock(last: branch.tip.timestamp)
+        if isOwn, branch.tip.timestamp.rawValue > core.log.clock.last.rawValue {
+            core.log.clock = HybridClock(last: branch.tip.timestamp)
         }
     }
 
@@ -245,32 +249,32 @@ extension NodeCore {
         let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
         let isKnown = try enterDocument(of: payload, id, in: workspace)
         if case .deleteWorkspace = payload {
-            try refreshEnd(of: workspace)
+            try core.channels.refreshEnd(of: workspace)
         } else if !isAlone, !change.isEmpty {
-            try refreshEnd(of: workspace)
+            try core.channels.refreshEnd(of: workspace)
         }
         switch payload {
         case .createDocument:
             let document = DocumentID(sameBytesAs: id)
-            try refreshChannels(of: workspace, after: change, of: id, because: cause)
+            try core.channels.refreshChannels(of: workspace, after: change, of: id, because: cause)
             if isKnown {
                 // Guests do not write in public channels, and content that came before the
                 // channel was known shows from now on.
                 workspace.contentLimits = workspace.contentLimits.filter {
                     $0.key.log.document != document
                 }
-                if try judge(document, citing: nil, in: workspace, because: source) {
-                    try rekeep(document, in: workspace)
+                if try core.messages.judge(document, citing: nil, in: workspace, because: source) {
+                    try core.log.rekeep(document, in: workspace)
                 }
-                try refold(document, in: workspace, from: source)
+                try core.messages.refold(document, in: workspace, from: source)
             }
             return
         case .addDevices:
             // Whose a device is decides whether its name counts.
-            try reloadProfilesLater(of: workspace, from: source)
+            try core.integrity.reloadProfilesLater(of: workspace, from: source)
         default:
             break
         }
-        try refreshChannels(of: workspace, after: change, because: cause)
+        try core.channels.refreshChannels(of: workspace, after: change, because: cause)
     }
 }

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Which operations of the authority document are kept: the valid ones, grants without effect that
 /// kept content cites, what only a later version can judge, and the past of all (PROTOCOL.md, 5.4).
-extension NodeCore {
+extension Memberships {
     /// Moves the kept tips of the authority document after reasons to keep came or went.
     ///
     /// - Parameter branch: where the first of `held` lies, if that is known.
@@ -52,7 +52,7 @@ extension NodeCore {
         workspace.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
         // back and all is judged anew.
-        guard !hasDamagedAuthority(workspace) else { return }
+        guard !core.integrity.hasDamagedAuthority(workspace) else { return }
         var last: [LogName: LogBranch.KeptTip] = [:]
         for id in workspace.authorityOrder where kept.contains(id) {
             guard let record = workspace.authority[id],
@@ -123,7 +123,7 @@ extension NodeCore {
         store.operations.branch(branch).map {
             _ = workspace.staleDocuments.insert($0.log.document)
         }
-        moved[workspace.number, default: []].insert(branch)
+        core.log.moved[workspace.number, default: []].insert(branch)
     }
 }
 

@@ -36,7 +36,7 @@ struct ConfirmationPlan {
 /// Who gives up a device, or leaves, may not know of all that was done with it: whom it let in, and
 /// what it made for all, would be gone with all that others have said there. So somebody stronger
 /// says that it was found valid (PROTOCOL.md, 4.0.3, V-6, and 4.0.6).
-extension NodeCore {
+extension Memberships {
     /// Sets the time at which this device does so where something is unconfirmed: admins one after
     /// the other, the strongest first, and each only if it is still due.
     func planConfirming(of workspace: Workspace) {
@@ -71,11 +71,11 @@ extension NodeCore {
         let due = confirmations.due.filter { $0.value <= time.monotonic }.keys.sorted()
         for number in due {
             confirmations.cancel(number)
-            guard mayWrite, let workspace = workspaces[number],
+            guard mayWrite, let workspace = core.workspaces[number],
                 case let found = unconfirmed(in: workspace), !found.isEmpty
             else { continue }
             let named = Array(found.prefix(Limits.confirmedMax))
-            _ = try authorAuthority(in: workspace, naming: named) { authoring in
+            _ = try core.log.authorAuthority(in: workspace, naming: named) { authoring in
                 // Of more ends than it may cite, what stands behind the others has its turn later.
                 let cited = authoring.cited
                 return .confirm(named.filter { workspace.evaluator.isKnown($0, by: cited) })
@@ -92,7 +92,7 @@ extension NodeCore {
     /// What this device would confirm, as an admin's.
     private func unconfirmed(in workspace: Workspace) -> [OperationID] {
         guard home != nil, workspace.standing == .member, let own = workspace.ownRole,
-            own <= .admin, let device = ownDevice,
+            own <= .admin, let device = core.session.ownDevice,
             let grant = workspace.evaluator.bestGrant(of: device, as: workspace.member)
         else { return [] }
         return workspace.evaluator.unconfirmed(for: device, under: grant)

@@ -3,12 +3,12 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Ending what a device may do (PROTOCOL.md, 4).
-extension NodeCore {
+extension Memberships {
     func revokeDevice(
         _ reference: String, phrase: String?, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> DeviceObject {
         var revoked: DeviceID?
-        let object = try inEach(reference, scope, "device revoke") {
+        let object = try core.commands.inEach(reference, scope, "device revoke") {
             (workspace, device) throws(NodeError) in
             revoked = device
             guard device != home?.device else {
@@ -54,7 +54,7 @@ extension NodeCore {
     ) throws(NodeError) {
         var signer: SigningKey?
         if let phrase {
-            let key = try recoveryPhrase(phrase).signingKey
+            let key = try core.enrolment.recoveryPhrase(phrase).signingKey
             guard workspace.owner(of: key.device) == workspace.member else {
                 throw NodeError(
                     .wrongSecret, "this recovery phrase is not yours in this workspace",
@@ -65,13 +65,13 @@ extension NodeCore {
         }
         let isOwn = owner == workspace.member
         guard let role = workspace.ownRole, isOwn || role <= .admin else {
-            throw notAllowed(in: workspace)
+            throw core.commands.notAllowed(in: workspace)
         }
         let cuts = Array(
             cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
-        let rekey = rekey(excluding: [device], in: workspace)
+        let rekey = core.keys.rekey(excluding: [device], in: workspace)
         let made = try stored { () throws(StorageError) -> OperationID? in
-            let made = try authorAuthority(
+            let made = try core.log.authorAuthority(
                 in: workspace, signedBy: signer, undoingFeatures: isForced,
                 naming: workspace.evaluator.bindings(of: [device]),
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
@@ -91,7 +91,7 @@ extension NodeCore {
                 reason: "device.older",
                 hint: "give the recovery phrase: wsx-node device revoke ID --phrase -")
         }
-        throw notAllowed(in: workspace)
+        throw core.commands.notAllowed(in: workspace)
     }
 
     /// What this device is told when it was revoked, `nil` while it was not.

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Naming very many operations that do not know of each other: devices that somebody has linked side by
 /// side, each in a past of its own.
-extension NodeCore {
+extension Memberships {
     /// Writes operations that say nothing but that this device knows others, until a next one can have
     /// all of `named` in its past (PROTOCOL.md, 4.0.4, S-7). Each gathers up to 60 ends, and costs one
     /// unit (S-5).
@@ -15,7 +15,8 @@ extension NodeCore {
         for _ in 0..<Limits.authorityGatheringsMax {
             let missing = workspace.evaluator.beyondCitations(naming: named)
             guard !missing.isEmpty,
-                try authorAuthority(in: workspace, naming: missing, { _ in .cutPart([]) }) != nil
+                try core.log.authorAuthority(in: workspace, naming: missing, { _ in .cutPart([]) })
+                    != nil
             else { return }
         }
     }

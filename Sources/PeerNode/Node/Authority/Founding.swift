@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Making identities, workspaces and channels.
-extension NodeCore {
+extension Memberships {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
     ///
     /// - Parameter seal: what seals them there; `nil` leaves them in the clear.
@@ -24,12 +24,12 @@ extension NodeCore {
         } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint)
         }
-        lock.sealed = sealed
+        core.session.lock.sealed = sealed
         try stored { () throws(StorageError) in
             try write()
-            try open(identity)
+            try core.open(identity)
             try write()
-            if case .drawn = recovery, let phrase { try keepUntilShown(phrase) }
+            if case .drawn = recovery, let phrase { try core.enrolment.keepUntilShown(phrase) }
         }
     }
 
@@ -43,16 +43,16 @@ extension NodeCore {
         try write()
         let key = SymmetricKey(using: environment.random, lifetime: .long)
         let discovery = SymmetricKey(using: environment.random, lifetime: .long)
-        let timestamp = try nextTimestamp()
+        let timestamp = try core.log.nextTimestamp()
         let create = OperationDraft(
             kind: .authority, document: .zero,
             incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation,
             sequence: 0, previous: nil, timestamp: timestamp, grant: .zero)
-        let context = AuthorityDraft(
+        let context = OperationLog.AuthorityDraft(
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let entering = enteringHome ?? home
+        let entering = core.enrolment.enteringHome ?? home
         let member = entering.member(salt: nonce)
         let devices = entering.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(
@@ -63,19 +63,20 @@ extension NodeCore {
         let signed = create.signed(payload: payload.encoded, with: home.signing)
         let workspace = try enter(
             DocumentID(sameBytesAs: signed.id), member: member, standing: .member)
-        try acceptOwn(signed, in: workspace, document: workspace.id)
+        try core.log.acceptOwn(signed, in: workspace, document: workspace.id)
         try take(key, discovery: discovery, in: workspace)
         if let description { try describe(workspace, description) }
         _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
-        _ = try authorContent(
-            .profile(name: personName(of: home)), to: workspace.profileDocument, in: workspace)
-        try nameDevice(in: workspace)
-        try record(.workspaceCreated, workspace: workspace)
+        _ = try core.log.authorContent(
+            .profile(name: core.queries.personName(of: home)), to: workspace.profileDocument,
+            in: workspace)
+        try core.commands.nameDevice(in: workspace)
+        try core.events.record(.workspaceCreated, workspace: workspace)
         return workspace
     }
 
     private func describe(_ workspace: Workspace, _ text: String) throws(StorageError) {
-        _ = try authorAuthority(in: workspace) { draft in
+        _ = try core.log.authorAuthority(in: workspace) { draft in
             var settings = AuthorityPayload.WorkspaceSettings()
             settings.description = draft.sealed(text, field: 2)
             return .setWorkspace(settings)
@@ -87,14 +88,14 @@ extension NodeCore {
         _ id: WorkspaceID, member: MemberID, standing: RegistryStore.Standing
     ) throws(StorageError) -> Workspace {
         try write()
-        try finishForgetting(id)
+        try core.integrity.finishForgetting(id)
         let number = try store.operations.enter(id, workspace: nil, kind: .authority)
         let row = RegistryStore.WorkspaceRow(
             number: number, standing: standing, member: member, joined: Int64(time.wall))
         try store.registry.setWorkspace(row)
-        let workspace = Workspace(id: id, row: row, vault: vault)
+        let workspace = Workspace(id: id, row: row, vault: core.session.vault)
         workspace.ownName = home?.name
-        workspaces[number] = workspace
+        core.workspaces[number] = workspace
         return workspace
     }
 
@@ -106,18 +107,18 @@ extension NodeCore {
     ) throws(StorageError) -> DocumentID? {
         let nonce = environment.random.bytes(16)
         guard
-            let id = try authorAuthority(
+            let id = try core.log.authorAuthority(
                 in: workspace, { _ in .createDocument(type: 1, nonce: nonce) })
         else { return nil }
         let document = DocumentID(sameBytesAs: id)
-        _ = try authorAuthority(in: workspace) { draft in
+        _ = try core.log.authorAuthority(in: workspace) { draft in
             var settings = AuthorityPayload.DocumentSettings(document: document)
             settings.name = draft.sealed(name, field: 5)
             settings.topic = topic.map { draft.sealed($0, field: 6) }
             settings.description = description.map { draft.sealed($0, field: 7) }
             return .setDocument(settings)
         }
-        _ = try say(.join, of: [workspace.member], in: document, of: workspace)
+        _ = try core.channels.say(.join, of: [workspace.member], in: document, of: workspace)
         return document
     }
 

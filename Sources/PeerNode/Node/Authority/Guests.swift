@@ -90,7 +90,7 @@ extension Workspace {
     }
 }
 
-extension NodeCore {
+extension Memberships {
     // MARK: Letting them into their documents
 
     /// Guests who were let in for a document and were never added to it, where this device may do
@@ -160,7 +160,7 @@ extension NodeCore {
     /// Plans once for all that a turn has changed.
     func planGuestsWhereDue() {
         for number in guestPlansDue.sorted() {
-            if let workspace = workspaces[number] { planGuests(of: workspace) }
+            if let workspace = core.workspaces[number] { planGuests(of: workspace) }
         }
         guestPlansDue = []
     }
@@ -168,7 +168,7 @@ extension NodeCore {
     /// Sets the times at which this device adds guests: the admins of a document do it one after
     /// the other, and each only if it is still due.
     func planGuests(of workspace: Workspace) {
-        tally.noteGuestPlan()
+        turn.tally.noteGuestPlan()
         let before = guestsDue.removeValue(forKey: workspace.number) ?? [:]
         guard workspace.standing == .member, workspace.fields.deletion == nil, home != nil else {
             return
@@ -186,7 +186,7 @@ extension NodeCore {
         guard mayWrite, !guestsDue.isEmpty else { return }
         for number in guestsDue.keys.sorted() {
             let due = (guestsDue[number] ?? [:]).filter { $0.value <= time.monotonic }
-            guard !due.isEmpty, let workspace = workspaces[number] else { continue }
+            guard !due.isEmpty, let workspace = core.workspaces[number] else { continue }
             for document in due.keys { guestsDue[number]?[document] = nil }
             if guestsDue[number]?.isEmpty == true { guestsDue[number] = nil }
             for (document, members) in missingGuests(of: workspace) where due[document.id] != nil {
@@ -205,11 +205,11 @@ extension NodeCore {
     private func add(
         _ members: [MemberID], to document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) {
-        let plan = addition(of: members, to: document, in: workspace)
-        let made = try author(
+        let plan = core.privates.addition(of: members, to: document, in: workspace)
+        let made = try core.privates.author(
             .add(plan.payload), in: document, of: workspace, introducing: plan.fresh
         ) { trial in members.allSatisfy { trial.standing(of: $0) != nil } }
-        if made != nil { try mail(plan, of: document, in: workspace) }
+        if made != nil { try core.privates.mail(plan, of: document, in: workspace) }
     }
 
     // MARK: Refusals
@@ -224,7 +224,7 @@ extension NodeCore {
                 hint: "wsx-node channel create NAME --private", reason: "channel.public",
                 fields: [.init(name: "channels", reason: "public")])
         }
-        try require(.edit, on: channel, in: workspace)
+        try core.channels.require(.edit, on: channel, in: workspace)
     }
 
     /// The hint with which a channel is not found.

@@ -3,18 +3,18 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Making, listing and ending invites.
-extension NodeCore {
+extension Memberships {
     func createInvite(
         _ draft: InviteDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<InviteObject> {
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             guard let id = OperationID(untrusted: made),
                 let workspace = workspaces.values.first(where: { $0.authority[id] != nil }),
                 let object = object(ofInvite: id, in: workspace)
             else { throw .internalFailure(reason: "replay") }
             return Made(object, isReplayed: true)
         }
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let role = try inviteRole(draft, in: workspace)
         let channels = try inviteChannels(draft, of: role, in: workspace)
         let secret = InviteSecret(using: environment.random)
@@ -26,7 +26,7 @@ extension NodeCore {
         let expires = time.wall &+ UInt64(max(draft.expiresInMilliseconds, 0))
         let cited = workspace.ownRole == .member ? workspace.fields.invitePolicy : nil
         let id = try stored { () throws(StorageError) in
-            let id = try authorAuthority(in: workspace) { authoring in
+            let id = try core.log.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: role,
@@ -45,9 +45,9 @@ extension NodeCore {
             return id
         }
         guard let id, let object = object(ofInvite: id, in: workspace) else {
-            throw notAllowed(in: workspace)
+            throw core.commands.notAllowed(in: workspace)
         }
-        try remember(scope, made: id.bytes)
+        try core.remember(scope, made: id.bytes)
         return Made(object)
     }
 
@@ -60,7 +60,7 @@ extension NodeCore {
                 hint: "use admin, member or guest", reason: "bad_role",
                 fields: [.init(name: "role", reason: "form")])
         }
-        guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole else { throw core.commands.notAllowed(in: workspace) }
         let isAllowed =
             switch workspace.fields.mayInvite {
             case .owner: own == .owner
@@ -72,7 +72,9 @@ extension NodeCore {
                 "only the owner of \(NodeError.quoted(workspace.displayName)) can invite",
                 reason: "policy", hint: "wsx-node policy show")
         }
-        guard isAllowed, own < role || own == .member else { throw notAllowed(in: workspace) }
+        guard isAllowed, own < role || own == .member else {
+            throw core.commands.notAllowed(in: workspace)
+        }
         return role
     }
 
@@ -82,7 +84,7 @@ extension NodeCore {
     ) throws(NodeError) -> [DocumentID] {
         var found: [DocumentID] = []
         for reference in draft.channels {
-            let channel = try channel(reference, in: workspace, field: "channels")
+            let channel = try core.queries.channel(reference, in: workspace, field: "channels")
             if role == .guest { try refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
@@ -105,26 +107,28 @@ extension NodeCore {
     func invites(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<InviteObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         var (open, over): ([OperationID], [OperationID]) = ([], [])
         for id in workspace.invites.invites {
             guard let state = state(ofInvite: id, in: workspace) else { continue }
             if state == .open { open.append(id) } else { over.append(id) }
         }
-        let (shown, next) = try page(open + over, request)
+        let (shown, next) = try core.queries.page(open + over, request)
         return Page(shown.compactMap { object(ofInvite: $0, in: workspace) }, next: next)
     }
 
     func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let found = workspace.invites.invites.first { PublicID.invite($0) == id }
         guard let found else {
             throw .notFound("invite", id, field: "id", hint: "wsx-node invite list")
         }
         if !isRevoked(found, in: workspace) {
-            guard mayRevoke(found, in: workspace) else { throw notAllowed(in: workspace) }
+            guard mayRevoke(found, in: workspace) else {
+                throw core.commands.notAllowed(in: workspace)
+            }
             let made = try stored { () throws(StorageError) in try revoke(found, in: workspace) }
-            guard made else { throw notAllowed(in: workspace) }
+            guard made else { throw core.commands.notAllowed(in: workspace) }
         }
         guard let object = object(ofInvite: found, in: workspace) else {
             throw .internalFailure(reason: "invite")
@@ -136,7 +140,8 @@ extension NodeCore {
     func revoke(
         _ invite: OperationID, in workspace: Workspace, signedBy signer: SigningKey? = nil
     ) throws(StorageError) -> Bool {
-        let made = try authorAuthority(in: workspace, signedBy: signer, naming: [invite]) { _ in
+        let made = try core.log.authorAuthority(in: workspace, signedBy: signer, naming: [invite]) {
+            _ in
             .revokeInvite(invite)
         }
         return made.map { workspace.evaluator.isValid($0) } ?? false
@@ -207,7 +212,7 @@ extension NodeCore {
             id: PublicID.invite(id), link: link(ofInvite: id, in: workspace),
             role: invite.role.word, uses: Int64(clamping: invite.maximum),
             expiresAt: Int64(clamping: invite.expires),
-            createdBy: person(author, in: workspace))
+            createdBy: core.queries.person(author, in: workspace))
         object.used = Int64(used)
         object.channels =
             invite.role == .guest

@@ -27,12 +27,12 @@ struct OwnEnd {
     let hint: String
 }
 
-extension NodeCore {
+extension Memberships {
     /// How the own membership ended; `nil` for a member on a device that may act.
     func ownEnd(in workspace: Workspace) -> OwnEnd? {
         guard workspace.standing == .member, home != nil else { return nil }
         if let id = ownRevocation(in: workspace) { return ownEnd(by: id, in: workspace) }
-        guard let end = removed(workspace.member, from: workspace) else { return nil }
+        guard let end = core.events.removed(workspace.member, from: workspace) else { return nil }
         return ownEnd(by: end.operation, in: workspace)
     }
 
@@ -53,7 +53,8 @@ extension NodeCore {
         guard let record = workspace.authority[id] else { return nil }
         let author = workspace.evaluator.author(of: id)
         let name = NodeError.quoted(workspace.displayName)
-        let by = author == workspace.member ? nil : author.map { person($0, in: workspace) }
+        let by =
+            author == workspace.member ? nil : author.map { core.queries.person($0, in: workspace) }
         let whom = by.map { " by \($0.name)" } ?? ""
         let day = UTCMinute.text(record.timestamp.milliseconds)
         let when = " on \(day)"
@@ -96,7 +97,7 @@ extension NodeCore {
         }
         return OwnEnd(
             cause: cause, at: Int64(clamping: record.timestamp.milliseconds), operation: id,
-            by: author.map { person($0, in: workspace) }, message: what, hint: hint)
+            by: author.map { core.queries.person($0, in: workspace) }, message: what, hint: hint)
     }
 
     private static let comeBack =

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Ending what devices may do: what stays of what they wrote, and the operations that say so.
-extension NodeCore {
+extension Memberships {
     /// What stays of the content of `devices`: the tip of every branch that this node knows of
     /// every log of theirs, in all documents but the authority document, whose operations are
     /// kept by being in the past. Ascending.
@@ -47,7 +47,7 @@ extension NodeCore {
     ) throws(StorageError) -> OperationID? {
         let devices = devices(everOf: member, in: workspace)
         let invites = openInvites(of: member, in: workspace)
-        let rekey = rekey(excluding: devices, in: workspace)
+        let rekey = core.keys.rekey(excluding: devices, in: workspace)
         return try writeRemoval(
             of: member, keeping: cuts(ofDevices: devices, in: workspace), rekey: rekey,
             revoking: invites, undoingFeatures: undoesFeatures,
@@ -88,7 +88,7 @@ extension NodeCore {
         let parts = try writeCutParts(rest, in: workspace)
         // Where they cannot be written, the removal would cut off what they keep.
         guard rest.isEmpty || !parts.isEmpty else { return nil }
-        return try authorAuthority(
+        return try core.log.authorAuthority(
             in: workspace, undoingFeatures: undoesFeatures, naming: named
         ) { _ in
             .remove(
@@ -122,7 +122,7 @@ extension NodeCore {
             else { continue }
             let used = UInt64(workspace.invites.used[id] ?? 0)
             guard used < invite.maximum else { continue }
-            let taken = try authorAuthority(in: workspace) { authoring in
+            let taken = try core.log.authorAuthority(in: workspace) { authoring in
                 .invite(
                     .init(
                         role: invite.role, maximum: invite.maximum - used,
@@ -146,7 +146,7 @@ extension NodeCore {
         var written: [OperationID] = []
         for revocation in revocations {
             for part in CutParts.split(all) {
-                let id = try authorAuthority(in: workspace, naming: [revocation]) { _ in
+                let id = try core.log.authorAuthority(in: workspace, naming: [revocation]) { _ in
                     .recut(revocation: revocation, cuts: part)
                 }
                 id.map { written.append($0) }
@@ -160,7 +160,7 @@ extension NodeCore {
         let devices = devices(everOf: workspace.member, in: workspace)
         // A departure has no parts: after it its author can write none, nor add to it.
         let cuts = self.cuts(ofDevices: devices, in: workspace).suffix(Limits.cutsPerOperationMax)
-        return try authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
+        return try core.log.authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
     }
 
     /// Gives a member another role. A weaker one replaces what was given before; a stronger one
@@ -181,7 +181,7 @@ extension NodeCore {
         let parts = CutParts.split(cuts)
         let named = workspace.evaluator.bindings(of: devices)
         try gatherEnds(of: workspace.evaluator.binding(ofEach: devices), in: workspace)
-        let id = try authorAuthority(in: workspace, naming: named) { _ in
+        let id = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: standing.member, devices: devices, role: role,
@@ -190,12 +190,12 @@ extension NodeCore {
         guard let id else { return nil }
         if role > standing.role { try endInvites(of: workspace) { everOf.contains($0) } }
         for part in parts.dropFirst() {
-            _ = try authorAuthority(in: workspace, naming: [id]) { _ in
+            _ = try core.log.authorAuthority(in: workspace, naming: [id]) { _ in
                 .recut(revocation: id, cuts: part)
             }
         }
         // Who becomes a guest must not hold what comes, who was one has to be given it.
-        if isGuest || standing.role == .guest { try changeKey(of: workspace) }
+        if isGuest || standing.role == .guest { try core.keys.changeKey(of: workspace) }
         return id
     }
 
@@ -207,7 +207,9 @@ extension NodeCore {
     ) throws(StorageError) -> [OperationID] {
         var parts: [OperationID] = []
         for part in CutParts.split(Array(cuts)).prefix(Limits.cutPartsMax) where !part.isEmpty {
-            try authorAuthority(in: workspace) { _ in .cutPart(part) }.map { parts.append($0) }
+            try core.log.authorAuthority(in: workspace) { _ in .cutPart(part) }.map {
+                parts.append($0)
+            }
         }
         return parts
     }

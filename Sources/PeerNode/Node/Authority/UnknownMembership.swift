@@ -4,13 +4,13 @@ import WorkspaceModel
 
 /// A membership that others do not know: whoever let this device in had been removed, or shows what
 /// nobody else has. Only others can tell, and they say no more than that they serve nothing.
-extension NodeCore {
+extension Memberships {
     /// Somebody who is in, as far as is known here, and does not know this device as a member. Who has held
     /// the same as this device knows it: were it out since, they would say by what. One alone may lie, but
     /// of many that a removed one let in each is right to hold the same as the others: so it is told, with
     /// how many those are.
     func doubt(about workspace: Workspace) -> MembershipDoubt? {
-        guard isInHere(workspace) else { return nil }
+        guard core.enrolment.isInHere(workspace) else { return nil }
         var equals = Set(
             store.peers.agreedDevices(workspace: workspace.number)
                 .compactMap { workspace.owner(of: $0) })
@@ -20,7 +20,7 @@ extension NodeCore {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
                 time.monotonic >= since &+ Limits.unknownMembershipMilliseconds,
-                standing(of: device, in: workspace) == .full,
+                core.links.standing(of: device, in: workspace) == .full,
                 let member = workspace.owner(of: device), !equals.contains(member)
             else { continue }
             return MembershipDoubt(member: member, equals: equals.count)

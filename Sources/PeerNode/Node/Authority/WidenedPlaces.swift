@@ -5,7 +5,7 @@ import WorkspaceModel
 /// operations of private documents and by deleting what others wrote, counts only as far as the end
 /// of their membership or device kept it itself (PROTOCOL.md, 4.0.6). Else whoever lets somebody in again, and
 /// keeps what was said meanwhile, would have done all that somebody who was out did.
-extension NodeCore {
+extension Memberships {
     /// Whether an operation that counts as content would count without any recut.
     ///
     /// - Parameters:

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Erasing what deleted channels held, 7 days after this node heard of the deletion, and what a
 /// deleted workspace held, after 30.
-extension NodeCore {
+extension Channels {
     /// Notes when the end of a workspace was first seen here, or that it has lost its effect.
     func refreshEnd(of workspace: Workspace) throws(StorageError) {
         var ended: UInt64?
@@ -42,7 +42,9 @@ extension NodeCore {
                 .map(\.erasure)
         }
         due += workspaces.values.compactMap { endedDocuments(of: $0)?.erasure }
-        due += workspaces.values.flatMap { (try? privateErasures(of: $0))?.map(\.at) ?? [] }
+        due += workspaces.values.flatMap {
+            (try? core.privates.privateErasures(of: $0))?.map(\.at) ?? []
+        }
         return due.min().map { time.monotonic &+ ($0 > time.wall ? $0 - time.wall : 0) }
     }
 
@@ -57,7 +59,7 @@ extension NodeCore {
             for (document, channel) in due.sorted(by: { $0.value.number < $1.value.number }) {
                 return try erase(document, channel.number, in: workspace)
             }
-            if try erasePrivate(in: workspace) { return }
+            if try core.privates.erasePrivate(in: workspace) { return }
             guard let (documents, erasure) = endedDocuments(of: workspace), erasure <= time.wall,
                 let first = documents.sorted().first,
                 let row = store.operations.document(first, in: workspace.number)
@@ -74,14 +76,14 @@ extension NodeCore {
         let isOwn = store.operations.branches(in: document, of: workspace.number).contains {
             $0.log.device == home?.device && $0.log.incarnation == storeIdentity?.incarnation
         }
-        if isOwn { try renewIncarnation() }
+        if isOwn { try core.log.renewIncarnation() }
         try store.view.clear(number)
-        reindex(erasedDocument: number)
+        core.queries.reindex(erasedDocument: number)
         let gone = try store.operations.erase(
             document: number, atLeast: Limits.erasedPerTurnMax)
         for branch in gone { store.peers.forget(branch: branch) }
         workspace.newestTimestamp[document] = nil
-        effects.append(
+        turn.emit(
             .log(.info, "channel.erased channel=\(PublicID.channel(document))"))
     }
 }

@@ -8,7 +8,7 @@ struct ChannelCause {
 }
 
 /// The public channels of a workspace, from its valid authority operations: a pure fold.
-extension NodeCore {
+extension Channels {
     /// Keeps in mind what an authority operation says about a channel, valid or not.
     func note(_ payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace) {
         if case .createDocument(1, _) = payload { workspace.channelCreations.append(id) }
@@ -80,11 +80,11 @@ extension NodeCore {
             workspace.deletedChannels[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
             guard let cause else { continue }
-            try reviewRedactions(of: channel ?? deleted?.last, since: ruled)
+            try core.messages.reviewRedactions(of: channel ?? deleted?.last, since: ruled)
             guard workspace.ownRole != .guest else { continue }
             if let deleted {
                 guard !wasDeleted else { continue }
-                try record(
+                try core.events.record(
                     .channelDeleted, workspace: workspace, document: deleted.number,
                     arrival: cause.arrival, extra: deleted.author?.bytes,
                     isBackfill: cause.isBackfill)
@@ -98,7 +98,7 @@ extension NodeCore {
     func compareAnew(_ document: DocumentID, in workspace: Workspace) {
         workspace.staleDocuments.insert(document)
         for branch in store.operations.branches(in: document, of: workspace.number) {
-            moved[workspace.number, default: []].insert(branch.number)
+            core.log.moved[workspace.number, default: []].insert(branch.number)
         }
     }
 
@@ -146,7 +146,7 @@ extension NodeCore {
         in workspace: Workspace, _ cause: ChannelCause
     ) throws(StorageError) {
         for type in Self.changes(of: channel, since: before, wasDeleted: wasDeleted) {
-            try record(
+            try core.events.record(
                 type, workspace: workspace, document: channel.number, arrival: cause.arrival,
                 isBackfill: cause.isBackfill)
         }
@@ -160,7 +160,7 @@ extension NodeCore {
             && before.includes(member) && channel.includes(member)
         {
             let role = UInt8(channel.role(of: member).rawValue)
-            try record(
+            try core.events.record(
                 .channelRoleChanged, workspace: workspace, document: channel.number,
                 arrival: cause.arrival, extra: member.bytes + [role],
                 isBackfill: cause.isBackfill)

@@ -62,7 +62,7 @@ struct ChannelPast {
     }
 }
 
-extension NodeCore {
+extension Channels {
     /// The right over what others wrote that the author of a redaction had when it was written, as
     /// far as that can be believed.
     func formerPower(
@@ -120,9 +120,9 @@ extension NodeCore {
         let losers = Set([ruling.owner] + ruling.admins)
             .filter { ChannelPast.power(of: $0, owner: owner, admins: admins) == nil }
         let devices = losers.reduce(into: Set<DeviceID>()) {
-            $0.formUnion(self.devices(everOf: $1, in: workspace))
+            $0.formUnion(self.core.membership.devices(everOf: $1, in: workspace))
         }
-        let all = cuts(
+        let all = core.membership.cuts(
             ofDevices: devices, in: workspace,
             only: DocumentID(sameBytesAs: ruling.creation))
         return Array(all.prefix(Limits.cutsPerOperationMax))

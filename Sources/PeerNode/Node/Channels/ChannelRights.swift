@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// What stands against changing a channel, and who is meant by a name: asked before anything is
 /// written.
-extension NodeCore {
+extension Channels {
     /// Own channels that are shown under a longer name because an older one has theirs.
     var twinWarnings: [StatusObject.Warning] {
         var warnings: [StatusObject.Warning] = []
@@ -95,7 +95,7 @@ extension NodeCore {
     func require(
         _ right: ChannelRight, on channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        guard let role = workspace.ownRole else { throw notAllowed(in: workspace) }
+        guard let role = workspace.ownRole else { throw core.commands.notAllowed(in: workspace) }
         guard !channel.allows(right, to: workspace.member, of: role) else { return }
         let name = NodeError.quoted(shownName(channel, workspace))
         guard let owner = channel.owner else {
@@ -160,7 +160,7 @@ extension NodeCore {
         guard !channel.isDirect else { return }
         let present = try stored { () throws(StorageError) -> [MemberID] in
             if let circle = channel.circle { return Array(circle.roles.keys) }
-            return try followers(of: channel, in: workspace)
+            return try core.queries.followers(of: channel, in: workspace)
         }
         guard let absent = people.first(where: { !present.contains($0) }) else { return }
         let name = shownName(channel, workspace)
@@ -215,11 +215,11 @@ extension NodeCore {
         case .name(let name):
             let found = workspace.named(name, among: people)
             if found.isEmpty {
-                let former = try former(
+                let former = try core.profiles.former(
                     name, among: people, in: workspace, field: field, isTaken: purpose == .talk)
                 if let former { return former }
             }
-            return try single(
+            return try core.queries.single(
                 found, name, "member", field: field,
                 names: people.map { workspace.displayName(of: $0) }, hint: "wsx-node member list"
             ) {

@@ -98,7 +98,7 @@ struct ConversationOverview {
     }
 }
 
-extension NodeCore {
+extension Channels {
     /// All conversations of a workspace, in the order of its index.
     func overview(of workspace: Workspace) throws(StorageError) -> [ConversationOverview.Row] {
         forgetChanged()
@@ -108,11 +108,11 @@ extension NodeCore {
         workspace.derived.overview.forgetAll()
         overview.rest(
             on: .init(
-                isOut: ownEnd(in: workspace) != nil,
-                admission: admission(of: workspace.member, in: workspace)?.arrival))
+                isOut: core.membership.ownEnd(in: workspace) != nil,
+                admission: core.queries.admission(of: workspace.member, in: workspace)?.arrival))
         let isOut = overview.basis.isOut
         try overview.complete(for: index) { (channel) throws(StorageError) in
-            tally.noteOverviewEntry()
+            turn.tally.noteOverviewEntry()
             return try entry(of: channel, in: workspace, isOut: isOut)
         }
         workspace.derived.overview = overview
@@ -125,19 +125,19 @@ extension NodeCore {
     func entry(
         of channel: Workspace.Channel, in workspace: Workspace, isOut: Bool
     ) throws(StorageError) -> ConversationOverview.Entry {
-        let last = try previewed(in: channel)?.key.timestamp.milliseconds
+        let last = try core.queries.previewed(in: channel)?.key.timestamp.milliseconds
         var entry = ConversationOverview.Entry(
             moved: Int64(clamping: last ?? channel.createdAt))
         entry.isShown = channel.isDirect
-        if !channel.isDirect { entry.isShown = try isJoined(channel, in: workspace) }
-        let beginning = try beginning(channel, workspace)
+        if !channel.isDirect { entry.isShown = try core.queries.isJoined(channel, in: workspace) }
+        let beginning = try core.own.beginning(channel, workspace)
         guard !isOut else {
             // Where one is out one is in no channel, and reads on in those that one was in.
             entry.isShown = entry.isShown || beginning != nil
             return entry
         }
         entry.isFollowed = beginning != nil && channel.conversation != nil
-        let unread = try unread(channel, in: workspace)
+        let unread = try core.own.unread(channel, in: workspace)
         (entry.unread, entry.mentions) = (unread.count, unread.mentions)
         entry.newest = unread.newest.map { Int64(clamping: $0.key.timestamp.milliseconds) }
         return entry

@@ -73,7 +73,7 @@ extension Workspace {
     }
 }
 
-extension NodeCore {
+extension Channels {
     /// The conversation with somebody. Whoever is out of the workspace is found too where there is
     /// one: what was said stays to be read.
     func direct(
@@ -106,7 +106,8 @@ extension NodeCore {
         guard former.count == 1 else {
             guard case .name(let name) = reference else { throw unknown }
             throw .ambiguous(
-                name, candidates: former.map { person($0, in: workspace).json }, field: field)
+                name, candidates: former.map { core.queries.person($0, in: workspace).json },
+                field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())
     }

@@ -48,7 +48,7 @@ struct OwedWords {
 /// One word may name thousands of people, and there may be thousands of words. So each is read for as
 /// many people as a turn has room for, and what is left is owed to the next. Names that nothing
 /// admits are noted in one row a word, until something does.
-extension NodeCore {
+extension Channels {
     /// Takes over a word that came, and tells of it; later, where there are very many.
     func hear(
         _ word: MembershipWord, in workspace: Workspace, from source: OperationSource
@@ -102,7 +102,7 @@ extension NodeCore {
 
     /// Reads of what is owed as much as this turn has room for.
     func hearOwed() throws(StorageError) {
-        guard owedWords.any, home != nil, mayWrite || isBuilding else { return }
+        guard owedWords.any, home != nil, mayWrite || core.integrity.isBuilding else { return }
         while owedWords.room > 0 {
             let words = try store.view.owedWords(limit: 64)
             guard !words.isEmpty else {
@@ -112,7 +112,7 @@ extension NodeCore {
             try write()
             for word in words where owedWords.room > 0 { try hear(word) }
         }
-        hasMoreToDo = true
+        turn.hasMoreToDo = true
     }
 
     /// Takes over what an operation says about following, unless it is deleted. What cannot be opened
@@ -120,10 +120,11 @@ extension NodeCore {
     private func hear(_ owed: ViewStore.OwedWord) throws(StorageError) {
         guard let stored = try store.operations.operation(owed.arrival),
             let document = store.operations.document(numbered: stored.document),
-            document.kind == .channel, let workspace = workspaces[document.workspace],
+            document.kind == .channel, let workspace = core.workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
-            try !isDeleted(owed.arrival),
-            case .membership(let action, let members)? = try content(of: stored, in: workspace),
+            try !core.messages.isDeleted(owed.arrival),
+            case .membership(let action, let members)? = try core.messages.content(
+                of: stored, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
         else {
             owedWords.room -= 1
@@ -165,7 +166,7 @@ extension NodeCore {
         // Everybody is in the default channel, whatever is said.
         if !isJoined, id.flatMap({ workspace.channels[$0] })?.isDefault == true { return }
         guard let id, workspace.deletedChannels[id] == nil else { return }
-        try record(
+        try core.events.record(
             isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
             document: word.document, arrival: word.arrival, extra: member.bytes,
             isBackfill: isBackfill)

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Saying who follows a public channel, so that it counts.
-extension NodeCore {
+extension Channels {
     /// What became of a word about following.
     enum SaidFollowing {
         /// It counts.
@@ -34,7 +34,7 @@ extension NodeCore {
         }
         if !unsaid.isEmpty {
             let word = ContentPayload.membership(action, members: action.named(unsaid))
-            guard try authorContent(word, to: document, in: workspace) != nil else {
+            guard try core.log.authorContent(word, to: document, in: workspace) != nil else {
                 return .notAllowed
             }
         }
@@ -71,15 +71,15 @@ extension NodeCore {
                 .init(document: number, member: member), limit: Limits.ownWordsMax
             ).filter { $0.isJoined != action.isJoined }.map(\.arrival)
         }
-        return try write(over: try opposite().count) { (_) throws(StorageError) in
+        return try core.messages.write(over: try opposite().count) { (_) throws(StorageError) in
             try store.view.isFollowing(member, number) == action.isJoined
         } _: { () throws(StorageError) in
             // What a command says counts when it answers, whatever came in this turn.
             owedWords.room = max(owedWords.room, 1)
             let cited = try opposite().prefix(Limits.dependenciesMax)
-            return try authorContent(
+            return try core.log.authorContent(
                 .membership(action, members: action.named([member])), to: document,
-                in: workspace, overwriting: try references(to: Array(cited)))?.id
+                in: workspace, overwriting: try core.messages.references(to: Array(cited)))?.id
         }
     }
 
@@ -93,7 +93,7 @@ extension NodeCore {
         }
         switch said {
         case .counts: break
-        case .notAllowed: throw notAllowed(in: workspace)
+        case .notAllowed: throw core.commands.notAllowed(in: workspace)
         case .overruled(let member):
             guard member != workspace.member else { throw .overruledByOwnDevice }
             let name = NodeError.quoted(workspace.displayName(of: member))

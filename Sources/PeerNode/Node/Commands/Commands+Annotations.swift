@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Saying something about a message that is there: another text, a reaction, a pin. And who has it.
-extension NodeCore {
+extension CommandDesk {
     /// A message that a call names, and where it is.
     struct Aim {
         let workspace: Workspace
@@ -15,7 +15,7 @@ extension NodeCore {
     ) throws(NodeError) -> MessageObject {
         let aim = try aimToWrite(id, scope)
         let (workspace, row) = (aim.workspace, aim.row)
-        guard author(ofGrant: row.grant, in: workspace) == workspace.member else {
+        guard core.queries.author(ofGrant: row.grant, in: workspace) == workspace.member else {
             throw .forbidden(
                 "only the author of a message can edit it", reason: "message.not_author",
                 hint: "reply instead: wsx-node send CHANNEL TEXT --thread \(id)")
@@ -32,7 +32,8 @@ extension NodeCore {
         return try annotate(
             .edit(
                 text: text, format: format,
-                mentions: mentions(in: text, format, aim.channel, of: workspace)), aim)
+                mentions: core.messages.mentions(in: text, format, aim.channel, of: workspace)), aim
+        )
     }
 
     func react(
@@ -73,8 +74,10 @@ extension NodeCore {
             let others = store.peers.holders(
                 of: stored.place.branch, through: stored.place.sequence,
                 arrival: stored.place.arrival, workspace: aim.workspace.number)
-            let holders = [ownDevice].compactMap { $0 } + others.filter { $0 != ownDevice }
-            let readers = try readers(
+            let holders =
+                [core.session.ownDevice].compactMap { $0 }
+                + others.filter { $0 != core.session.ownDevice }
+            let readers = try core.syncing.readers(
                 of: aim.channel, sealedUnder: stored.entry.keyID, in: aim.workspace)
             let holding = Set(holders)
             let rows =
@@ -85,8 +88,8 @@ extension NodeCore {
                 rows.compactMap { row -> HolderObject? in
                     guard let owner = aim.workspace.owner(of: row.device) else { return nil }
                     var object = holder(row.device, of: owner, row.hasIt, in: aim.workspace)
-                    object.verdict = verdict(on: owner, readers, holding)?.rawValue
-                    object.joinedAt = admission(of: owner, in: aim.workspace)
+                    object.verdict = core.syncing.verdict(on: owner, readers, holding)?.rawValue
+                    object.joinedAt = core.queries.admission(of: owner, in: aim.workspace)
                         .map { Int64(clamping: $0.timestamp.milliseconds) }
                     return object
                 })
@@ -99,7 +102,7 @@ extension NodeCore {
     ) -> HolderObject {
         let seen = lastSeen(device)
         return HolderObject(
-            device: PublicID.device(device), member: person(owner, in: workspace),
+            device: PublicID.device(device), member: core.queries.person(owner, in: workspace),
             have: hasIt ? 1 : seen == nil ? nil : 0, isComplete: hasIt, at: seen)
     }
 
@@ -108,9 +111,9 @@ extension NodeCore {
     /// A message that the caller may say something about: as whoever may write there.
     private func aimToWrite(_ id: String, _ scope: CallScope) throws(NodeError) -> Aim {
         let aim = try aim(id, scope, isWriting: true)
-        try refuseArchived(aim.channel, in: aim.workspace)
-        try refuseOutsider(of: aim.channel, in: aim.workspace)
-        try refuseDeserted(aim.channel, in: aim.workspace)
+        try core.channels.refuseArchived(aim.channel, in: aim.workspace)
+        try core.channels.refuseOutsider(of: aim.channel, in: aim.workspace)
+        try core.channels.refuseDeserted(aim.channel, in: aim.workspace)
         guard aim.workspace.ownRole != nil else { throw notAllowed(in: aim.workspace) }
         try refuseDeleted(aim)
         return aim
@@ -141,12 +144,14 @@ extension NodeCore {
             }
         }
         var home = found.flatMap { store.operations.document(numbered: $0.document) }
-            .flatMap { workspaces[$0.workspace] }
+            .flatMap { core.workspaces[$0.workspace] }
         if scope.workspace != nil || home?.standing != .member || home?.fields.deletion != nil {
-            home = isWriting ? try workspace(scope) : try shownWorkspace(scope)
+            home =
+                isWriting
+                ? try core.queries.workspace(scope) : try core.queries.shownWorkspace(scope)
         }
         guard let row = found, let workspace = home,
-            let channel = channel(row.document, in: workspace)
+            let channel = core.queries.channel(row.document, in: workspace)
         else { throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL") }
         return Aim(workspace: workspace, channel: channel, row: row)
     }
@@ -164,15 +169,16 @@ extension NodeCore {
             let heads = try stored { () throws(StorageError) in
                 try store.view.heads(register, limit: Limits.ownWordsMax + 1)
             }
-            try refuseOverruled(heads.count, isOwn: register.kind != .pin)
+            try core.messages.refuseOverruled(heads.count, isOwn: register.kind != .pin)
             let isWritten = try stored { () throws(StorageError) in
-                try write(over: heads.count) { (made) throws(StorageError) in
+                try core.messages.write(over: heads.count) { (made) throws(StorageError) in
                     try store.view.current(register)?.id == made
                 } _: { () throws(StorageError) in
-                    try authorContent(
+                    try core.log.authorContent(
                         .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
                         in: aim.workspace,
-                        overwriting: try references(to: store.view.whatToCite(in: register)))?.id
+                        overwriting: try core.messages.references(
+                            to: store.view.whatToCite(in: register)))?.id
                 }
             }
             guard isWritten else { throw notAllowed(in: aim.workspace) }
@@ -183,7 +189,7 @@ extension NodeCore {
     private func register(
         of change: MessageAnnotation.Change, _ aim: Aim
     ) -> ViewStore.Annotation.Register? {
-        register(
+        core.messages.register(
             of: change, about: aim.row.key, by: aim.workspace.member, in: aim.row.document)
     }
 
@@ -244,7 +250,9 @@ extension NodeCore {
     private func shown(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(NodeError) -> MessageObject {
-        let found = try stored { () throws(StorageError) in try object(of: row, in: workspace) }
+        let found = try stored { () throws(StorageError) in
+            try core.queries.object(of: row, in: workspace)
+        }
         guard let found else {
             throw NodeError(
                 .notFound, "the message is no longer shown", reason: "message.not_found")

@@ -10,7 +10,7 @@ public enum NodeJob: Sendable {
 }
 
 /// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
-extension NodeCore {
+extension CommandDesk {
     func createBackup(
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
@@ -18,7 +18,7 @@ extension NodeCore {
         let settings = try draft.settings.map { (path) throws(NodeError) in
             try absolute(path, field: "settings")
         }
-        effects.append(
+        turn.emit(
             .job(
                 scope.call,
                 .createBackup(
@@ -30,7 +30,8 @@ extension NodeCore {
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         let path = try absolute(draft.path, field: "path")
-        effects.append(.job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
+        turn.emit(
+            .job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
         return .later
     }
 

@@ -2,13 +2,13 @@ import CRDTStore
 import WorkspaceModel
 
 /// Changing channels and the people in them. Refusals come before anything is written.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Looking
 
     func findChannels(
         _ text: String, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let wanted = NameFolding.key(of: text) ?? text
         let index = workspace.channelIndex
         let found = index.all.indices.filter { place in
@@ -19,11 +19,13 @@ extension NodeCore {
                 return (NameFolding.key(of: field) ?? field).contains(wanted)
             }
         }.map { index.all[$0] }
-        let (items, next) = try page(found, request)
+        let (items, next) = try core.queries.page(found, request)
         return Page(
             try stored { () throws(StorageError) in
                 var objects: [ChannelObject] = []
-                for channel in items { objects.append(try object(of: channel, in: workspace)) }
+                for channel in items {
+                    objects.append(try core.queries.object(of: channel, in: workspace))
+                }
                 return objects
             }, next: next)
     }
@@ -31,15 +33,15 @@ extension NodeCore {
     func channelMembers(
         _ reference: ChannelReference, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
         let people = try stored { () throws(StorageError) in
-            try followers(of: channel, in: workspace)
+            try core.queries.followers(of: channel, in: workspace)
         }
-        let (items, next) = try page(people, request)
+        let (items, next) = try core.queries.page(people, request)
         return Page(
             items.compactMap { member in
-                var object = object(of: member, in: workspace)
+                var object = core.queries.object(of: member, in: workspace)
                 object?.role = channel.role(of: member).word
                 return object
             }, next: next)
@@ -50,15 +52,15 @@ extension NodeCore {
     func editChannel(
         _ edit: ChannelEdit, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(edit.channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(edit.channel, in: workspace)
         guard edit.name != nil || edit.topic != nil || edit.description != nil else {
             throw NodeError(
                 .badRequest, "nothing to change",
                 hint: "give --name, --topic or --description", reason: "nothing",
                 fields: [.init(name: "name", reason: "missing")])
         }
-        try require(.edit, on: channel, in: workspace)
+        try core.channels.require(.edit, on: channel, in: workspace)
         let name = try edit.name.map { (name) throws(NodeError) in
             try NewNames.channel(name, field: "name")
         }
@@ -84,10 +86,10 @@ extension NodeCore {
     func setArchived(
         _ isArchived: Bool, _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        if isArchived { try refuseDefault(channel, "archived", in: workspace) }
-        try require(.manage, on: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        if isArchived { try core.channels.refuseDefault(channel, "archived", in: workspace) }
+        try core.channels.require(.manage, on: channel, in: workspace)
         if channel.isArchived == isArchived { return try answer(channel, in: workspace) }
         if channel.isPrivate {
             return try set(
@@ -99,10 +101,10 @@ extension NodeCore {
     func transferChannel(
         _ reference: ChannelReference, to member: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        let heir = try someone(member, field: "member", in: workspace)
-        try require(.manage, on: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        let heir = try core.channels.someone(member, field: "member", in: workspace)
+        try core.channels.require(.manage, on: channel, in: workspace)
         if heir == channel.owner { return try answer(channel, in: workspace) }
         try refuseAbsent(heir, from: channel, in: workspace)
         if channel.isPrivate { return try transferPrivate(channel, to: heir, in: workspace) }
@@ -118,7 +120,9 @@ extension NodeCore {
             try store.view.isFollowing(heir, channel.number)
         }
         guard !isThere else { return }
-        let (name, shown) = (workspace.displayName(of: heir), shownName(channel, workspace))
+        let (name, shown) = (
+            workspace.displayName(of: heir), core.channels.shownName(channel, workspace)
+        )
         throw .forbidden(
             "\(NodeError.quoted(name)) is not in \(NodeError.quoted(shown))",
             reason: "channel.absent",
@@ -129,15 +133,15 @@ extension NodeCore {
         _ role: String, of member: MemberReference, in reference: ChannelReference,
         _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        let person = try someone(member, field: "member", in: workspace)
-        try require(.manage, on: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        let person = try core.channels.someone(member, field: "member", in: workspace)
+        try core.channels.require(.manage, on: channel, in: workspace)
         guard person != channel.owner else {
             throw NodeError(
                 .transferFirst, "the channel's owner cannot be given a lesser role",
                 hint: "wsx-node channel transfer "
-                    + NodeError.shellWord(shownName(channel, workspace)) + " @U",
+                    + NodeError.shellWord(core.channels.shownName(channel, workspace)) + " @U",
                 reason: "channel.owner")
         }
         if channel.isPrivate { try refuseOutsider(person, of: channel, in: workspace) }
@@ -156,17 +160,17 @@ extension NodeCore {
     func deleteChannel(
         _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        try refuseDefault(channel, "deleted", in: workspace)
-        try require(.manage, on: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        try core.channels.refuseDefault(channel, "deleted", in: workspace)
+        try core.channels.require(.manage, on: channel, in: workspace)
         let last = try answer(channel, in: workspace)
         guard let ruling = channel.ruling else {
             try deletePrivate(channel, in: workspace)
             return last
         }
         let written = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace, naming: [ruling.lastLink]) { _ in
+            try core.log.authorAuthority(in: workspace, naming: [ruling.lastLink]) { _ in
                 .deleteDocument(channel.id, chainLink: ruling.lastLink)
             }
         }
@@ -179,12 +183,12 @@ extension NodeCore {
     func addToChannel(
         _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        let people = try everyone(
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        let people = try core.channels.everyone(
             members, in: workspace, for: channel.isPrivate ? .privacy : .public)
-        try require(.edit, on: channel, in: workspace)
-        try refuseArchived(channel, in: workspace)
+        try core.channels.require(.edit, on: channel, in: workspace)
+        try core.channels.refuseArchived(channel, in: workspace)
         if channel.isPrivate { return try addToPrivate(people, channel, in: workspace) }
         return try follow(.add, people, channel, in: workspace) { !$1.contains($0) }
     }
@@ -192,14 +196,16 @@ extension NodeCore {
     func removeFromChannel(
         _ members: [MemberReference], _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        let people = try everyone(members, in: workspace, orIn: channel)
-        try refuseDefault(channel, "left", in: workspace)
-        if people != [workspace.member] { try require(.edit, on: channel, in: workspace) }
-        for member in people { try refuseOwner(member, of: channel, in: workspace) }
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        let people = try core.channels.everyone(members, in: workspace, orIn: channel)
+        try core.channels.refuseDefault(channel, "left", in: workspace)
+        if people != [workspace.member] {
+            try core.channels.require(.edit, on: channel, in: workspace)
+        }
+        for member in people { try core.channels.refuseOwner(member, of: channel, in: workspace) }
         let present = people.filter { !ledByLeaver($0, channel, in: workspace) }
-        try refuseAbsent(present, from: channel, in: workspace)
+        try core.channels.refuseAbsent(present, from: channel, in: workspace)
         if channel.isPrivate {
             return people == [workspace.member]
                 ? try leavePrivate(channel, in: workspace)
@@ -211,11 +217,11 @@ extension NodeCore {
     func leaveChannel(
         _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        try refuseDefault(channel, "left", in: workspace)
-        try refuseOwner(workspace.member, of: channel, in: workspace)
-        try refuseAbsent([workspace.member], from: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        try core.channels.refuseDefault(channel, "left", in: workspace)
+        try core.channels.refuseOwner(workspace.member, of: channel, in: workspace)
+        try core.channels.refuseAbsent([workspace.member], from: channel, in: workspace)
         if channel.isPrivate { return try leavePrivate(channel, in: workspace) }
         return try follow(.leave, [workspace.member], channel, in: workspace) { $1.contains($0) }
     }
@@ -226,22 +232,24 @@ extension NodeCore {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
         let current = workspace.channelIndex.channel(channel.number) ?? channel
-        return try stored { () throws(StorageError) in try object(of: current, in: workspace) }
+        return try stored { () throws(StorageError) in
+            try core.queries.object(of: current, in: workspace)
+        }
     }
 
     /// Writes settings under the last link of the channel's chain.
     private func set(
         _ channel: Workspace.Channel, in workspace: Workspace,
-        _ change: (inout AuthorityPayload.DocumentSettings, AuthorityDraft) -> Void
+        _ change: (inout AuthorityPayload.DocumentSettings, OperationLog.AuthorityDraft) -> Void
     ) throws(NodeError) -> ChannelObject {
         guard let ruling = channel.ruling else { throw .internalFailure(reason: "channel") }
         let link = ruling.lastLink
         let written = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace, naming: [link]) { draft in
+            try core.log.authorAuthority(in: workspace, naming: [link]) { draft in
                 var settings = AuthorityPayload.DocumentSettings(document: channel.id)
                 settings.replaces = link == ruling.creation ? nil : link
                 change(&settings, draft)
-                settings.cuts = cuts(of: settings, after: ruling, in: workspace)
+                settings.cuts = core.channels.cuts(of: settings, after: ruling, in: workspace)
                 return .setDocument(settings)
             }
         }
@@ -256,9 +264,10 @@ extension NodeCore {
         where isConcerned: (MemberID, [MemberID]) -> Bool
     ) throws(NodeError) -> ChannelObject {
         let present = try stored { () throws(StorageError) in
-            try followers(of: channel, in: workspace)
+            try core.queries.followers(of: channel, in: workspace)
         }
-        try say(action, of: people.filter { isConcerned($0, present) }, channel, in: workspace)
+        try core.channels.say(
+            action, of: people.filter { isConcerned($0, present) }, channel, in: workspace)
         return try answer(channel, in: workspace)
     }
 }

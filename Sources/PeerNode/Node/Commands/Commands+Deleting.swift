@@ -3,13 +3,13 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Deleting a message, and taking that back.
-extension NodeCore {
+extension CommandDesk {
     func deleteMessage(
         _ id: String, undo: Bool, _ scope: CallScope
     ) throws(NodeError) -> MessageObject {
         let aim = try aim(id, scope, isWriting: true)
         let (workspace, row, channel) = (aim.workspace, aim.row, aim.channel)
-        try refuseArchived(channel, in: workspace)
+        try core.channels.refuseArchived(channel, in: workspace)
         let before = try stored { () throws(StorageError) in
             try store.view.deletion(of: row.position.arrival)
         }
@@ -19,10 +19,11 @@ extension NodeCore {
             try delete(row, before, channel, in: workspace)
         }
         let object = try stored { () throws(StorageError) in
-            try settleRedactions(
-                of: try references(to: [row.position.arrival] + saidAbout(row, in: workspace)),
+            try core.messages.settleRedactions(
+                of: try core.messages.references(
+                    to: [row.position.arrival] + core.messages.saidAbout(row, in: workspace)),
                 inDocument: row.document)
-            return try self.object(of: row, in: workspace)
+            return try self.core.queries.object(of: row, in: workspace)
         }
         guard let object else {
             throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL")
@@ -36,13 +37,16 @@ extension NodeCore {
         _ row: ViewStore.MessageRow, _ before: ViewStore.Deletion?,
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        let isOwn = author(ofGrant: row.grant, in: workspace) == workspace.member
+        let isOwn = core.queries.author(ofGrant: row.grant, in: workspace) == workspace.member
         // One's own word erases what somebody else has only hidden so far.
         let isDone = before.map { !isOwn || $0.due == nil } ?? false
         let said = try stored { () throws(StorageError) in
-            try isDone ? leftOver(of: row, isOwn: isOwn, in: workspace) : nil
+            try isDone ? core.messages.leftOver(of: row, isOwn: isOwn, in: workspace) : nil
         }
-        if isDone, said?.isEmpty != false || !mayDelete(isOwn: isOwn, in: channel, of: workspace) {
+        if isDone,
+            said?.isEmpty != false
+                || !core.messages.mayDelete(isOwn: isOwn, in: channel, of: workspace)
+        {
             return
         }
         if !isOwn { try require(deletionIn: channel, in: workspace) }
@@ -52,11 +56,13 @@ extension NodeCore {
             }
             if let said {
                 return try redact(
-                    try references(to: said), nil, in: target.log.document, isOwn: isOwn,
+                    try core.messages.references(to: said), nil, in: target.log.document,
+                    isOwn: isOwn,
                     of: workspace)
             }
             let own = target.reference
-            let said = try references(to: saidAbout(row, in: workspace)).filter { $0.id != own.id }
+            let said = try core.messages.references(to: core.messages.saidAbout(row, in: workspace))
+                .filter { $0.id != own.id }
             return try redact(
                 [own] + said, RedactedMessage(id: own.id, thread: row.thread),
                 in: target.log.document, isOwn: isOwn, of: workspace)
@@ -68,7 +74,7 @@ extension NodeCore {
     private func require(
         deletionIn channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        try refuseOutsider(of: channel, in: workspace)
+        try core.channels.refuseOutsider(of: channel, in: workspace)
         guard let role = workspace.ownRole else { throw notAllowed(in: workspace) }
         guard !channel.allows(.edit, to: workspace.member, of: role) else { return }
         throw .forbidden(
@@ -117,7 +123,7 @@ extension NodeCore {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard let before else { return }
-        let author = author(ofGrant: row.grant, in: workspace)
+        let author = core.queries.author(ofGrant: row.grant, in: workspace)
         let found = try stored { () throws(StorageError) in
             try self.redaction(of: row.position.arrival, in: workspace)
         }
@@ -126,10 +132,10 @@ extension NodeCore {
                 .conflict, "the content of that message is erased, and nobody can bring it back",
                 reason: "message.erased")
         }
-        let own = RedactionVoice(
+        let own = Messages.RedactionVoice(
             member: workspace.member, power: workspace.ownPower(in: channel))
-        func mayUndo(_ voice: RedactionVoice) -> Bool {
-            voice.member == own.member || Self.isStronger(own, than: voice)
+        func mayUndo(_ voice: Messages.RedactionVoice) -> Bool {
+            voice.member == own.member || Messages.isStronger(own, than: voice)
         }
         guard mayUndo(voice) else {
             throw .forbidden(
@@ -139,7 +145,7 @@ extension NodeCore {
         let isWritten = try stored { () throws(StorageError) in
             var undone = [redaction]
             // What was said about it later was deleted by further redactions.
-            for arrival in try saidAbout(row, in: workspace) {
+            for arrival in try core.messages.saidAbout(row, in: workspace) {
                 guard let (other, voice) = try self.redaction(of: arrival, in: workspace),
                     voice.member != author, mayUndo(voice),
                     !undone.contains(where: { $0.place.arrival == other.place.arrival })
@@ -157,11 +163,11 @@ extension NodeCore {
     /// By which redaction an operation is deleted, and who says so with what weight about it.
     private func redaction(
         of arrival: Int64, in workspace: Workspace
-    ) throws(StorageError) -> (StoredOperation, RedactionVoice)? {
+    ) throws(StorageError) -> (StoredOperation, Messages.RedactionVoice)? {
         guard let deletion = try store.view.deletion(of: arrival),
             let target = try store.operations.operation(arrival),
             let redaction = try store.operations.operation(deletion.by),
-            let voice = try voice(of: redaction, about: target, in: workspace)
+            let voice = try core.messages.voice(of: redaction, about: target, in: workspace)
         else { return nil }
         return (redaction, voice)
     }
@@ -191,7 +197,7 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         guard let home else { return false }
         let known = workspace.privateDocuments[document]
-        if known == nil { try answerEnds(in: workspace) }
+        if known == nil { try core.keys.answerEnds(in: workspace) }
         func grant(_ role: Role) -> OperationID? {
             workspace.writingGrant(of: home.device, leastRole: role)
         }
@@ -199,15 +205,16 @@ extension NodeCore {
         guard let grant = (asAdmin ? grant(.admin) : nil) ?? grant(least) else { return false }
         var sealing = workspace.currentKey
         if let known {
-            try judgeNow(document, in: workspace)
+            try core.privates.judgeNow(document, in: workspace)
             sealing =
                 known.isIn(workspace.member)
-                ? try sealingKey(ofChanged: known, in: workspace)
-                : sealingKey(of: known, in: workspace)
+                ? try core.privates.sealingKey(ofChanged: known, in: workspace)
+                : core.privates.sealingKey(of: known, in: workspace)
         }
         try write()
-        let draft = try contentDraft(.redact, document, in: workspace, grant, home.device)
-        try acceptOwn(sign(draft, sealing, home.signing), in: workspace, document: document)
+        let draft = try core.log.contentDraft(.redact, document, in: workspace, grant, home.device)
+        try core.log.acceptOwn(
+            sign(draft, sealing, home.signing), in: workspace, document: document)
         return true
     }
 }

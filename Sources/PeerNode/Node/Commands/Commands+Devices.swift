@@ -4,18 +4,18 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The devices of members, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     // MARK: List
 
     func devices(
         of member: MemberReference?, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<DeviceObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let owner = try member.map { (reference) throws(NodeError) in
             try person(reference, in: workspace, orRemoved: true, orFormerly: true)
         }
         let all = knownDevices(of: owner ?? workspace.member, in: workspace)
-        let (items, next) = try page(all, request)
+        let (items, next) = try core.queries.page(all, request)
         let found = items.compactMap {
             object(ofDevice: $0, of: owner ?? workspace.member, in: workspace)
         }
@@ -53,7 +53,7 @@ extension NodeCore {
             addedAt: Int64(clamping: record.timestamp.milliseconds))
         let (origin, author) = origin(of: device, owner, binding, in: workspace)
         object.origin = origin
-        object.addedBy = author.map { person($0, in: workspace) }
+        object.addedBy = author.map { core.queries.person($0, in: workspace) }
         object.isSelf = device == home?.device
         object.isRecovery = isRecovery
         object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
@@ -132,7 +132,7 @@ extension NodeCore {
                     "that device belongs to someone else", reason: "device.foreign",
                     hint: "wsx-node device list")
             }
-            try sayOfOneself(.device(device, name: name), in: workspace)
+            try core.profiles.sayOfOneself(.device(device, name: name), in: workspace)
         }
     }
 
@@ -140,7 +140,7 @@ extension NodeCore {
     /// somebody has said so, or the machine has a name.
     func nameDevice(_ chosen: String? = nil, in workspace: Workspace) throws(StorageError) {
         guard let home, let name = chosen ?? environment.deviceName else { return }
-        _ = try authorProfile(.device(home.device, name: name), in: workspace)
+        _ = try core.profiles.authorProfile(.device(home.device, name: name), in: workspace)
     }
 
     /// Does something about a device in the workspace that the call names; without one in every
@@ -161,7 +161,7 @@ extension NodeCore {
         for workspace in all {
             var told: (message: String, hint: String?)?
             do throws(NodeError) { try act(workspace, device) } catch {
-                if self.failure != nil { throw error }
+                if self.turn.failure != nil { throw error }
                 failure = failure ?? error
                 let id = PublicID.device(device).prefix(14)
                 let name = workspace.displayName
@@ -186,7 +186,8 @@ extension NodeCore {
     /// Whether a device is the own person's in a workspace in which that person is.
     private func isOwn(_ device: DeviceID, in workspace: Workspace) -> Bool {
         workspace.standing == .member && workspace.fields.deletion == nil
-            && workspace.owner(of: device) == workspace.member && ownEnd(in: workspace) == nil
+            && workspace.owner(of: device) == workspace.member
+            && core.membership.ownEnd(in: workspace) == nil
     }
 
     /// The device that a call means: looked for in its workspace, and then, where it names none,
@@ -194,7 +195,7 @@ extension NodeCore {
     private func deviceAnywhere(
         _ reference: String, _ scope: CallScope
     ) throws(NodeError) -> (Workspace, DeviceID) {
-        let chosen: Workspace = try workspace(scope)
+        let chosen: Workspace = try core.queries.workspace(scope)
         do throws(NodeError) { return (chosen, try device(reference, in: chosen)) } catch {
             guard scope.workspace == nil, error.kind == .notFound else { throw error }
             var found: [(workspace: Workspace, device: DeviceID)] = []
@@ -230,11 +231,11 @@ extension NodeCore {
         guard let owner = workspace.evaluator.subject(ofGrant: id) else { return }
         let isOwn = owner == workspace.member
         for device in devices {
-            try record(
+            try core.events.record(
                 isOwn ? .deviceAdded : .memberKeyChanged, workspace: workspace, arrival: arrival,
                 extra: device.bytes + owner.bytes, isBackfill: source.isBackfill)
             let names = "member=\(PublicID.member(owner)) device=\(PublicID.device(device))"
-            effects.append(.log(isOwn ? .info : .warning, "member.key_changed \(names)"))
+            turn.emit(.log(isOwn ? .info : .warning, "member.key_changed \(names)"))
             if !isOwn { try warnOfTaken(device, by: owner, in: workspace) }
         }
     }
@@ -247,14 +248,14 @@ extension NodeCore {
         let name = NodeError.quoted(workspace.displayName(of: member))
         let id = PublicID.device(device)
         let own = workspace.deviceName(device).map(NodeError.quoted) ?? id
-        try warn([
+        try core.warn([
             "kind": "device.taken",
             "message": .string(
                 "\(name) also uses your device \(own), so someone else has its key: "
                     + "wsx-node device revoke \(id.prefix(14))"),
             "workspace": .string(PublicID.workspace(workspace.id)),
         ])
-        effects.append(.log(.warning, "device.taken"))
+        turn.emit(.log(.warning, "device.taken"))
     }
 
     func deviceData(
@@ -266,7 +267,7 @@ extension NodeCore {
             let object = object(ofDevice: device, of: owner, in: workspace)
         else { return .null }
         guard var fields = object.json.objectValue else { return object.json }
-        let member = person(owner, in: workspace).json
+        let member = core.queries.person(owner, in: workspace).json
         // An event is the same whenever it is read: it tells of that time.
         fields["last_seen"] = .null
         // One that was revoked keeps a name that can change.

@@ -2,18 +2,20 @@ import CRDTStore
 import WorkspaceModel
 
 /// Opening and listing direct conversations.
-extension NodeCore {
+extension CommandDesk {
     func openDirect(
         _ members: [MemberReference], _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         var people: Set<MemberID> = [workspace.member]
         for reference in members {
             people.insert(
-                try someone(reference, field: "members", in: workspace, for: .talk))
+                try core.channels.someone(reference, field: "members", in: workspace, for: .talk))
         }
         let channel = try opened(workspace.direct(of: people.sorted()), in: workspace)
-        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+        return try stored { () throws(StorageError) in
+            try core.queries.object(of: channel, in: workspace)
+        }
     }
 
     /// The conversation, with a document of its own if it had none: called where something is
@@ -24,7 +26,7 @@ extension NodeCore {
         guard channel.number == 0 else { return channel }
         let people = channel.people
         let made = try stored { () throws(StorageError) in
-            try makePrivate(
+            try core.privates.makePrivate(
                 PrivateRoot(
                     subtype: .directMessage,
                     seats: people.map {
@@ -40,10 +42,10 @@ extension NodeCore {
     func directs(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let all = workspace.channelIndex.all
         let shown = try stored { () throws(StorageError) in
-            try overview(of: workspace).filter(\.isDirect)
+            try core.channels.overview(of: workspace).filter(\.isDirect)
         }
         let (part, next) = try PageEnd.part(of: shown.count, request)
         let latest = shown.leading(part.upperBound) {
@@ -52,7 +54,7 @@ extension NodeCore {
         return Page(
             try stored { () throws(StorageError) in
                 try latest[part.clamped(to: latest.indices)].map { (row) throws(StorageError) in
-                    try object(of: all[row.place], in: workspace)
+                    try core.queries.object(of: all[row.place], in: workspace)
                 }
             }, next: next)
     }

@@ -3,13 +3,14 @@ import SyncProtocol
 import WorkspaceModel
 
 /// What `doctor` finds: each thing is in order, worth a word, or broken, with one remedy.
-extension NodeCore {
+extension CommandDesk {
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        var findings: [FindingObject] = writingStop.map { [$0.finding] } ?? []
-        if unreadable != nil {
+        var findings: [FindingObject] = turn.writingStop.map { [$0.finding] } ?? []
+        if core.session.unreadable != nil {
             findings += [UnreadableStore.finding, identityFinding]
             findings += environment.surroundings?.findings(surroundingsFacts) ?? []
-            return .reply(Page(findings + [listenerFinding, clockFinding, diskFinding]).json)
+            return .reply(
+                Page(findings + [listenerFinding, core.links.clockFinding, diskFinding]).json)
         }
         let problems = try stored { () throws(StorageError) in
             try store.connection.integrityProblems(countMax: 3, thorough: false)
@@ -24,26 +25,26 @@ extension NodeCore {
         findings.append(try stored { () throws(StorageError) in try operationsFinding() })
         findings.append(identityFinding)
         findings += environment.surroundings?.findings(surroundingsFacts) ?? []
-        if lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
-        if home != nil { findings.append(recoveryFinding) }
+        if core.session.lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
+        if home != nil { findings.append(core.enrolment.recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(beaconFinding)
-        findings.append(clockFinding)
+        findings.append(core.links.clockFinding)
         findings.append(diskFinding)
         findings.append(try stored { () throws(StorageError) in try backupFinding() })
-        findings += keyFindings()
-        findings += withheldFindings()
-        findings += endFindings()
-        findings += laterVersionFindings()
-        findings += try forkFindings()
-        if let restored = try recentRestoration() {
+        findings += core.privates.keyFindings()
+        findings += core.keys.withheldFindings()
+        findings += core.membership.endFindings()
+        findings += core.laterVersionFindings()
+        findings += try core.log.forkFindings()
+        if let restored = try core.log.recentRestoration() {
             findings.append(
                 .init(
                     id: "restored", state: "warn", message: restored,
                     hint: "run only one copy of a home"))
         }
-        findings += copyFindings
-        findings += rotFindings
+        findings += core.links.copyFindings
+        findings += core.integrity.rotFindings
         findings += peerFindings
         return .reply(Page(findings).json)
     }
@@ -53,7 +54,9 @@ extension NodeCore {
         let newest = store.operations.arrival
         let range = max(1, newest - 999)...max(1, newest)
         let problems = try StoreCheck.problems(in: store.operations, arrivals: range)
-        for problem in problems { noteDamage(at: problem.sequence, of: problem.branch) }
+        for problem in problems {
+            core.integrity.noteDamage(at: problem.sequence, of: problem.branch)
+        }
         guard store.operations.damagedCount > 0 else {
             return .init(
                 id: "operations", state: "ok",
@@ -67,7 +70,7 @@ extension NodeCore {
     }
 
     private var identityFinding: FindingObject {
-        guard let object = identityObject() else {
+        guard let object = core.queries.identityObject() else {
             return .init(
                 id: "identity", state: "warn", message: "this home has no identity",
                 hint: "wsx-node up --name NAME")

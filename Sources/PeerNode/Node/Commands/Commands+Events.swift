@@ -2,27 +2,27 @@ import CRDTStore
 import WorkspaceModel
 
 /// Streams of events, waiting for them, and named readers.
-extension NodeCore {
+extension CommandDesk {
     func subscribe(
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> SubscriptionObject {
         let filter = try filter(request, scope)
-        let open = subscriptions.subscriptions(of: scope.call.connection).count
+        let open = core.events.subscriptions.subscriptions(of: scope.call.connection).count
         guard open < Limits.controlSubscriptionsMax else {
             throw NodeError(
                 .tooMany, "this connection already has \(open) subscriptions",
                 hint: "end one, or open another connection", reason: "control.subscriptions")
         }
         let start = try start(request)
-        let id = subscriptions.open(
+        let id = core.events.subscriptions.open(
             on: scope.call.connection, filter, after: start,
             keepalive: request.keepaliveSeconds.map { UInt64(max($0, 1)) * 1_000 },
             isEphemeral: request.ephemeral, now: time.monotonic)
-        return SubscriptionObject(id: id, cursor: cursor(start))
+        return SubscriptionObject(id: id, cursor: core.events.cursor(start))
     }
 
     func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError) {
-        guard subscriptions.close(subscription, on: scope.call.connection) else {
+        guard core.events.subscriptions.close(subscription, on: scope.call.connection) else {
             throw .notFound("subscription", String(subscription), field: "subscription")
         }
     }
@@ -35,9 +35,9 @@ extension NodeCore {
         var waiter = SubscriptionTable.Waiter(
             call: scope.call, filter: filter, limit: request.limit, after: start,
             deadline: time.monotonic &+ UInt64(max(request.timeoutMilliseconds, 0)))
-        let page = try stored { () throws(StorageError) in try serve(&waiter) }
+        let page = try stored { () throws(StorageError) in try core.events.serve(&waiter) }
         if let page { return .reply(page) }
-        subscriptions.waiters.append(waiter)
+        core.events.subscriptions.waiters.append(waiter)
         return .later
     }
 
@@ -46,9 +46,9 @@ extension NodeCore {
     ) throws(NodeError) -> ReaderObject {
         let sequence = try sequence(ofCursor: cursor, field: "cursor")
         try stored { () throws(StorageError) in
-            try setReader(name, to: sequence)
+            try core.events.setReader(name, to: sequence)
             guard let warning else { return }
-            try warn([
+            try core.warn([
                 "kind": "bot.failed", "message": .string(warning), "name": .string(name),
                 "cursor": .string(cursor),
             ])
@@ -60,10 +60,10 @@ extension NodeCore {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReaderObject> {
         let rows = try stored { () throws(StorageError) in
-            try namedReaders(after: request.cursor ?? "", limit: request.limit + 1)
+            try core.events.namedReaders(after: request.cursor ?? "", limit: request.limit + 1)
         }
         let objects = rows.prefix(request.limit).map {
-            ReaderObject(name: $0.name, cursor: cursor($0.sequence), at: $0.at)
+            ReaderObject(name: $0.name, cursor: core.events.cursor($0.sequence), at: $0.at)
         }
         return Page(
             Array(objects), next: rows.count > request.limit ? objects.last?.name : nil)
@@ -78,16 +78,18 @@ extension NodeCore {
         var documents: Set<Int64> = []
         var channels: Set<String> = []
         // Only what is named narrows: the position of a reader is one for all workspaces.
-        let only = try scope.workspace.map { (_) throws(NodeError) in try shownWorkspace(scope) }
+        let only = try scope.workspace.map { (_) throws(NodeError) in
+            try core.queries.shownWorkspace(scope)
+        }
         if !request.channels.isEmpty {
-            let workspace: Workspace = try workspace(scope)
+            let workspace: Workspace = try core.queries.workspace(scope)
             for reference in request.channels {
                 // Whoever goes on reads to the end, of what is gone by now too.
                 if case .id(let id) = reference, let gone = goneChannel(id, in: workspace) {
                     documents.insert(gone)
                     continue
                 }
-                let channel = try channel(reference, in: workspace, field: "channels")
+                let channel = try core.queries.channel(reference, in: workspace, field: "channels")
                 if channel.isDirect {
                     channels.insert(channel.publicID)
                 } else {
@@ -104,7 +106,7 @@ extension NodeCore {
     private func goneChannel(_ id: String, in workspace: Workspace) -> Int64? {
         let gone = workspace.deletedChannels.first { PublicID.channel($0.key) == id }
         let hidden = workspace.privateDocuments.values.first { document in
-            PublicID.channel(document.id) == id && isDeleted(document.id, in: workspace)
+            PublicID.channel(document.id) == id && core.events.isDeleted(document.id, in: workspace)
         }
         return gone?.value.number ?? hidden?.number
     }
@@ -114,10 +116,10 @@ extension NodeCore {
     private func start(_ request: SubscriptionRequest) throws(NodeError) -> Int64 {
         if let since = request.since { return try start(since) }
         guard let name = request.name else { return store.events.newest }
-        let known = try stored { () throws(StorageError) in try readerPosition(name) }
+        let known = try stored { () throws(StorageError) in try core.events.readerPosition(name) }
         if let known { return known }
         try stored { () throws(StorageError) in
-            try setReader(name, to: store.events.newest)
+            try core.events.setReader(name, to: store.events.newest)
         }
         return store.events.newest
     }
@@ -153,7 +155,7 @@ extension NodeCore {
         }
         guard parts[0] == storeIdentity?.epoch ?? "e0", sequence <= store.events.newest else {
             let oldest = try stored { () throws(StorageError) in try store.events.oldest() - 1 }
-            throw .cursorExpired(oldest: cursor(oldest))
+            throw .cursorExpired(oldest: core.events.cursor(oldest))
         }
         return sequence
     }

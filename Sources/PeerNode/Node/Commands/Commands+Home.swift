@@ -2,21 +2,21 @@ import CRDTStore
 import WorkspaceModel
 
 /// Where the caller stands.
-extension NodeCore {
+extension CommandDesk {
     func home(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         var home = HomeObject()
-        home.identity = identityObject()
+        home.identity = core.queries.identityObject()
         let backup = try stored { () throws(StorageError) in try lastBackup() }
         home.backupAt = backup.map { Int64(clamping: $0) }
         home.isBackupDue = isBackupDue(last: backup)
         let named = try scope.workspace.map { (reference) throws(NodeError) in
-            try workspace(reference)
+            try core.queries.workspace(reference)
         }
         let selected = try stored { () throws(StorageError) in
             let all = workspaces.values.filter { $0.standing == .member }
                 .sorted { $0.number < $1.number }
-            for workspace in all { home.workspaces.append(try object(of: workspace)) }
-            return try selectedWorkspace()
+            for workspace in all { home.workspaces.append(try core.queries.object(of: workspace)) }
+            return try core.queries.selectedWorkspace()
         }
         home.selected = selected.map { PublicID.workspace($0.id) }
         if let shown = named ?? selected, shown.fields.deletion == nil {
@@ -32,7 +32,7 @@ extension NodeCore {
         let index = workspace.channelIndex
         let shown = try stored { () throws(StorageError) in
             home.refused = try store.view.refusedCount { index.channel($0) != nil }
-            return try overview(of: workspace).filter(\.entry.isShown)
+            return try core.channels.overview(of: workspace).filter(\.entry.isShown)
         }
         for row in shown {
             home.unread += row.entry.unread
@@ -52,7 +52,7 @@ extension NodeCore {
         let pages = try stored { () throws(StorageError) in
             try sorted.map { (list) throws(StorageError) in
                 try list[part.clamped(to: list.indices)].map { (row) throws(StorageError) in
-                    try object(of: index.all[row.place], in: workspace)
+                    try core.queries.object(of: index.all[row.place], in: workspace)
                 }
             }
         }

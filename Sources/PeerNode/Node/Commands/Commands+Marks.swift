@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Stars and reminders: registers of the own document.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Stars
 
     func star(
@@ -12,14 +12,16 @@ extension NodeCore {
         let aim = try aim(id, scope, isWriting: true)
         let (workspace, row) = (aim.workspace, aim.row)
         let isStarred = try stored { () throws(StorageError) in
-            try starredAt(row.key, in: workspace) != nil
+            try core.own.starredAt(row.key, in: workspace) != nil
         }
         if isOn, !isStarred {
             try refuseDeleted(row)
             try refuseMoreStars(in: workspace)
         }
         if isOn != isStarred { try keep(.star(row.key, isOn: isOn), in: workspace) }
-        let shown = try stored { () throws(StorageError) in try object(of: row, in: workspace) }
+        let shown = try stored { () throws(StorageError) in
+            try core.queries.object(of: row, in: workspace)
+        }
         guard let shown else {
             throw NodeError(
                 .notFound, "the message is no longer shown", reason: "message.not_found")
@@ -38,7 +40,9 @@ extension NodeCore {
     }
 
     private func refuseMoreStars(in workspace: Workspace) throws(NodeError) {
-        let count = try stored { () throws(StorageError) in try starRows(of: workspace).count }
+        let count = try stored { () throws(StorageError) in
+            try core.own.starRows(of: workspace).count
+        }
         guard count >= Limits.starsMax else { return }
         throw NodeError(
             .tooMany, "you can star at most \(Limits.starsMax) messages",
@@ -48,26 +52,28 @@ extension NodeCore {
     func starredMessages(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MessageObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let rows = try stored { () throws(StorageError) in
             var rows: [ViewStore.MessageRow] = []
-            let starred = try starRows(of: workspace).sorted {
+            let starred = try core.own.starRows(of: workspace).sorted {
                 ($0.timestamp.rawValue, $0.id) > ($1.timestamp.rawValue, $1.id)
             }
             for star in starred {
                 guard let key = star.key, let row = try store.view.message(key),
-                    channel(row.document, in: workspace) != nil
+                    core.queries.channel(row.document, in: workspace) != nil
                 else { continue }
                 rows.append(row)
             }
             return rows
         }
-        let (items, next) = try page(rows, request)
+        let (items, next) = try core.queries.page(rows, request)
         return Page(
             try stored { () throws(StorageError) in
                 var objects: [MessageObject] = []
                 for row in items {
-                    if let object = try object(of: row, in: workspace) { objects.append(object) }
+                    if let object = try core.queries.object(of: row, in: workspace) {
+                        objects.append(object)
+                    }
                 }
                 return objects
             }, next: next)
@@ -78,7 +84,7 @@ extension NodeCore {
     func remind(
         _ draft: ReminderDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<ReminderObject> {
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             return Made(
                 try reminder(made.reduce(0) { $0 << 8 | Int64($1) }), isReplayed: true)
         }
@@ -100,17 +106,19 @@ extension NodeCore {
                 due: UInt64(draft.at), conversation: conversation, message: message, text: text))
         try keep(register, in: workspace)
         let arrival = try stored { () throws(StorageError) in
-            try place(of: register, in: workspace).flatMap { (place) throws(StorageError) in
+            try core.own.place(of: register, in: workspace).flatMap {
+                (place) throws(StorageError) in
                 try store.view.register(place)?.arrival
             }
         }
         guard let arrival else { throw .internalFailure(reason: "reminder") }
-        try remember(scope, made: bigEndianBytes(of: UInt64(arrival)))
+        try core.remember(scope, made: bigEndianBytes(of: UInt64(arrival)))
         return Made(try reminder(arrival))
     }
 
     private func reminder(_ arrival: Int64) throws(NodeError) -> ReminderObject {
-        let found = try stored { () throws(StorageError) in try reminder(arrival: arrival) }
+        let found = try stored { () throws(StorageError) in try core.own.reminder(arrival: arrival)
+        }
         guard let found else { throw .internalFailure(reason: "reminder") }
         return found
     }
@@ -134,13 +142,15 @@ extension NodeCore {
             try refuseDeleted(aim.row)
             return (aim.workspace, aim.channel, aim.row.key)
         case .channel(let reference):
-            let workspace: Workspace = try workspace(scope)
-            return (workspace, try channel(reference, in: workspace), nil)
+            let workspace: Workspace = try core.queries.workspace(scope)
+            return (workspace, try core.queries.channel(reference, in: workspace), nil)
         }
     }
 
     private func refuseMoreReminders(in workspace: Workspace) throws(NodeError) {
-        let count = try stored { () throws(StorageError) in try reminderRows(of: workspace).count }
+        let count = try stored { () throws(StorageError) in
+            try core.own.reminderRows(of: workspace).count
+        }
         guard count >= Limits.remindersMax else { return }
         throw NodeError(
             .tooMany, "you can have at most \(Limits.remindersMax) reminders",
@@ -150,15 +160,18 @@ extension NodeCore {
     func reminders(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReminderObject> {
-        let workspace: Workspace = try workspace(scope)
-        let rows = try stored { () throws(StorageError) in try reminderRows(of: workspace) }
-            .sorted { ($0.due ?? 0, $0.id) < ($1.due ?? 0, $1.id) }
-        let (items, next) = try page(rows, request)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let rows = try stored { () throws(StorageError) in try core.own.reminderRows(of: workspace)
+        }
+        .sorted { ($0.due ?? 0, $0.id) < ($1.due ?? 0, $1.id) }
+        let (items, next) = try core.queries.page(rows, request)
         return Page(
             try stored { () throws(StorageError) in
                 var objects: [ReminderObject] = []
                 for row in items {
-                    if let object = try reminder(arrival: row.arrival) { objects.append(object) }
+                    if let object = try core.own.reminder(arrival: row.arrival) {
+                        objects.append(object)
+                    }
                 }
                 return objects
             }, next: next)
@@ -178,7 +191,7 @@ extension NodeCore {
     private func foundReminder(
         _ name: ReminderName, _ scope: CallScope
     ) throws(NodeError) -> (Workspace, ViewStore.Register)? {
-        let named: Workspace = try workspace(scope)
+        let named: Workspace = try core.queries.workspace(scope)
         var all = [named]
         if scope.workspace == nil {
             all += workspaces.values.filter { $0.standing == .member }

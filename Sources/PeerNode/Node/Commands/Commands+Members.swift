@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Members, roles and removals, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Who
 
     /// The person with this id or name. Names are looked for among members first.
@@ -29,7 +29,8 @@ extension NodeCore {
                 if found.count > 1 {
                     throw .ambiguous(
                         name,
-                        candidates: found.map { person($0, in: workspace).json }, field: field)
+                        candidates: found.map { core.queries.person($0, in: workspace).json },
+                        field: field)
                 }
                 guard let only = found.first else { continue }
                 // Somebody who is here and called so by a part of the name is meant before who is gone.
@@ -39,7 +40,7 @@ extension NodeCore {
                 if isMeantHere { break }
                 return only
             }
-            let former = try former(
+            let former = try core.profiles.former(
                 name, among: current, in: workspace, field: field, isTaken: formerly)
             if let former { return former }
             let names = current.map { workspace.displayName(of: $0) }
@@ -73,7 +74,7 @@ extension NodeCore {
     func member(
         _ reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         return try shown(
             person(reference, in: workspace, orRemoved: true, orFormerly: true), in: workspace)
     }
@@ -81,7 +82,7 @@ extension NodeCore {
     private func shown(
         _ member: MemberID, in workspace: Workspace
     ) throws(NodeError) -> MemberObject {
-        guard let object = object(of: member, in: workspace) else {
+        guard let object = core.queries.object(of: member, in: workspace) else {
             throw .internalFailure(reason: "member")
         }
         return object
@@ -90,9 +91,9 @@ extension NodeCore {
     func removalHolders(
         _ reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> Page<HolderObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let member = try person(reference, in: workspace, orRemoved: true)
-        guard let end = removed(member, from: workspace) else {
+        guard let end = core.events.removed(member, from: workspace) else {
             throw NodeError(
                 .conflict,
                 "\(NodeError.quoted(workspace.displayName(of: member))) was not removed",
@@ -131,7 +132,7 @@ extension NodeCore {
     func setRole(
         _ word: String, of reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let member = try person(reference, in: workspace, orRemoved: false)
         guard let role = Role(word: word), let standing = standing(of: member, in: workspace)
         else { throw .internalFailure(reason: "role") }
@@ -143,7 +144,7 @@ extension NodeCore {
                 reason: "rank", hint: "wsx-node member list")
         }
         let made = try stored { () throws(StorageError) in
-            try setRole(role, of: standing, in: workspace)
+            try core.membership.setRole(role, of: standing, in: workspace)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
         return try shown(member, in: workspace)
@@ -181,7 +182,7 @@ extension NodeCore {
     func removeMember(
         _ draft: RemovalDraft, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let member = try person(draft.member, in: workspace, orRemoved: true)
         guard let standing = standing(of: member, in: workspace) else {
             if !draft.widens, hasOnlyLeft(member, workspace) {
@@ -198,17 +199,19 @@ extension NodeCore {
         _ = try strongerStanding(than: standing, in: workspace)
         if !draft.isForced { try refuseUnsynced(removing: standing, from: workspace) }
         let kept = try invitesToKeep(draft.keptInvites, of: member, in: workspace)
-        let open = openInvites(of: member, in: workspace).filter {
-            self.state(ofInvite: $0, in: workspace) == .open
+        let open = core.membership.openInvites(of: member, in: workspace).filter {
+            self.core.membership.state(ofInvite: $0, in: workspace) == .open
         }
         let made = try stored { () throws(StorageError) in
-            try remove(member, from: workspace, undoingFeatures: draft.isForced)
+            try core.membership.remove(member, from: workspace, undoingFeatures: draft.isForced)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
-        let taken = try stored { () throws(StorageError) in try takeOver(kept, in: workspace) }
+        let taken = try stored { () throws(StorageError) in
+            try core.membership.takeOver(kept, in: workspace)
+        }
         var object = try shown(member, in: workspace)
         // What somebody stronger has made, whoever that was then, a removal does not reach.
-        let isEnded = { (id: OperationID) in self.isRevoked(id, in: workspace) }
+        let isEnded = { (id: OperationID) in self.core.membership.isRevoked(id, in: workspace) }
         object.endedInvites = open.filter { isEnded($0) && !kept.contains($0) }
             .map(PublicID.invite)
         object.openInvites = open.filter { !isEnded($0) }.map(PublicID.invite)
@@ -230,7 +233,9 @@ extension NodeCore {
         _ member: MemberID, from workspace: Workspace
     ) throws(NodeError) -> MemberObject {
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
-        let made = try stored { () throws(StorageError) in try turnDown(member, in: workspace) }
+        let made = try stored { () throws(StorageError) in
+            try core.membership.turnDown(member, in: workspace)
+        }
         guard let made, workspace.evaluator.revocations(ending: member).contains(made) else {
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw .forbidden(
@@ -244,7 +249,7 @@ extension NodeCore {
     private func invitesToKeep(
         _ names: [String], of member: MemberID, in workspace: Workspace
     ) throws(NodeError) -> [OperationID] {
-        let open = openInvites(of: member, in: workspace)
+        let open = core.membership.openInvites(of: member, in: workspace)
         var found: [OperationID] = []
         for name in names {
             guard let id = open.first(where: { PublicID.invite($0) == name }),
@@ -271,7 +276,7 @@ extension NodeCore {
         removing standing: MemberStanding, from workspace: Workspace
     ) throws(NodeError) {
         guard !network.synced.contains(workspace.number) else { return }
-        let others = Set(devices(of: workspace)).subtracting(standing.devices)
+        let others = Set(core.links.devices(of: workspace)).subtracting(standing.devices)
         guard others.contains(where: { $0 != home?.device }) else { return }
         let name = NodeError.quoted(workspace.displayName(of: standing.member))
         throw NodeError(
@@ -299,7 +304,7 @@ extension NodeCore {
         // What has not arrived cannot be named, so there is nothing to write.
         guard before.kept < before.stored else { return object }
         let made = try stored { () throws(StorageError) in
-            try widen(ends, of: member, in: workspace)
+            try core.membership.widen(ends, of: member, in: workspace)
         }
         guard !made.isEmpty else {
             throw .forbidden(
@@ -315,7 +320,7 @@ extension NodeCore {
     func keptCount(
         of member: MemberID, in workspace: Workspace
     ) -> (kept: Int64, stored: Int64) {
-        let devices = devices(everOf: member, in: workspace)
+        let devices = core.membership.devices(everOf: member, in: workspace)
         var count: (kept: Int64, stored: Int64) = (0, 0)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
@@ -332,9 +337,9 @@ extension NodeCore {
     // MARK: Leaving
 
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
-        try refuseOwnerOfChannels(in: workspace)
+        try core.channels.refuseOwnerOfChannels(in: workspace)
         if own == .owner {
             // Nobody leaves as an owner: another one has it first, or the successor.
             let others = workspace.members.filter {
@@ -358,21 +363,22 @@ extension NodeCore {
         }
         let made = try stored { () throws(StorageError) -> OperationID? in
             // What an owner has made nobody else could end.
-            try endOwnInvites(in: workspace, sparesAddress: workspace.ownRole != .owner)
-            return try leave(workspace)
+            try core.membership.endOwnInvites(
+                in: workspace, sparesAddress: workspace.ownRole != .owner)
+            return try core.membership.leave(workspace)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
     func changeWorkspaceKey(
         withDiscovery: Bool, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let made = try stored { () throws(StorageError) in
-            try changeKey(of: workspace, withDiscovery: withDiscovery)
+            try core.keys.changeKey(of: workspace, withDiscovery: withDiscovery)
         }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 }

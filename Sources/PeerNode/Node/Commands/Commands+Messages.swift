@@ -2,14 +2,14 @@ import CRDTStore
 import WorkspaceModel
 
 /// Sending and reading messages.
-extension NodeCore {
+extension CommandDesk {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
-        if let made = try replay(scope) { return try replayedMessage(made) }
-        let workspace: Workspace = try workspace(scope)
-        let named = try channel(draft.channel, in: workspace)
-        try refuseArchived(named, in: workspace)
-        try refuseOutsider(of: named, in: workspace)
-        try refuseDeserted(named, in: workspace)
+        if let made = try core.replay(scope) { return try replayedMessage(made) }
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let named = try core.queries.channel(draft.channel, in: workspace)
+        try core.channels.refuseArchived(named, in: workspace)
+        try core.channels.refuseOutsider(of: named, in: workspace)
+        try core.channels.refuseDeserted(named, in: workspace)
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }
@@ -20,13 +20,13 @@ extension NodeCore {
         let content = ContentPayload.message(
             .init(
                 text: text, format: format, thread: thread, location: draft.location,
-                mentions: try mentions(in: text, format, channel, of: workspace),
+                mentions: try core.messages.mentions(in: text, format, channel, of: workspace),
                 isBot: draft.isBot))
         let sent = try stored { () throws(StorageError) in
-            try authorContent(content, to: channel.id, in: workspace)
+            try core.log.authorContent(content, to: channel.id, in: workspace)
         }
         guard let sent else { throw notAllowed(in: workspace) }
-        try remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
+        try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
         if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
         return Made(try message(arrival: sent.arrival, in: workspace))
     }
@@ -39,7 +39,7 @@ extension NodeCore {
         guard !workspace.readMarks.answered.isSuperset(of: documents) else { return }
         workspace.readMarks.answered.formUnion(documents)
         try stored { () throws(StorageError) in
-            let unread = try unread(channel, in: workspace)
+            let unread = try core.own.unread(channel, in: workspace)
             guard unread.count > 0,
                 let stored = try store.operations.operation(arrival, hasPayload: false),
                 let row = try store.view.message(
@@ -47,7 +47,7 @@ extension NodeCore {
             else { return }
             // What a clock that is ahead wrote may stand behind this.
             let own = ViewStore.readKey(of: row)
-            _ = try markRead(
+            _ = try core.own.markRead(
                 channel, upTo: max(own, unread.last ?? own),
                 sort: max(row.position.sort, unread.end ?? 0), in: workspace)
         }
@@ -98,7 +98,7 @@ extension NodeCore {
             try store.operations.operation(arrival)
         }
         guard let document = stored.flatMap({ store.operations.document(numbered: $0.document) }),
-            let workspace = workspaces[document.workspace]
+            let workspace = core.workspaces[document.workspace]
         else { throw .internalFailure(reason: "replay") }
         return Made(try message(arrival: arrival, in: workspace), isReplayed: true)
     }
@@ -107,11 +107,11 @@ extension NodeCore {
     {
         let found = try stored { () throws(StorageError) -> MessageObject? in
             guard let stored = try store.operations.operation(arrival),
-                channel(stored.document, in: workspace) != nil,
+                core.queries.channel(stored.document, in: workspace) != nil,
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return nil }
-            return try object(of: row, in: workspace)
+            return try core.queries.object(of: row, in: workspace)
         }
         guard let found else {
             throw NodeError(
@@ -125,15 +125,15 @@ extension NodeCore {
     func messages(
         _ ids: [String], _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MessageObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         var objects: [MessageObject] = []
-        let (items, next) = try page(ids, request)
+        let (items, next) = try core.queries.page(ids, request)
         for id in items {
             let found = try stored { () throws(StorageError) -> MessageObject? in
                 guard let key = PublicID.messageKey(id), let row = try store.view.message(key),
-                    channel(row.document, in: workspace) != nil
+                    core.queries.channel(row.document, in: workspace) != nil
                 else { return nil }
-                return try object(of: row, in: workspace)
+                return try core.queries.object(of: row, in: workspace)
             }
             guard let found else {
                 throw .notFound("message", id, field: "ids", hint: "wsx-node log CHANNEL")
@@ -144,8 +144,8 @@ extension NodeCore {
     }
 
     func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(request.channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(request.channel, in: workspace)
         var filter = channel.filter
         filter.thread = try request.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: channel)
@@ -159,7 +159,7 @@ extension NodeCore {
         try stored { () throws(StorageError) in
             var shown: [ViewStore.MessageRow] = []
             for row in rows {
-                guard let object = try object(of: row, in: workspace) else { continue }
+                guard let object = try core.queries.object(of: row, in: workspace) else { continue }
                 objects.append(object)
                 shown.append(row)
             }

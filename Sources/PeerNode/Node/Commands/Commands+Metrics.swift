@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// The node in numbers.
-extension NodeCore {
+extension CommandDesk {
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
         MetricsObject(
             [
@@ -14,12 +14,13 @@ extension NodeCore {
                     samples: [
                         .init(
                             Int64(
-                                clamping: (time.monotonic - min(startedAt, time.monotonic)) / 1_000)
+                                clamping: (time.monotonic - min(turn.startedAt, time.monotonic))
+                                    / 1_000)
                         )
                     ]),
                 .init(
                     "wsx_locked", "1 while the keys are locked.",
-                    samples: [.init(lock.isLocked ? 1 : 0)]),
+                    samples: [.init(core.session.lock.isLocked ? 1 : 0)]),
                 .init(
                     "wsx_writing_stopped", "1 since the disk failed, until the next start.",
                     samples: [.init(mayWrite ? 0 : 1)]),
@@ -28,7 +29,7 @@ extension NodeCore {
 
     private var networkMetrics: [MetricsObject.Family] {
         let counts = peerCounts
-        let failures = tally.failedHandshakes.sorted { $0.key < $1.key }
+        let failures = turn.tally.failedHandshakes.sorted { $0.key < $1.key }
         let behind = network.registry.peers.compactMap { peer -> MetricsObject.Sample? in
             let object = peerData(of: peer)
             guard object.state == "connected", let id = object.id, let behind = object.behind
@@ -51,8 +52,8 @@ extension NodeCore {
                 "wsx_net_bytes_total", "Bytes exchanged with peers since the start.",
                 isCounter: true,
                 samples: [
-                    .init(Int64(tally.receivedBytes), ("direction", "in")),
-                    .init(Int64(tally.sentBytes), ("direction", "out")),
+                    .init(Int64(turn.tally.receivedBytes), ("direction", "in")),
+                    .init(Int64(turn.tally.sentBytes), ("direction", "out")),
                 ]),
             .init(
                 "wsx_handshake_failures_total", "Handshakes that failed since the start.",
@@ -64,12 +65,12 @@ extension NodeCore {
     private var storeMetrics: [MetricsObject.Family] {
         [
             .init(
-                "wsx_ops", "Operations stored.", samples: [.init(operationCount)]),
+                "wsx_ops", "Operations stored.", samples: [.init(core.operationCount)]),
             .init(
                 "wsx_ops_total", "Operations stored since the start.", isCounter: true,
                 samples: [
-                    .init(Int64(tally.ownOperations), ("origin", "own")),
-                    .init(Int64(tally.peerOperations), ("origin", "peer")),
+                    .init(Int64(turn.tally.ownOperations), ("origin", "own")),
+                    .init(Int64(turn.tally.peerOperations), ("origin", "peer")),
                 ]),
             .init(
                 "wsx_store_bytes", "Bytes on the disk.",
@@ -79,24 +80,24 @@ extension NodeCore {
                 samples: [.init(environment.files.freeBytes)]),
             .init(
                 "wsx_event_seq", "Number of the newest event.",
-                samples: unreadable == nil ? [.init(store.events.newest)] : []),
+                samples: core.session.unreadable == nil ? [.init(store.events.newest)] : []),
             .init(
                 "wsx_subscribers", "Open event streams.",
-                samples: [.init(Int64(subscriptions.subscriptions.count))]),
+                samples: [.init(Int64(core.events.subscriptions.subscriptions.count))]),
         ]
     }
 
     private var callMetrics: [MetricsObject.Family] {
-        let notices = tally.notices.sorted { $0.key < $1.key }
+        let notices = turn.tally.notices.sorted { $0.key < $1.key }
         var durations = MetricsObject.Family(
             "wsx_rpc_seconds", "Seconds from a call to its answer, by the method's first word.",
-            samples: tally.durations.sorted { $0.key < $1.key }.flatMap { group, known in
+            samples: turn.tally.durations.sorted { $0.key < $1.key }.flatMap { group, known in
                 MetricsObject.histogram(
                     bounds: NodeTally.Durations.bounds, counts: known.counts,
                     total: known.totalMilliseconds, ("group", group))
             })
         durations.isHistogram = true
-        let calls = tally.calls.sorted {
+        let calls = turn.tally.calls.sorted {
             ($0.key.method, $0.key.kind) < ($1.key.method, $1.key.kind)
         }
         return [

@@ -3,12 +3,12 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Peers, the network and the state of synchronising, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Peers
 
     func peers(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
         let peers = network.registry.peers.filter { !isFormer($0) }
-        let (items, next) = try page(peers.map(object), request)
+        let (items, next) = try core.queries.page(peers.map(object), request)
         return Page(Array(items), next: next)
     }
 
@@ -17,7 +17,8 @@ extension NodeCore {
     private func isFormer(_ peer: PeerRegistry.Peer) -> Bool {
         guard case .device(let device) = peer.name, peer.state != .connected else { return false }
         let known = workspaces.values.filter { $0.owner(of: device) != nil }
-        return !known.isEmpty && known.allSatisfy { standing(of: device, in: $0) == .removed }
+        return !known.isEmpty
+            && known.allSatisfy { core.links.standing(of: device, in: $0) == .removed }
     }
 
     func peerData(of peer: PeerRegistry.Peer) -> PeerObject { object(of: peer) }
@@ -43,7 +44,7 @@ extension NodeCore {
             if let standing = workspace.members.first(where: {
                 $0.devices.contains(device)
             }) {
-                object.member = person(standing.member, in: workspace)
+                object.member = core.queries.person(standing.member, in: workspace)
                 object.name = workspace.displayName(of: standing.member)
                 break
             }
@@ -129,11 +130,11 @@ extension NodeCore {
         if case .device(let device) = found.name {
             for link in network.links(to: device) {
                 try stored { () throws(StorageError) in
-                    try drop(link, because: LinkEnding("peer.removed"))
+                    try core.links.drop(link, because: LinkEnding("peer.removed"))
                 }
             }
         }
-        try stored { () throws(StorageError) in try forgetPeer(found.name) }
+        try stored { () throws(StorageError) in try core.links.forgetPeer(found.name) }
         return object
     }
 
@@ -144,11 +145,11 @@ extension NodeCore {
     ) throws(NodeError) -> Page<SyncObject> {
         var only: Workspace?
         if let channel = request.channel {
-            let workspace: Workspace = try workspace(scope)
-            _ = try self.channel(channel, in: workspace)
+            let workspace: Workspace = try core.queries.workspace(scope)
+            _ = try self.core.queries.channel(channel, in: workspace)
             only = workspace
         } else if scope.workspace != nil {
-            only = try shownWorkspace(scope)
+            only = try core.queries.shownWorkspace(scope)
         }
         var objects: [SyncObject] = []
         var seen: Set<DeviceID> = []
@@ -157,7 +158,8 @@ extension NodeCore {
             let id = PublicID.device(device)
             if let wanted = request.peer, wanted != id { continue }
             for (number, distance) in distances(to: device).sorted(by: { $0.key < $1.key }) {
-                guard let workspace = workspaces[number], only == nil || only === workspace else {
+                guard let workspace = core.workspaces[number], only == nil || only === workspace
+                else {
                     continue
                 }
                 var object = SyncObject(peer: id, workspace: PublicID.workspace(workspace.id))
@@ -165,7 +167,7 @@ extension NodeCore {
                 objects.append(object)
             }
         }
-        let (items, next) = try page(objects, request.page)
+        let (items, next) = try core.queries.page(objects, request.page)
         return Page(Array(items), next: next)
     }
 
@@ -176,7 +178,7 @@ extension NodeCore {
     private var networkObject: NetworkObject {
         var object = NetworkObject()
         object.isSuspended = network.registry.isSuspended
-        object.failure = writingStop?.message
+        object.failure = turn.writingStop?.message
         object.listen = network.listening.map(\.text)
         object.announces = network.announces
         object.peers = peerCounts
@@ -198,14 +200,14 @@ extension NodeCore {
 
     func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         network.registry.suspend()
-        endAllAnonymous()
+        core.links.endAllAnonymous()
         for link in network.ordered {
             try stored { () throws(StorageError) in
-                try drop(link, because: LinkEnding("net.suspended"))
+                try core.links.drop(link, because: LinkEnding("net.suspended"))
             }
         }
         network.listening = []
-        effects.append(.setNetwork(isOn: false))
+        turn.emit(.setNetwork(isOn: false))
         // The answer is an effect behind the closings, so it leaves after the last link closed.
         return .reply(networkObject.json)
     }
@@ -215,14 +217,16 @@ extension NodeCore {
         let isOff = network.registry.isSuspended || network.listening.isEmpty
         network.registry.resume(now: time.monotonic)
         guard isOff else { return .reply(networkObject.json) }
-        effects.append(.setNetwork(isOn: true))
+        turn.emit(.setNetwork(isOn: true))
         network.resumes.append(scope.call)
         return .later
     }
 
     /// The loop said where it listens now.
     func answerResumes() {
-        for call in network.resumes { effects.append(.answer(call, .success(networkObject.json))) }
+        for call in network.resumes {
+            turn.emit(.answer(call, .success(networkObject.json)))
+        }
         network.resumes = []
     }
 }

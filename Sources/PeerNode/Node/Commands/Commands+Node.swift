@@ -3,17 +3,18 @@ import SyncProtocol
 import WorkspaceModel
 
 /// The node itself, as commands ask for it. Here the core takes on the table's protocol.
-extension NodeCore: NodeCommands {
+extension CommandDesk: NodeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
-        if lock.isLocked { return try lockedStatus() }
+        if core.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
-        object.identity = identityObject()
+        object.identity = core.queries.identityObject()
         object.listen = network.listening.map(\.text)
-        object.uptimeMilliseconds = Int64(clamping: time.monotonic - min(startedAt, time.monotonic))
+        object.uptimeMilliseconds = Int64(
+            clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = peerCounts
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
-            refreshDigest(of: workspace)
+            core.syncing.refreshDigest(of: workspace)
             let sessions = network.links.values.compactMap { $0.syncs[workspace.number]?.session }
             let behind = sessions.map(\.behind).max() ?? 0
             // What nobody has told yet is not nothing.
@@ -25,10 +26,10 @@ extension NodeCore: NodeCommands {
                 id: PublicID.workspace(workspace.id), name: workspace.displayName,
                 digest: hexadecimal(workspace.digest.root().bytes), operations: count,
                 behind: isKnown ? Int64(clamping: behind) : nil)
-            row.state = state(of: workspace)
+            row.state = core.queries.state(of: workspace)
             object.workspaces.append(row)
         }
-        object.store.operations = operationCount
+        object.store.operations = core.operationCount
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
         object.warnings = try warnings()
@@ -39,18 +40,19 @@ extension NodeCore: NodeCommands {
     private func lockedStatus() throws(NodeError) -> StatusObject {
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.isLocked = true
-        object.identity = identityObject()
+        object.identity = core.queries.identityObject()
         object.listen = network.listening.map(\.text)
-        object.uptimeMilliseconds = Int64(clamping: time.monotonic - min(startedAt, time.monotonic))
+        object.uptimeMilliseconds = Int64(
+            clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = peerCounts
-        object.store.operations = operationCount
+        object.store.operations = core.operationCount
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes
         object.warnings =
-            (writingStop.map { [$0.warning] } ?? []) + [
+            (turn.writingStop.map { [$0.warning] } ?? []) + [
                 .init(
                     kind: "session.locked",
-                    message: lock.phase == .closed
+                    message: core.session.lock.phase == .closed
                         ? "this home is locked, and its network is off"
                         : "this home is locked; what peers send is still stored and passed on",
                     hint: "wsx-node session unlock")
@@ -59,8 +61,8 @@ extension NodeCore: NodeCommands {
     }
 
     private func warnings() throws(NodeError) -> [StatusObject.Warning] {
-        var warnings: [StatusObject.Warning] = writingStop.map { [$0.warning] } ?? []
-        if unreadable != nil { warnings.append(UnreadableStore.warning) }
+        var warnings: [StatusObject.Warning] = turn.writingStop.map { [$0.warning] } ?? []
+        if core.session.unreadable != nil { warnings.append(UnreadableStore.warning) }
         let forks = try stored { () throws(StorageError) in try store.registry.evidenceCount() }
         if forks > 0 {
             warnings.append(
@@ -68,18 +70,18 @@ extension NodeCore: NodeCommands {
                     kind: "fork.found", message: "device forks found: \(forks)",
                     hint: "wsx-node doctor"))
         }
-        if let restored = try recentRestoration() {
+        if let restored = try core.log.recentRestoration() {
             warnings.append(
                 .init(
                     kind: "store.restored", message: restored,
                     hint: "run only one copy of a home; wsx-node doctor"))
         }
-        if waiting.operationCount > 0 {
+        if core.log.waiting.operationCount > 0 {
             warnings.append(
                 .init(
                     kind: "sync.missing",
                     message: "operations waiting for others they depend on: "
-                        + "\(waiting.operationCount)",
+                        + "\(core.log.waiting.operationCount)",
                     hint: "wsx-node sync status"))
         }
         if store.operations.damagedCount > 0 {
@@ -100,15 +102,15 @@ extension NodeCore: NodeCommands {
                     hint: "wsx-node net resume"))
         }
         warnings += delayWarnings
-        warnings += keyWarnings()
-        warnings += withheldWarnings()
-        warnings += endWarnings()
-        warnings += twinWarnings
-        warnings += pendingJoinWarnings
-        warnings += doubtWarnings
-        warnings += clockWarnings
-        warnings += copyWarnings
-        warnings += rotWarnings
+        warnings += core.privates.keyWarnings()
+        warnings += core.keys.withheldWarnings()
+        warnings += core.membership.endWarnings()
+        warnings += core.channels.twinWarnings
+        warnings += core.enrolment.pendingJoinWarnings
+        warnings += core.membership.doubtWarnings
+        warnings += core.links.clockWarnings
+        warnings += core.links.copyWarnings
+        warnings += core.integrity.rotWarnings
         if let state = DiskSpace(freeBytes: environment.files.freeBytes).warning {
             warnings.append(.init(kind: "disk.low", message: state, hint: DiskSpace.hint))
         }
@@ -120,7 +122,7 @@ extension NodeCore: NodeCommands {
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.evaluator.members.filter {
-                authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
+                core.log.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
             }.map { standing in
                 .init(
                     kind: "member.delayed",
@@ -136,9 +138,9 @@ extension NodeCore: NodeCommands {
     }
 
     func stop(_ scope: CallScope) throws(NodeError) {
-        try stored { () throws(StorageError) in try writeMarkers(all: true) }
-        isStopping = true
-        stopEffects = true
-        subscriptions.say(.stopping, as: "node.stopping")
+        try stored { () throws(StorageError) in try core.own.writeMarkers(all: true) }
+        core.session.isStopping = true
+        core.session.stopEffects = true
+        core.events.subscriptions.say(.stopping, as: "node.stopping")
     }
 }

@@ -2,22 +2,22 @@ import CRDTStore
 import WorkspaceModel
 
 /// Who may come in, and who may bring them.
-extension NodeCore {
+extension CommandDesk {
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
-        object(ofPolicy: try workspace(scope) as Workspace)
+        object(ofPolicy: try core.queries.workspace(scope) as Workspace)
     }
 
     private func object(ofPolicy workspace: Workspace) -> PolicyObject {
         PolicyObject(
             workspace: PublicID.workspace(workspace.id), mayInvite: workspace.fields.mayInvite.word,
-            join: workspace.fields.join.word, address: address(of: workspace))
+            join: workspace.fields.join.word, address: core.links.address(of: workspace))
     }
 
     /// Sets what is given. The address follows the policy: old ones end, a missing one is made.
     func setPolicy(
         whoMayInvite: String?, join: String?, _ scope: CallScope
     ) throws(NodeError) -> PolicyObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard whoMayInvite != nil || join != nil else {
             throw NodeError(
                 .badRequest, "nothing to set", hint: "give who_may_invite or join",
@@ -37,7 +37,7 @@ extension NodeCore {
                 reason: "policy", hint: "wsx-node policy show")
         }
         let outdated = outdatedAddresses(under: rule, in: workspace)
-        guard outdated.allSatisfy({ mayRevoke($0, in: workspace) }) else {
+        guard outdated.allSatisfy({ core.membership.mayRevoke($0, in: workspace) }) else {
             throw .forbidden(
                 "the address was made by someone with a stronger role", reason: "role",
                 hint: "ask the owner to change the policy")
@@ -50,7 +50,7 @@ extension NodeCore {
     }
 
     private func outdatedAddresses(under rule: JoinRule, in workspace: Workspace) -> [OperationID] {
-        addresses(of: workspace).filter { id in
+        core.links.addresses(of: workspace).filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
             return rule != (invite.approve ? .request : .open)
         }
@@ -65,11 +65,13 @@ extension NodeCore {
             settings.whoMayInvite = right.rawValue
             settings.join = rule.rawValue
             let payload = AuthorityPayload.setWorkspace(settings)
-            guard try authorAuthority(in: workspace, { _ in payload }) != nil else { return false }
+            guard try core.log.authorAuthority(in: workspace, { _ in payload }) != nil else {
+                return false
+            }
         }
-        for address in outdated { _ = try revoke(address, in: workspace) }
-        if rule != .closed, openAddresses(of: workspace).isEmpty {
-            return try makeAddress(for: rule, in: workspace)
+        for address in outdated { _ = try core.membership.revoke(address, in: workspace) }
+        if rule != .closed, core.links.openAddresses(of: workspace).isEmpty {
+            return try core.links.makeAddress(for: rule, in: workspace)
         }
         return true
     }

@@ -3,11 +3,11 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Presence and typing, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     func setPresence(
         _ draft: PresenceDraft, _ scope: CallScope
     ) throws(NodeError) -> PresenceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         try requireMember(of: workspace)
         guard let state = PresenceWord.State(word: draft.state) else {
             throw .internalFailure(reason: "state")
@@ -30,7 +30,7 @@ extension NodeCore {
     }
 
     func clearPresence(_ scope: CallScope) throws(NodeError) -> PresenceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         try requireMember(of: workspace)
         return try keepPresence(nil, in: workspace)
     }
@@ -42,7 +42,7 @@ extension NodeCore {
         if value != before {
             try keep(.preference(PresenceChoice.setting, value: value), in: workspace)
         }
-        return presenceObject(of: workspace.member, in: workspace)
+        return core.presence.presenceObject(of: workspace.member, in: workspace)
     }
 
     /// What a setting says, `nil` where there is none.
@@ -50,7 +50,7 @@ extension NodeCore {
         _ name: String, in workspace: Workspace
     ) throws(NodeError) -> String? {
         let found = try stored { () throws(StorageError) in
-            try register(place(ofPreference: name, in: workspace), in: workspace)
+            try core.own.register(core.own.place(ofPreference: name, in: workspace), in: workspace)
         }
         guard case .preference(_, let value)? = found else { return nil }
         return value
@@ -85,21 +85,21 @@ extension NodeCore {
     func presences(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<PresenceObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard workspace.ownRole ?? .guest <= .member else { return Page([]) }
         let others = workspace.members.map(\.member).filter { $0 != workspace.member }
-            .map { presenceObject(of: $0, in: workspace) }
+            .map { core.presence.presenceObject(of: $0, in: workspace) }
             .filter { $0.shown.state != "offline" }
             .sorted { left, right in
                 left.shown.isUnknown == right.shown.isUnknown
                     ? (left.name, left.id) < (right.name, right.id) : right.shown.isUnknown
             }
-        let (items, next) = try page(
-            [presenceObject(of: workspace.member, in: workspace)] + others, request)
+        let (items, next) = try core.queries.page(
+            [core.presence.presenceObject(of: workspace.member, in: workspace)] + others, request)
         return Page(Array(items), next: next)
     }
 
     func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError) {
-        try tellTyping(in: channel, scope)
+        try core.presence.tellTyping(in: channel, scope)
     }
 }

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Making and changing private channels and the people in them. Refusals come before anything is
 /// written, and what somebody may do is asked of the state that it would make.
-extension NodeCore {
+extension CommandDesk {
     // MARK: The channel
 
     func makePrivateChannel(
@@ -14,7 +14,9 @@ extension NodeCore {
             subtype: .channel, seats: [PrivateSeat(workspace.member, .owner)],
             history: draft.history == "from-join" ? .fromJoin : .all, name: name,
             topic: draft.topic, description: draft.description)
-        return try stored { () throws(StorageError) in try makePrivate(root, in: workspace) }
+        return try stored { () throws(StorageError) in
+            try core.privates.makePrivate(root, in: workspace)
+        }
     }
 
     /// Changes texts or the archive flag.
@@ -58,13 +60,13 @@ extension NodeCore {
         let document = try document(of: channel, in: workspace)
         let new = people.filter { !channel.includes($0) }
         guard !new.isEmpty else { return try answer(channel, in: workspace) }
-        let addition = addition(of: new, to: document, in: workspace)
+        let addition = core.privates.addition(of: new, to: document, in: workspace)
         try write(
             .add(addition.payload), in: document, of: channel, workspace,
             introducing: addition.fresh
         ) { trial in new.allSatisfy { trial.standing(of: $0) != nil } }
         try stored { () throws(StorageError) in
-            try mail(addition, of: document, in: workspace)
+            try core.privates.mail(addition, of: document, in: workspace)
         }
         return try answer(channel, in: workspace)
     }
@@ -77,15 +79,16 @@ extension NodeCore {
         for member in people
         where channel.includes(member) || ledByLeaver(member, channel, in: workspace) {
             let cuts = privateCuts(of: member, in: document, workspace)
-            let (key, epoch) = newEpoch(of: document, in: workspace)
+            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
             let id = try write(
                 .remove(member, cuts: cuts, epoch: epoch), in: document, of: channel, workspace,
                 introducing: key
             ) { $0.standing(of: member) == nil && !$0.leadsInThePast(member) }
             try stored { () throws(StorageError) in
-                try mail(key, of: document.id, to: document.people, in: workspace)
-                try mail(
-                    removalNotices(id, in: document.id, to: member, workspace), in: workspace)
+                try core.keys.mail(key, of: document.id, to: document.people, in: workspace)
+                try core.keys.mail(
+                    core.privates.removalNotices(id, in: document.id, to: member, workspace),
+                    in: workspace)
             }
         }
         return try answer(channel, in: workspace)
@@ -123,8 +126,8 @@ extension NodeCore {
     private func privateCuts(
         of member: MemberID, in document: PrivateDocument, _ workspace: Workspace
     ) -> [CutEntry] {
-        let devices = devices(everOf: member, in: workspace)
-        let cuts = cuts(ofDevices: devices, in: workspace, only: document.id)
+        let devices = core.membership.devices(everOf: member, in: workspace)
+        let cuts = core.membership.cuts(ofDevices: devices, in: workspace, only: document.id)
         return Array(cuts.suffix(Limits.privateCutsMax))
     }
 
@@ -156,13 +159,13 @@ extension NodeCore {
         isEffective: (PrivateAuthority) -> Bool
     ) throws(NodeError) -> OperationID {
         let written = try stored { () throws(StorageError) in
-            try author(
+            try core.privates.author(
                 action, in: document, of: workspace, introducing: key, isEffective: isEffective)
         }
         guard let written else {
             guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
             throw .forbidden(
-                "your role in \(NodeError.quoted(shownName(channel, workspace))) does not allow "
+                "your role in \(NodeError.quoted(core.channels.shownName(channel, workspace))) does not allow "
                     + "this", reason: "channel.role", hint: "ask its owner")
         }
         return written
@@ -173,7 +176,9 @@ extension NodeCore {
         _ person: MemberID, of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard !channel.includes(person) else { return }
-        let (who, name) = (workspace.displayName(of: person), shownName(channel, workspace))
+        let (who, name) = (
+            workspace.displayName(of: person), core.channels.shownName(channel, workspace)
+        )
         throw NodeError(
             .notFound, "\(NodeError.quoted(who)) is not in \(NodeError.quoted(name))",
             hint:

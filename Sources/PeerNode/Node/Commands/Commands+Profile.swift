@@ -2,11 +2,11 @@ import CRDTStore
 import WorkspaceModel
 
 /// Profiles, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     func profile(
         of reference: MemberReference?, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard let reference else { return try profile(of: workspace.member, in: workspace) }
         return try profile(
             of: person(reference, in: workspace, orRemoved: true, orFormerly: true),
@@ -20,7 +20,7 @@ extension NodeCore {
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
-        object.presence = presence(of: member, in: workspace)
+        object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
         for field in ProfileChange.Field.allCases {
@@ -62,7 +62,7 @@ extension NodeCore {
     func editProfile(
         _ edit: ProfileEditDraft, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        try editProfile(edit, in: try workspace(scope))
+        try editProfile(edit, in: try core.queries.workspace(scope))
     }
 
     func editProfile(
@@ -83,17 +83,17 @@ extension NodeCore {
         }
         let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
         // All of it or nothing: once something is written nothing is refused any more.
-        if newName != nil { try refuseOverruled(.name, in: workspace) }
+        if newName != nil { try core.profiles.refuseOverruled(.name, in: workspace) }
         for change in changes where change.before != change.after {
-            try refuseOverruled(.field(change.field), in: workspace)
+            try core.profiles.refuseOverruled(.field(change.field), in: workspace)
             try refuseOverruled(
-                place(ofPreference: change.field.setting, in: workspace), in: workspace)
+                core.own.place(ofPreference: change.field.setting, in: workspace), in: workspace)
         }
-        if let newName { try sayOfOneself(.profile(name: newName), in: workspace) }
+        if let newName { try core.profiles.sayOfOneself(.profile(name: newName), in: workspace) }
         for (field, before, after) in changes {
             try change(field, from: before, to: after, in: workspace)
         }
-        try stored { () throws(StorageError) in try settleRedactions() }
+        try stored { () throws(StorageError) in try core.messages.settleRedactions() }
         return try profile(of: workspace.member, in: workspace)
     }
 
@@ -179,7 +179,8 @@ extension NodeCore {
             try keep(.preference(field.setting, value: setting), in: workspace)
         }
         if after.published != before.published {
-            try sayOfOneself(.profileField(ProfileChange(field, after.published)), in: workspace)
+            try core.profiles.sayOfOneself(
+                .profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }
     }

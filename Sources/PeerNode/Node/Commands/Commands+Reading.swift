@@ -2,15 +2,15 @@ import CRDTStore
 import WorkspaceModel
 
 /// What was read, of what notice is wanted, and settings that all own devices share.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Read and unread
 
     func markRead(
         _ reference: ChannelReference, upTo message: String?, _ scope: CallScope
     ) throws(NodeError) -> ReadingObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        try refuseOutsider(of: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        try core.channels.refuseOutsider(of: channel, in: workspace)
         if let message {
             try mark(channel, upTo: try row(message, of: channel), in: workspace)
         } else {
@@ -37,9 +37,9 @@ extension NodeCore {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) -> Bool in
-            let unread = try unread(channel, in: workspace)
+            let unread = try core.own.unread(channel, in: workspace)
             guard let key = unread.last, let sort = unread.end else { return true }
-            return try markRead(channel, upTo: key, sort: sort, in: workspace)
+            return try core.own.markRead(channel, upTo: key, sort: sort, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
     }
@@ -48,7 +48,7 @@ extension NodeCore {
         _ channel: Workspace.Channel, upTo row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(NodeError) {
         let isWritten = try stored { () throws(StorageError) in
-            try markRead(
+            try core.own.markRead(
                 channel, upTo: ViewStore.readKey(of: row), sort: row.position.sort, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
@@ -57,8 +57,8 @@ extension NodeCore {
     func readStatus(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReadingObject> {
-        let workspace: Workspace = try workspace(scope)
-        let (items, next) = try page(try followed(in: workspace), request)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let (items, next) = try core.queries.page(try followed(in: workspace), request)
         return Page(
             try stored { () throws(StorageError) in
                 var objects: [ReadingObject] = []
@@ -70,19 +70,19 @@ extension NodeCore {
     func unread(
         marksAll: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ReadingObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         if marksAll {
             for channel in try followed(in: workspace) { try markAll(of: channel, in: workspace) }
         }
         let all = workspace.channelIndex.all
         let unread = try stored { () throws(StorageError) in
-            try overview(of: workspace).filter { $0.entry.unread > 0 }
+            try core.channels.overview(of: workspace).filter { $0.entry.unread > 0 }
         }.sorted { first, second in
             let (left, right) = (first.entry.urgencyOfUnread, second.entry.urgencyOfUnread)
             return left == right
                 ? all[first.place].publicID > all[second.place].publicID : left > right
         }
-        let (items, next) = try page(unread, request)
+        let (items, next) = try core.queries.page(unread, request)
         return Page(
             try stored { () throws(StorageError) in
                 try items.map { (row) throws(StorageError) in
@@ -95,26 +95,28 @@ extension NodeCore {
     private func followed(in workspace: Workspace) throws(NodeError) -> [Workspace.Channel] {
         let all = workspace.channelIndex.all
         return try stored { () throws(StorageError) in
-            try overview(of: workspace).filter(\.entry.isFollowed).map { all[$0.place] }
+            try core.channels.overview(of: workspace).filter(\.entry.isFollowed).map {
+                all[$0.place]
+            }
         }
     }
 
     private func reading(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> ReadingObject {
-        let shown = try object(of: channel, in: workspace)
+        let shown = try core.queries.object(of: channel, in: workspace)
         var object = ReadingObject(id: shown.id, name: shown.name)
         object.unread = shown.unread
         object.mentions = shown.mentions
         object.last = shown.last
-        let unread = try unread(channel, in: workspace)
+        let unread = try core.own.unread(channel, in: workspace)
         if unread.count > 0, let newest = unread.newest {
             // What came late does not stand at the end.
-            object.last = try preview(of: newest.key, in: workspace) ?? shown.last
+            object.last = try core.queries.preview(of: newest.key, in: workspace) ?? shown.last
             object.first = unread.oldest.map { PublicID.message($0.key) }
         }
         object.message = try channel.conversation.flatMap { (name) throws(StorageError) in
-            try marker(place(.read, name, in: workspace), in: workspace)
+            try core.own.marker(core.own.place(.read, name, in: workspace), in: workspace)
         }.map(PublicID.message)
         return object
     }
@@ -153,24 +155,26 @@ extension NodeCore {
         _ reference: ChannelReference, _ scope: CallScope,
         _ register: (ConversationName) -> OwnRegister
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        try refuseOutsider(of: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        try core.channels.refuseOutsider(of: channel, in: workspace)
         guard let name = channel.conversation else { throw .internalFailure(reason: "channel") }
         try keep(register(name), in: workspace)
-        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+        return try stored { () throws(StorageError) in
+            try core.queries.object(of: channel, in: workspace)
+        }
     }
 
     /// Writes a register, unless it says that already.
     func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
-        let place = place(of: wanted, in: workspace)
+        let place = core.own.place(of: wanted, in: workspace)
         let isSaid = try stored { () throws(StorageError) in
-            try register(place, in: workspace) == wanted
+            try core.own.register(place, in: workspace) == wanted
         }
         if isSaid { return }
         try refuseOverruled(place, in: workspace)
         let isWritten = try stored { () throws(StorageError) in
-            try authorOwn(wanted, in: workspace)
+            try core.own.authorOwn(wanted, in: workspace)
         }
         guard isWritten else { throw notAllowed(in: workspace) }
     }
@@ -180,7 +184,7 @@ extension NodeCore {
         _ place: ViewStore.Register.Place?, in workspace: Workspace
     ) throws(NodeError) {
         guard let place else { return }
-        try refuseOverruled(
+        try core.messages.refuseOverruled(
             try stored { () throws(StorageError) in
                 try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
             })
@@ -191,21 +195,21 @@ extension NodeCore {
         to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
         guard channel.conversation != nil else { return }
-        let unread = try unread(channel, in: workspace)
+        let unread = try core.own.unread(channel, in: workspace)
         object.unread = unread.count
         object.mentions = unread.mentions
-        let mute = try isMuted(channel, in: workspace)
+        let mute = try core.events.isMuted(channel, in: workspace)
         object.isMuted = mute.isMuted
         object.mutedUntil = mute.until.map(Int64.init(clamping:))
-        object.notify = try noticeLevel(of: channel, in: workspace).word
+        object.notify = try core.events.noticeLevel(of: channel, in: workspace).word
     }
 
     // MARK: Settings
 
     func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let found = try stored { () throws(StorageError) in
-            try register(place(ofPreference: name, in: workspace), in: workspace)
+            try core.own.register(core.own.place(ofPreference: name, in: workspace), in: workspace)
         }
         // The place is a hash of the name, and two names do not share one.
         guard case .preference(_, let value)? = found else {
@@ -218,27 +222,27 @@ extension NodeCore {
     func preferences(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<PreferenceObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         var found: [PreferenceObject] = []
         try stored { () throws(StorageError) in
             for row in try store.view.registers(of: workspace.number)
             where row.place.kind == .preference {
                 guard
                     case .preference(let name, let value?)? =
-                        try register(row.place, in: workspace),
+                        try core.own.register(row.place, in: workspace),
                     name != PresenceChoice.setting, !name.hasPrefix("profile.")
                 else { continue }
                 found.append(PreferenceObject(name: name, value: value))
             }
         }
-        let (items, next) = try page(found.sorted { $0.name < $1.name }, request)
+        let (items, next) = try core.queries.page(found.sorted { $0.name < $1.name }, request)
         return Page(Array(items), next: next)
     }
 
     func setPreference(
         _ name: String, to value: String?, _ scope: CallScope
     ) throws(NodeError) -> PreferenceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         for (field, text) in [("setting", name), ("value", value ?? "")]
         where text.utf8.contains(0) {
             throw NodeError(

@@ -6,9 +6,9 @@ import WorkspaceModel
 /// Channels and members are looked through here. For messages the index proposes candidates,
 /// newest first, and each is opened and looked at before it is given out: what is hidden, deleted
 /// or changed by now is never found, whatever the index says.
-extension NodeCore {
+extension CommandDesk {
     func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let query = try checked(request.query)
         let cursor = try cursor(of: request)
         let kinds = Set(
@@ -45,25 +45,25 @@ extension NodeCore {
                 return .reply(
                     SearchPage(
                         call.hits, next: isMore ? SearchCursor.heads(end).text : nil,
-                        isComplete: isSearchComplete))
+                        isComplete: core.queries.isSearchComplete))
             }
         }
         guard kinds.contains("message"), call.channels?.isEmpty != true else {
             return .reply(SearchPage(call.hits, next: nil, isComplete: true))
         }
-        guard search.calls.count < Limits.searchesWaitingMax else {
+        guard core.queries.search.calls.count < Limits.searchesWaitingMax else {
             throw NodeError(
                 .busy, "too many searches are running", hint: "try again", reason: "search.busy")
         }
-        search.calls[scope.call] = call
+        core.queries.search.calls[scope.call] = call
         return try begin(scope.call)
     }
 
     private func begin(_ call: CallID) throws(NodeError) -> CommandOutcome {
         try stored { () throws(StorageError) in
-            switch search.standing {
+            switch core.queries.search.standing {
             case .open: try askFresh(call)
-            case .broken: try startSearch()
+            case .broken: try core.queries.startSearch()
             case .opening, .off: break
             }
         }
@@ -99,7 +99,7 @@ extension NodeCore {
         if !request.channels.isEmpty {
             var found: [Workspace.Channel] = []
             for reference in request.channels {
-                found.append(try channel(reference, in: workspace, field: "channels"))
+                found.append(try core.queries.channel(reference, in: workspace, field: "channels"))
             }
             let numbers = Set(found.flatMap { [$0.number] + $0.others }).filter { $0 != 0 }
             tags.append(numbers.sorted().map(SearchRow.tag(document:)))
@@ -163,9 +163,12 @@ extension NodeCore {
     ) throws(StorageError) -> [SearchHit] {
         switch head {
         case .channel(let channel, let matches):
-            return [SearchHit(.channel(try object(of: channel, in: workspace)), matches: matches)]
+            return [
+                SearchHit(
+                    .channel(try core.queries.object(of: channel, in: workspace)), matches: matches)
+            ]
         case .member(let member, let matches):
-            guard let object = object(of: member, in: workspace) else { return [] }
+            guard let object = core.queries.object(of: member, in: workspace) else { return [] }
             return [SearchHit(.member(object), matches: matches)]
         }
     }
@@ -199,11 +202,13 @@ extension NodeCore {
     func findMembers(
         _ text: String, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let named = Set(found(try checked(text), in: workspace).map(\.member))
         let address = text.lowercased()
         let found = workspace.visibleMembers.map(\.member).compactMap { member -> MemberObject? in
-            guard member != workspace.member, let object = object(of: member, in: workspace) else {
+            guard member != workspace.member,
+                let object = core.queries.object(of: member, in: workspace)
+            else {
                 return nil
             }
             let hasAddress =
@@ -211,7 +216,7 @@ extension NodeCore {
                 && object.profile[.email]?.lowercased().hasPrefix(address) == true
             return named.contains(member) || hasAddress ? object : nil
         }
-        let (items, next) = try page(found, request)
+        let (items, next) = try core.queries.page(found, request)
         return Page(Array(items), next: next)
     }
 
@@ -223,19 +228,21 @@ extension NodeCore {
     /// and the answer says so.
     func askFresh(_ call: CallID) throws(StorageError) {
         let newest = store.operations.arrival
-        try handToSearch()
-        let missing = newest - search.through
+        try core.queries.handToSearch()
+        let missing = newest - core.queries.search.through
         guard (1...Limits.searchAwaitedMax).contains(missing) else {
-            search.calls[call]?.isBehind = missing > 0
+            core.queries.search.calls[call]?.isBehind = missing > 0
             return ask(call)
         }
-        search.calls[call]?.awaited = newest
+        core.queries.search.calls[call]?.awaited = newest
     }
 
     /// Asks for those that waited until the index was handed what there was.
     func askAwaited() {
-        for call in orderedSearches {
-            guard let awaited = search.calls[call]?.awaited, awaited <= search.through else {
+        for call in core.queries.orderedSearches {
+            guard let awaited = core.queries.search.calls[call]?.awaited,
+                awaited <= core.queries.search.through
+            else {
                 continue
             }
             ask(call)
@@ -243,9 +250,9 @@ extension NodeCore {
     }
 
     func ask(_ call: CallID) {
-        guard let waiting = search.calls[call] else { return }
-        search.calls[call]?.turns += 1
-        search.calls[call]?.awaited = nil
+        guard let waiting = core.queries.search.calls[call] else { return }
+        core.queries.search.calls[call]?.turns += 1
+        core.queries.search.calls[call]?.awaited = nil
         // Mostly all that is proposed fits: a page and a few more are looked for first, in as few
         // tables as have them.
         let isFirst = waiting.turns == 0 && waiting.ranking == nil
@@ -254,15 +261,16 @@ extension NodeCore {
             expression: waiting.expression, since: waiting.times.lowerBound,
             until: waiting.times.upperBound, before: waiting.before,
             limit: min(isFirst ? wanted : .max, Limits.searchCandidatesPerTurn))
-        effects.append(
-            .search(SearchJob(generation: search.generation, work: .find(call, question))))
+        turn.emit(
+            .search(
+                SearchJob(generation: core.queries.search.generation, work: .find(call, question))))
     }
 
     /// Looks at what the index proposes, as much as one turn has room for, and answers, or asks for
     /// more.
     func found(_ candidates: SearchCandidates, for call: CallID) throws(StorageError) {
-        guard var waiting = search.calls[call] else { return }
-        guard let workspace = workspaces[waiting.workspace] else {
+        guard var waiting = core.queries.search.calls[call] else { return }
+        guard let workspace = core.workspaces[waiting.workspace] else {
             return try finishSearch(call, isCut: true)
         }
         var room = Limits.searchBytesPerTurn
@@ -275,11 +283,11 @@ extension NodeCore {
                 return try finishSearch(call, isCut: true)
             }
             waiting.before = position
-            search.calls[call] = waiting
+            core.queries.search.calls[call] = waiting
         }
         if left.isEmpty, candidates.isEnd { return try finishSearch(call, isCut: false) }
         if waiting.turns >= Limits.searchTurnsMax {
-            search.calls[call]?.last = waiting.before
+            core.queries.search.calls[call]?.last = waiting.before
             return try finishSearch(call, isCut: true)
         }
         ask(call)
@@ -292,7 +300,7 @@ extension NodeCore {
         _ position: SearchPosition, _ call: SearchCall, in workspace: Workspace, _ room: inout Int
     ) throws(StorageError) -> SearchHit? {
         guard let stored = try store.operations.operation(position.arrival),
-            let channel = channel(stored.document, in: workspace),
+            let channel = core.queries.channel(stored.document, in: workspace),
             call.channels?.contains(channel.publicID) ?? true,
             let row = try store.view.message(
                 arrival: position.arrival, sort: stored.place.sort, document: stored.document)
@@ -300,8 +308,9 @@ extension NodeCore {
         let own = SearchPosition(
             written: row.key.timestamp, sort: row.position.sort, arrival: position.arrival)
         guard own == position, call.times.contains(own.time),
-            call.author == nil || author(ofGrant: row.grant, in: workspace) == call.author,
-            let message = try object(of: row, in: workspace), let text = message.text
+            call.author == nil
+                || core.queries.author(ofGrant: row.grant, in: workspace) == call.author,
+            let message = try core.queries.object(of: row, in: workspace), let text = message.text
         else { return nil }
         room -= text.utf8.count
         guard !call.hasLink || SearchRow.hasLink(text),
@@ -314,8 +323,8 @@ extension NodeCore {
     ///
     /// - Parameter isCut: whether there may be more.
     func finishSearch(_ call: CallID, isCut: Bool) throws(StorageError) {
-        guard var waiting = search.calls.removeValue(forKey: call) else { return }
-        if let ranking = waiting.ranking, let workspace = workspaces[waiting.workspace] {
+        guard var waiting = core.queries.search.calls.removeValue(forKey: call) else { return }
+        if let ranking = waiting.ranking, let workspace = core.workspaces[waiting.workspace] {
             waiting.ranking = nil
             // No more than a page.
             var room = Int.max
@@ -340,7 +349,7 @@ extension NodeCore {
 
     private func answer(_ call: CallID, _ asked: SearchCall, next: String?) {
         let page = SearchPage(
-            asked.hits, next: next, isComplete: isSearchComplete && !asked.isBehind)
-        effects.append(.answer(call, .success(page.json)))
+            asked.hits, next: next, isComplete: core.queries.isSearchComplete && !asked.isBehind)
+        turn.emit(.answer(call, .success(page.json)))
     }
 }

@@ -3,22 +3,23 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Opening and closing this node to people, as commands ask for it.
-extension NodeCore {
+extension CommandDesk {
     /// In the store: how many wrong passphrases came since the last right one.
     static let triesName = "session.tries"
 
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
         var object = SessionObject(state: sessionState)
-        object.hasPassphrase = lock.sealed != nil
-        object.hasPasscode = lock.passcode != nil
-        object.isRelaying = lock.phase != .closed && ownDevice != nil
-        object.retryMilliseconds = Int64(clamping: lock.tries.left(now: time.monotonic))
+        object.hasPassphrase = core.session.lock.sealed != nil
+        object.hasPasscode = core.session.lock.passcode != nil
+        object.isRelaying = core.session.lock.phase != .closed && core.session.ownDevice != nil
+        object.retryMilliseconds = Int64(
+            clamping: core.session.lock.tries.left(now: time.monotonic))
         return object
     }
 
     private var sessionState: String {
-        guard ownDevice != nil else { return "none" }
-        return switch lock.phase {
+        guard core.session.ownDevice != nil else { return "none" }
+        return switch core.session.lock.phase {
         case .open: "open"
         case .gated: "passcode"
         case .relaying: "locked"
@@ -31,8 +32,10 @@ extension NodeCore {
     func unlockSession(
         passphrase: String, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        guard ownDevice != nil else { throw .noIdentity }
-        guard lock.isLocked, let sealed = lock.sealed else { return .reply(try session(scope)) }
+        guard core.session.ownDevice != nil else { throw .noIdentity }
+        guard core.session.lock.isLocked, let sealed = core.session.lock.sealed else {
+            return .reply(try session(scope))
+        }
         try beginTry()
         begin(.unlock, scope.call, [(sealed.stretch, Self.secret(passphrase))])
         return .later
@@ -43,10 +46,10 @@ extension NodeCore {
     ) throws(NodeError) -> CommandOutcome {
         try check(draft)
         var parts: [(PassphraseVault.Stretch, SecretBytes)] = []
-        if let sealed = lock.sealed, let current = draft.current {
+        if let sealed = core.session.lock.sealed, let current = draft.current {
             try beginTry()
             parts.append((sealed.stretch, Self.secret(current)))
-        } else if lock.stretching != nil {
+        } else if core.session.lock.stretching != nil {
             throw Self.stretchingAlready
         }
         let fresh = draft.new.map { text in
@@ -55,15 +58,15 @@ extension NodeCore {
             parts.append((stretch, Self.secret(text)))
             return stretch
         }
-        begin(.change(from: lock.sealed, to: fresh), scope.call, parts)
+        begin(.change(from: core.session.lock.sealed, to: fresh), scope.call, parts)
         return .later
     }
 
     private func check(_ draft: PassphraseDraft) throws(NodeError) {
         var faults: [(field: String, reason: String, sentence: String)] = []
-        if lock.sealed == nil, draft.new == nil {
+        if core.session.lock.sealed == nil, draft.new == nil {
             faults.append(("new", "missing", "this home has no passphrase yet, so 'new' is needed"))
-        } else if lock.sealed != nil {
+        } else if core.session.lock.sealed != nil {
             if draft.current == nil {
                 faults.append(("current", "missing", "'current' is missing"))
             }
@@ -86,8 +89,8 @@ extension NodeCore {
 
     /// Counts a try, in this turn's transaction: the work begins after its COMMIT.
     private func beginTry() throws(NodeError) {
-        guard lock.stretching == nil else { throw Self.stretchingAlready }
-        let left = lock.tries.left(now: time.monotonic)
+        guard core.session.lock.stretching == nil else { throw Self.stretchingAlready }
+        let left = core.session.lock.tries.left(now: time.monotonic)
         guard left == 0 else {
             throw NodeError(
                 .rateLimited,
@@ -99,14 +102,14 @@ extension NodeCore {
     }
 
     private func setTries(_ change: (inout UnlockTries) -> Void) throws(NodeError) {
-        var tries = lock.tries
+        var tries = core.session.lock.tries
         change(&tries)
         try stored { () throws(StorageError) in
             try write()
             try store.registry.setValue(
                 tries.count == 0 ? nil : tries.bytes, of: Self.triesName)
         }
-        lock.tries = tries
+        core.session.lock.tries = tries
     }
 
     private static let stretchingAlready = NodeError(
@@ -116,8 +119,8 @@ extension NodeCore {
         _ purpose: Stretching.Purpose, _ call: CallID,
         _ parts: [(PassphraseVault.Stretch, SecretBytes)]
     ) {
-        lock.stretching = Stretching(call: call, purpose: purpose)
-        effects.append(
+        core.session.lock.stretching = Stretching(call: call, purpose: purpose)
+        turn.emit(
             .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
     }
 
@@ -133,18 +136,18 @@ extension NodeCore {
     func stretched(
         _ call: CallID, _ keys: Result<[SymmetricKey], NodeError>
     ) throws(StorageError) {
-        guard let pending = lock.stretching, pending.call == call else { return }
-        lock.stretching = nil
+        guard let pending = core.session.lock.stretching, pending.call == call else { return }
+        core.session.lock.stretching = nil
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             // What goes on with the network is answered at its end.
             guard let answer = try finish(pending, try keys.get()) else { return }
             result = .success(answer)
         } catch {
-            if let failure { throw failure }
+            if let failure = turn.failure { throw failure }
             result = .failure(error)
         }
-        effects.append(.answer(call, result))
+        turn.emit(.answer(call, result))
     }
 
     private func finish(
@@ -153,24 +156,26 @@ extension NodeCore {
         let scope = CallScope(call: pending.call, workspace: nil, key: nil)
         switch pending.purpose {
         case .unlock:
-            guard lock.isLocked, let sealed = lock.sealed, let key = keys.first else { break }
+            guard core.session.lock.isLocked, let sealed = core.session.lock.sealed,
+                let key = keys.first
+            else { break }
             let identity = try opened(sealed, under: key)
-            try unlock(with: identity)
+            try core.session.unlock(with: identity)
         case .create(let start, let stretch, let scope):
             guard let key = keys.last else { break }
             return try makeIdentity(start, under: (key, stretch), scope).json
         case .link(let draft, let stretch, let scope):
             guard let key = keys.last else { break }
-            return try linkDevice(draft, under: (key, stretch), scope).answer
+            return try core.enrolment.linkDevice(draft, under: (key, stretch), scope).answer
         case .recover(let draft, let stretch, let scope):
             guard let key = keys.last else { break }
-            return try recoverIdentity(draft, under: (key, stretch), scope).answer
+            return try core.enrolment.recoverIdentity(draft, under: (key, stretch), scope).answer
         case .change(let sealed, let stretch):
             // The node was locked meanwhile. To a home whose passphrase went then there would be
             // nothing that opens it, and what a lock is for is that nobody changes anything.
-            guard !lock.isLocked else { throw .locked(lock.phase) }
+            guard !core.session.lock.isLocked else { throw .locked(core.session.lock.phase) }
             try change(from: sealed, to: stretch, keys)
-            guard let object = identityObject() else { break }
+            guard let object = core.queries.identityObject() else { break }
             return object.json
         }
         return try session(scope).json
@@ -184,8 +189,9 @@ extension NodeCore {
             throw .badConfiguration(error.message, hint: error.hint)
         }
         guard let found else {
-            effects.append(.log(.warning, "session.wrong_passphrase tries=\(lock.tries.count)"))
-            let left = lock.tries.left(now: time.monotonic)
+            turn.emit(
+                .log(.warning, "session.wrong_passphrase tries=\(core.session.lock.tries.count)"))
+            let left = core.session.lock.tries.left(now: time.monotonic)
             throw NodeError(
                 .wrongSecret, "that is not the passphrase",
                 hint: left == 0
@@ -206,7 +212,7 @@ extension NodeCore {
     ) throws(NodeError) {
         var identity = home
         if let sealed, let key = keys.first { identity = try opened(sealed, under: key) }
-        guard let identity else { throw .locked(lock.phase) }
+        guard let identity else { throw .locked(core.session.lock.phase) }
         var fresh: SealedIdentity?
         if let stretch, let key = keys.last {
             fresh = SealedIdentity(
@@ -217,16 +223,16 @@ extension NodeCore {
         do throws(HomeFileError) { try environment.files.replaceIdentity(bytes) } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint, reason: "identity.io")
         }
-        let isSealedFirst = (lock.sealed == nil) != (fresh == nil)
-        lock.sealed = fresh
+        let isSealedFirst = (core.session.lock.sealed == nil) != (fresh == nil)
+        core.session.lock.sealed = fresh
         // A file with what messages say is for a home whose keys lie in the clear too.
         if isSealedFirst, home != nil {
-            try stored { () throws(StorageError) in try startSearch() }
+            try stored { () throws(StorageError) in try core.queries.startSearch() }
         }
         // Without a passphrase there is nothing behind a passcode.
-        if fresh == nil { lock.passcode = nil }
+        if fresh == nil { core.session.lock.passcode = nil }
         let word = fresh == nil ? "removed" : sealed == nil ? "set" : "changed"
-        effects.append(.log(.info, "identity.passphrase_\(word)"))
+        turn.emit(.log(.info, "identity.passphrase_\(word)"))
     }
 }
 

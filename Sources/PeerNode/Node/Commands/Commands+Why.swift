@@ -2,11 +2,11 @@ import CRDTStore
 import WorkspaceModel
 
 /// `why`: finding its subject, and putting the steps together.
-extension NodeCore {
+extension CommandDesk {
     func why(
         _ subject: String, can action: String?, _ scope: CallScope
     ) throws(NodeError) -> WhyObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         if let action, Why.leastRole(for: action) == nil {
             throw NodeError(
                 .badRequest, "there is no action \(NodeError.quoted(action))",
@@ -38,14 +38,14 @@ extension NodeCore {
         do throws(NodeError) {
             let member = try anyMember(text, in: workspace)
             guard isChannel else { return try why(member, action, in: workspace) }
-            let channel = try channel(.name(text), in: workspace, field: "subject")
+            let channel = try core.queries.channel(.name(text), in: workspace, field: "subject")
             throw NodeError.ambiguous(
                 text,
                 candidates: [
-                    person(member, in: workspace).json,
+                    core.queries.person(member, in: workspace).json,
                     [
                         "id": .string(channel.publicID),
-                        "name": .string("#" + shownName(channel, workspace)),
+                        "name": .string("#" + core.channels.shownName(channel, workspace)),
                     ],
                 ], field: "subject")
         } catch {
@@ -113,12 +113,12 @@ extension NodeCore {
                 ?? workspace.named(text, among: group)
             if found.count > 1 {
                 throw .ambiguous(
-                    text, candidates: found.map { person($0, in: workspace).json },
+                    text, candidates: found.map { core.queries.person($0, in: workspace).json },
                     field: "subject")
             }
             if let only = found.first { return only }
         }
-        let holder = try self.former(
+        let holder = try self.core.profiles.former(
             text, among: current, in: workspace, field: "subject", isTaken: true)
         if let holder { return holder }
         throw .unknownUser(text, field: "subject")
@@ -131,10 +131,11 @@ extension NodeCore {
             workspace.authorityOrder.filter { workspace.evaluator.subject(ofGrant: $0) == member }
                 .flatMap { workspace.evaluator.devices(ofGrant: $0) })
         return try stored { () throws(StorageError) in
-            try forks(of: devices, limit: 20).map { fork in
+            try core.log.forks(of: devices, limit: 20).map { fork in
                 WhyObject.Step(
                     operation: fork.operation, kind: "fork",
-                    by: person(member, in: workspace), at: fork.at, valid: true, text: fork.text)
+                    by: core.queries.person(member, in: workspace), at: fork.at, valid: true,
+                    text: fork.text)
             }
         }
     }
@@ -148,9 +149,9 @@ extension NodeCore {
         guard let reference = ChannelReference(name) else {
             throw .notFound("channel", text, field: "subject", hint: "wsx-node channel list --all")
         }
-        let channel = try channel(reference, in: workspace, field: "subject")
+        let channel = try core.queries.channel(reference, in: workspace, field: "subject")
         if channel.isPrivate, channel.number != 0 {
-            return try whyPrivate(channel, action, in: workspace)
+            return try core.privates.whyPrivate(channel, action, in: workspace)
         }
         let why = Why(workspace: workspace)
         let ledger = channel.isPrivate ? nil : workspace.channelFolds[channel.id]?.ledger
@@ -201,7 +202,7 @@ extension NodeCore {
             }
         }
         guard let ((row, _), operation) = found,
-            let channel = channel(row.document, in: workspace)
+            let channel = core.queries.channel(row.document, in: workspace)
         else {
             throw .notFound("message", text, field: "subject", hint: "wsx-node log CHANNEL")
         }
@@ -210,7 +211,7 @@ extension NodeCore {
         let author = workspace.evaluator.subject(ofGrant: grant)
         var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
         let isShown = try stored { () throws(StorageError) in
-            try visibility(of: operation, in: workspace) == .shown
+            try core.privates.visibility(of: operation, in: workspace) == .shown
         }
         steps.append(
             messageStep(operation, author, channel, isShown: isShown, in: workspace))
@@ -239,7 +240,7 @@ extension NodeCore {
         if !isShown { text += "; not shown: " + refusal(of: operation, in: workspace) }
         return WhyObject.Step(
             operation: PublicID.operation(operation.place.link.id), kind: "message",
-            by: author.map { person($0, in: workspace) },
+            by: author.map { core.queries.person($0, in: workspace) },
             at: Int64(clamping: operation.entry.timestamp.milliseconds), valid: isShown, text: text)
     }
 

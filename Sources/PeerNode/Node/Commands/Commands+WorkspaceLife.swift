@@ -2,11 +2,11 @@ import CRDTStore
 import WorkspaceModel
 
 /// Changing a workspace, handing it over, and ending it.
-extension NodeCore {
+extension CommandDesk {
     func editWorkspace(
         _ draft: WorkspaceEdit, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard draft.name != nil || draft.description != nil || draft.image != nil else {
             throw NodeError(
                 .badRequest, "nothing to change", hint: "give a name or a description",
@@ -21,7 +21,7 @@ extension NodeCore {
         let image = try draft.image.map { (typed) throws(NodeError) in try checkedImage(typed) }
         guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
         let made = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { authoring in
+            try core.log.authorAuthority(in: workspace) { authoring in
                 var settings = AuthorityPayload.WorkspaceSettings()
                 settings.name = name.map { authoring.sealed($0, field: 1) }
                 settings.description = draft.description.map { authoring.sealed($0, field: 2) }
@@ -30,7 +30,7 @@ extension NodeCore {
             }
         }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
     /// The picture of a workspace, empty for none.
@@ -47,7 +47,7 @@ extension NodeCore {
 
     private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {
         let isTaken = workspaces.values.contains {
-            $0 !== workspace && $0.standing == .member && !isOver($0)
+            $0 !== workspace && $0.standing == .member && !core.integrity.isOver($0)
                 && NameFolding.matches($0.displayName, name)
         }
         guard isTaken else { return }
@@ -62,7 +62,7 @@ extension NodeCore {
     func transferWorkspace(
         to reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let heir = try standing(of: reference, in: workspace)
         guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
         guard heir.member != workspace.member else {
@@ -74,7 +74,7 @@ extension NodeCore {
         try refuseWeakTransfer(of: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
     private func guestOwnsNothing(
@@ -108,10 +108,10 @@ extension NodeCore {
     func passOn(
         _ workspace: Workspace, to heir: MemberStanding
     ) throws(StorageError) -> OperationID? {
-        let hadAddress = try endOwnInvites(in: workspace)
+        let hadAddress = try core.membership.endOwnInvites(in: workspace)
         let made = try handOver(workspace, to: heir)
         if hadAddress, workspace.fields.mayInvite != .owner {
-            _ = try makeAddress(for: workspace.fields.join, in: workspace)
+            _ = try core.links.makeAddress(for: workspace.fields.join, in: workspace)
         }
         return made
     }
@@ -126,8 +126,8 @@ extension NodeCore {
             .prefix(Limits.grantedDevicesMax)
         let given = evaluator.byAge(heir.devices, of: heir.member).prefix(Limits.grantedDevicesMax)
         let named = evaluator.bindings(of: given + kept)
-        try gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
-        return try authorAuthority(in: workspace, naming: named) { _ in
+        try core.membership.gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
+        return try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: heir.member, devices: Array(given), role: .owner,
@@ -139,7 +139,7 @@ extension NodeCore {
     func setSuccessor(
         _ reference: MemberReference?, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         var heir: MemberID?
         if let reference, reference != .name("none") {
             let meant = try standing(of: reference, in: workspace)
@@ -154,21 +154,21 @@ extension NodeCore {
         }
         let bytes = heir?.bytes ?? []
         let made = try stored { () throws(StorageError) in
-            try authorAuthority(in: workspace) { _ in
+            try core.log.authorAuthority(in: workspace) { _ in
                 var settings = AuthorityPayload.WorkspaceSettings()
                 settings.successor = bytes
                 return .setWorkspace(settings)
             }
         }
         guard made != nil else { throw notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
     /// Ends the workspace for everybody who hears of it; the name has to be given exactly.
     func deleteWorkspace(
         name: String, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace = try shownWorkspace(scope)
+        let workspace = try core.queries.shownWorkspace(scope)
         guard name == workspace.displayName else {
             // Whoever means another one is not led to end this one.
             let meant = workspaces.values.contains {
@@ -187,11 +187,11 @@ extension NodeCore {
         guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
         if workspace.fields.deletion == nil {
             let made = try stored { () throws(StorageError) in
-                try authorAuthority(in: workspace) { _ in .deleteWorkspace }
+                try core.log.authorAuthority(in: workspace) { _ in .deleteWorkspace }
             }
             guard made != nil else { throw notAllowed(in: workspace) }
         }
-        return try stored { () throws(StorageError) in try object(of: workspace) }
+        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
     /// The devices that say they know of the end of the workspace, by key.
@@ -211,7 +211,7 @@ extension NodeCore {
             let owner = workspace.members.first { $0.devices.contains(device) }
             return AcknowledgementObject(
                 device: PublicID.device(device),
-                member: owner.map { person($0.member, in: workspace) })
+                member: owner.map { core.queries.person($0.member, in: workspace) })
         }
     }
 
@@ -232,11 +232,11 @@ extension NodeCore {
         }
         if found.count > 1 {
             throw .ambiguous(
-                text, candidates: found.map { person($0.member, in: workspace).json },
+                text, candidates: found.map { core.queries.person($0.member, in: workspace).json },
                 field: "member")
         }
         guard let only = found.first else {
-            _ = try former(
+            _ = try core.profiles.former(
                 text, among: workspace.members.map(\.member), in: workspace, field: "member",
                 isTaken: false)
             throw .unknownUser(text, field: "member")

@@ -16,14 +16,14 @@ extension NodeError {
 }
 
 /// Identity, workspaces, channels and members, as commands ask for them.
-extension NodeCore {
+extension CommandDesk {
     // MARK: Identity
 
     func createIdentity(
         _ draft: IdentityDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        if let known = identityObject() {
-            if scope.key != nil, try replay(scope) != nil {
+        if let known = core.queries.identityObject() {
+            if scope.key != nil, try core.replay(scope) != nil {
                 return .reply(Made(known, isReplayed: true))
             }
             throw NodeError(
@@ -35,7 +35,7 @@ extension NodeCore {
         guard let passphrase = draft.passphrase else {
             return .reply(try makeIdentity(start, under: nil, scope))
         }
-        guard lock.stretching == nil else {
+        guard core.session.lock.stretching == nil else {
             throw NodeError(
                 .busy, "an identity is being created already", hint: "try again",
                 reason: "session.busy")
@@ -86,19 +86,21 @@ extension NodeCore {
                 .duplicate, "this home already has an identity", hint: "wsx-node identity show",
                 reason: "identity.exists")
         }
-        try makeIdentity(
+        try core.membership.makeIdentity(
             name: start.name, recovery: start.hasRecovery ? .drawn : .none, under: seal)
-        try stored { () throws(StorageError) in try keepStartProfile(start.profile) }
-        guard let object = identityObject() else { throw .internalFailure(reason: "identity") }
-        try remember(scope, made: Array(object.id.utf8))
+        try stored { () throws(StorageError) in try core.profiles.keepStartProfile(start.profile) }
+        guard let object = core.queries.identityObject() else {
+            throw .internalFailure(reason: "identity")
+        }
+        try core.remember(scope, made: Array(object.id.utf8))
         return Made(object)
     }
 
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
-        guard let known = identityObject() else { throw .noIdentity }
-        if known.isLocked, showsPhrase { throw .locked(lock.phase) }
-        let phrase = showsPhrase ? try showPhrase() : nil
-        guard var object = identityObject() else { throw .noIdentity }
+        guard let known = core.queries.identityObject() else { throw .noIdentity }
+        if known.isLocked, showsPhrase { throw .locked(core.session.lock.phase) }
+        let phrase = showsPhrase ? try core.enrolment.showPhrase() : nil
+        guard var object = core.queries.identityObject() else { throw .noIdentity }
         object.phrase = phrase
         return object
     }
@@ -108,17 +110,19 @@ extension NodeCore {
     func createWorkspace(
         _ draft: WorkspaceDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<WorkspaceObject> {
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             guard let id = WorkspaceID(untrusted: made),
                 let known = workspaces.values.first(where: { $0.id == id })
             else { throw .internalFailure(reason: "replay") }
             return Made(
-                try stored { () throws(StorageError) in try object(of: known) }, isReplayed: true)
+                try stored { () throws(StorageError) in try core.queries.object(of: known) },
+                isReplayed: true)
         }
         let name = try NewNames.workspace(draft.name, field: "name")
         let channel = try NewNames.channel(draft.firstChannel, field: "first_channel")
         if workspaces.values.contains(where: {
-            $0.standing == .member && !isOver($0) && NameFolding.matches($0.displayName, name)
+            $0.standing == .member && !core.integrity.isOver($0)
+                && NameFolding.matches($0.displayName, name)
         }) {
             throw NodeError(
                 .duplicate, "there is already a workspace \(NodeError.quoted(name)) here",
@@ -127,15 +131,16 @@ extension NodeCore {
                 fields: [.init(name: "name", reason: "duplicate")])
         }
         let workspace = try stored { () throws(StorageError) in
-            let workspace = try found(
+            let workspace = try core.membership.found(
                 name: name, description: draft.description, firstChannel: channel)
             try select(workspace)
-            try introduce(in: workspace)
+            try core.profiles.introduce(in: workspace)
             return workspace
         }
-        try remember(scope, made: workspace.id.bytes)
-        workspaceListChanged()
-        return Made(try stored { () throws(StorageError) in try object(of: workspace) })
+        try core.remember(scope, made: workspace.id.bytes)
+        core.links.workspaceListChanged()
+        return Made(
+            try stored { () throws(StorageError) in try core.queries.object(of: workspace) })
     }
 
     func select(_ workspace: Workspace) throws(StorageError) {
@@ -148,20 +153,20 @@ extension NodeCore {
     ) throws(NodeError) -> Page<WorkspaceObject> {
         let all = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
-        let (items, next) = try page(all, request)
+        let (items, next) = try core.queries.page(all, request)
         return Page(
             try stored { () throws(StorageError) in
                 var objects: [WorkspaceObject] = []
-                for workspace in items { objects.append(try object(of: workspace)) }
+                for workspace in items { objects.append(try core.queries.object(of: workspace)) }
                 return objects
             }, next: next)
     }
 
     /// - Parameter counted: whether its messages are counted, which takes the longer the more there are.
     func workspace(counted: Bool, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        let workspace = try shownWorkspace(scope)
+        let workspace = try core.queries.shownWorkspace(scope)
         return try stored { () throws(StorageError) in
-            var object: WorkspaceObject = try self.object(of: workspace)
+            var object: WorkspaceObject = try self.core.queries.object(of: workspace)
             guard counted else { return object }
             var count: Int64 = 0
             for channel in workspace.channelIndex.all {
@@ -177,11 +182,11 @@ extension NodeCore {
     func selectWorkspace(
         _ reference: WorkspaceReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        let workspace = try workspace(reference)
-        guard !isOver(workspace) else { throw over(workspace) }
+        let workspace = try core.queries.workspace(reference)
+        guard !core.integrity.isOver(workspace) else { throw over(workspace) }
         return try stored { () throws(StorageError) in
             try select(workspace)
-            return try object(of: workspace)
+            return try core.queries.object(of: workspace)
         }
     }
 
@@ -203,12 +208,12 @@ extension NodeCore {
     func members(
         removed: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let all =
             removed ? formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
-        let objects = all.compactMap { object(of: $0, in: workspace) }
+        let objects = all.compactMap { core.queries.object(of: $0, in: workspace) }
             .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
-        let (items, next) = try page(objects, request)
+        let (items, next) = try core.queries.page(objects, request)
         return Page(Array(items), next: next)
     }
 
@@ -217,7 +222,7 @@ extension NodeCore {
     func createChannel(
         _ draft: ChannelDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<ChannelObject> {
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             guard let id = DocumentID(untrusted: made),
                 let workspace = workspaces.values.first(where: {
                     $0.channels[id] != nil || $0.deletedChannels[id] != nil
@@ -225,15 +230,17 @@ extension NodeCore {
                 })
             else { throw .internalFailure(reason: "replay") }
             // What was deleted since comes back as it can still be told.
-            guard !isDeleted(id, in: workspace) else {
-                return Made(goneChannel(id, in: workspace), isReplayed: true)
+            guard !core.events.isDeleted(id, in: workspace) else {
+                return Made(core.events.goneChannel(id, in: workspace), isReplayed: true)
             }
-            let known = try channel(.id(PublicID.channel(id)), in: workspace)
+            let known = try core.queries.channel(.id(PublicID.channel(id)), in: workspace)
             return Made(
-                try stored { () throws(StorageError) in try object(of: known, in: workspace) },
+                try stored { () throws(StorageError) in
+                    try core.queries.object(of: known, in: workspace)
+                },
                 isReplayed: true)
         }
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard draft.isPrivate || draft.history == "all" else {
             throw NodeError(
                 .badRequest, "every member can read all of a public channel",
@@ -252,7 +259,7 @@ extension NodeCore {
             document = try makePrivateChannel(draft, named: name, in: workspace)
         } else {
             document = try stored { () throws(StorageError) in
-                try makeChannel(
+                try core.membership.makeChannel(
                     named: name, topic: draft.topic, description: draft.description,
                     in: workspace)
             }
@@ -260,9 +267,11 @@ extension NodeCore {
         guard let document,
             let channel = workspace.channelIndex.all.first(where: { $0.id == document })
         else { throw notAllowed(in: workspace) }
-        try remember(scope, made: document.bytes)
+        try core.remember(scope, made: document.bytes)
         return Made(
-            try stored { () throws(StorageError) in try object(of: channel, in: workspace) })
+            try stored { () throws(StorageError) in
+                try core.queries.object(of: channel, in: workspace)
+            })
     }
 
     /// - Parameter except: the channel that gets the name, if there is one already.
@@ -271,7 +280,7 @@ extension NodeCore {
     ) throws(NodeError) {
         let twin = workspace.channelIndex.called(name).first { $0.id != except }
         guard let twin else { return }
-        let shown = NodeError.shellWord(shownName(twin, workspace))
+        let shown = NodeError.shellWord(core.channels.shownName(twin, workspace))
         let what: String
         let hint: String
         switch (twin.isPrivate, twin.includes(workspace.member)) {
@@ -295,15 +304,15 @@ extension NodeCore {
     /// What somebody without a grant is told.
     func notAllowed(in workspace: Workspace) -> NodeError {
         if workspace.awaitsLaterVersion { return .laterVersion(workspace) }
-        if let error = revokedHere(in: workspace) { return error }
+        if let error = core.membership.revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
-            let end = ownEnd(in: workspace)
+            let end = core.membership.ownEnd(in: workspace)
             return .forbidden(
                 end?.message
                     ?? "you are no longer a member of \(NodeError.quoted(workspace.displayName))",
                 reason: "removed", hint: end?.hint ?? "ask for a new invite")
         }
-        guard isInHere(workspace) else { return .inByAnotherDevice(workspace) }
+        guard core.enrolment.isInHere(workspace) else { return .inByAnotherDevice(workspace) }
         if workspace.ownRole == .guest {
             let name = NodeError.quoted(workspace.displayName)
             return .forbidden(
@@ -319,15 +328,17 @@ extension NodeCore {
     func channels(
         all: Bool, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<ChannelObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let index = workspace.channelIndex
-        let shown = try stored { () throws(StorageError) in try overview(of: workspace) }
+        let shown = try stored { () throws(StorageError) in
+            try core.channels.overview(of: workspace)
+        }
         let wanted = shown.lazy.filter { (all || $0.entry.isShown) && !$0.isDirect }.map(\.place)
-        let (items, next) = try page(Array(wanted), request)
+        let (items, next) = try core.queries.page(Array(wanted), request)
         return Page(
             try stored { () throws(StorageError) in
                 try items.map { (place) throws(StorageError) in
-                    try object(of: index.all[place], in: workspace)
+                    try core.queries.object(of: index.all[place], in: workspace)
                 }
             }, next: next)
     }
@@ -335,24 +346,28 @@ extension NodeCore {
     func channel(
         _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        return try stored { () throws(StorageError) in
+            try core.queries.object(of: channel, in: workspace)
+        }
     }
 
     func joinChannel(
         _ reference: ChannelReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        try refuseOutsider(of: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        try core.channels.refuseOutsider(of: channel, in: workspace)
         let isIn = try stored { () throws(StorageError) in
             if channel.isDefault || channel.isPrivate { return true }
             return try store.view.isFollowing(workspace.member, channel.number)
         }
         if !isIn {
-            try say(.join, of: [workspace.member], channel, in: workspace)
+            try core.channels.say(.join, of: [workspace.member], channel, in: workspace)
         }
-        return try stored { () throws(StorageError) in try object(of: channel, in: workspace) }
+        return try stored { () throws(StorageError) in
+            try core.queries.object(of: channel, in: workspace)
+        }
     }
 }

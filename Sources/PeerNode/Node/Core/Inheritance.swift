@@ -22,98 +22,84 @@ struct Inheritance {
 extension NodeCore {
     /// What the next core goes on with.
     var inheritance: Inheritance {
-        var lock = lock
+        var lock = session.lock
         lock.isUnfoldedStored = false
         // Whoever waits for it was told to ask again.
         lock.stretching = nil
         return Inheritance(
-            home: home, lock: lock, storeIdentity: storeIdentity,
+            home: session.home, lock: lock, storeIdentity: session.storeIdentity,
             secrets: Dictionary(
                 uniqueKeysWithValues: workspaces.values.map {
                     ($0.id, .init(discovery: $0.discoverySecrets, invites: $0.invitePSKs))
-                }), searchGeneration: search.generation)
+                }), searchGeneration: queries.search.generation)
     }
 
     /// Reads the identity as it lies there, and says what opens it.
     func readIdentity(after former: Inheritance?) throws(HomeFileError) {
-        if let former { lock = former.lock }
+        if let former { session.lock = former.lock }
         var file: IdentityFile?
-        if var bytes = try environment.files.readIdentity() {
+        if var bytes = try turn.environment.files.readIdentity() {
             defer { SecretBytes.wipe(&bytes) }
             file = try IdentityFile(fileBytes: bytes)
         }
         switch file {
-        case nil: lock = LockState()
+        case nil: session.lock = LockState()
         case .clear(let identity)?:
-            home = identity
-            lock.sealed = nil
-            lock.phase = .open
+            session.home = identity
+            session.lock.sealed = nil
+            session.lock.phase = .open
         case .sealed(let sealed)?:
-            lock.sealed = sealed
+            session.lock.sealed = sealed
             if former == nil {
-                lock.phase = .closed
-                let tries = try? store.registry.value(Self.triesName)
-                lock.tries = UnlockTries(stored: tries ?? nil, now: time.monotonic)
+                session.lock.phase = .closed
+                let tries = try? turn.store.registry.value(CommandDesk.triesName)
+                session.lock.tries = UnlockTries(stored: tries ?? nil, now: turn.time.monotonic)
             } else if let known = former?.home, known.device == sealed.device {
-                home = known
-            } else if lock.phase != .relaying {
-                lock.phase = .closed
+                session.home = known
+            } else if session.lock.phase != .relaying {
+                session.lock.phase = .closed
             }
         }
     }
 
     /// Goes on as a node that has dropped its keys.
     func reopenLocked(_ former: Inheritance) throws(StorageError) {
-        storeIdentity = former.storeIdentity
-        try store.begin()
-        for row in try store.registry.workspaces() {
+        session.storeIdentity = former.storeIdentity
+        try turn.store.begin()
+        for row in try turn.store.registry.workspaces() {
             if row.standing == .forgotten {
-                forgotten.append(row.number)
+                integrity.forgotten.append(row.number)
                 continue
             }
-            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
-            let workspace = Workspace(id: id, row: row, vault: vault)
+            guard let id = turn.store.operations.document(numbered: row.number)?.id else {
+                continue
+            }
+            let workspace = Workspace(id: id, row: row, vault: session.vault)
             workspaces[row.number] = workspace
             guard row.standing == .member else {
-                try abandon(row.number)
+                try enrolment.abandon(row.number)
                 continue
             }
             workspace.discoverySecrets = former.secrets[id]?.discovery ?? DiscoverySecrets()
             workspace.invitePSKs = former.secrets[id]?.invites ?? [:]
             try loadAuthority(of: workspace)
-            try finishLoading(workspace)
+            try membership.finishLoading(workspace)
         }
-        try storeUnfolded()
-        try store.commit()
-        try openNetwork()
+        try session.storeUnfolded()
+        try turn.store.commit()
+        try links.openNetwork()
     }
 
-    /// Goes on in the place of a core that was discarded: with what is not stored, and with what the
-    /// loop says only once.
+    /// Goes on in the place of a core that was discarded.
     ///
     /// - Parameter isTold: whether streams of events have heard of the failure of the disk.
     func goOn(after former: NodeCore, _ stop: WritingStop?, isTold: Bool) {
-        subscriptions = former.subscriptions
-        // Those who waited were told to ask again.
-        subscriptions.waiters = []
-        // Some of it may tell of what this turn did, and did not do.
-        subscriptions.forgetPassing(isCounted: true)
-        tally = former.tally
-        (clocks, toldClocks) = (former.clocks, former.toldClocks)
-        network.listening = former.network.listening
-        if former.network.registry.isSuspended { network.registry.suspend() }
-        network.nextJoinDial = former.network.nextJoinDial
-        network.registry.goOn(after: former.network.registry)
-        network.issuedLink = former.network.issuedLink
-        network.fullDisk = former.network.fullDisk
-        network.copies = former.network.copies
-        noteDepartures(with: former)
-        // Whoever waited was told to ask again; and this is no start.
-        if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
+        turn.tally = former.turn.tally
+        for component in components { component.goOn(after: former) }
         guard let stop else { return }
-        if !isTold { subscriptions.say(.writingStopped, as: "node.warning") }
-        refuseWriting(because: stop)
+        if !isTold { events.subscriptions.say(.writingStopped, as: "node.warning") }
+        turn.refuseWriting(because: stop)
         // What peers bring could not be kept.
-        network.registry.suspend()
+        links.network.registry.suspend()
     }
 }

@@ -14,11 +14,11 @@ extension NodeCore {
     ) throws(StorageError) {
         let evaluator = workspace.evaluator
         guard workspace.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
-            return try rekeepAuthority(in: workspace)
+            return try membership.rekeepAuthority(in: workspace)
         }
         let isForLater = workspace.awaitsLaterVersion && evaluator.isOpaque(operation)
         let held = isForLater ? [operation] : change.becameValid
-        try rekeepAuthority(
+        try membership.rekeepAuthority(
             holding: held, releasing: change.becameInvalid,
             on: held == [operation] ? branch : nil, in: workspace)
     }

@@ -9,140 +9,41 @@ import WorkspaceModel
 /// its own. Fields change only after the writes of an input have succeeded; a failed write throws
 /// `StorageError`, upon which `NodeHost` makes a new core from the store.
 final class NodeCore {
-    let environment: NodeEnvironment
-    let store: NodeStore
-    /// What is known where the disk does not give the store back.
-    let unreadable: UnreadableStore?
-    /// The clocks of the current turn.
-    var time: TurnTime
-    let startedAt: UInt64
-    /// `nil` until `identity.create` or the first `up`.
-    var home: HomeIdentity? { didSet { vault.use(home) } }
-    /// The epoch keys, as far as they are in memory.
-    let vault: KeyVault
-    /// Who may do what in the private documents that were asked about last.
-    let privateShelf: PrivateShelf
-    /// Whether people are answered, and what opens the node.
-    var lock = LockState()
-    /// Operations that were stored unopened and wait to be folded, by arrival number.
-    var folding: (first: Int64, last: Int64)?
-    var storeIdentity: StoreIdentity?
-    var clock = HybridClock()
+    /// The current turn, and what it may use.
+    let turn: NodeTurn
     /// By short number.
     var workspaces: [Int64: Workspace] = [:]
-    var waiting = WaitingRoom()
-    /// Runs that what they waited for has released, to be accepted next.
-    var released: [WaitingRoom.Guest] = []
-    /// Branches with damage for which peers were asked since the start.
-    var askedFor: Set<Int64> = []
-    /// Logs with more branches than may stay.
-    var overgrown: Set<WorkspaceLog> = []
-    var wholeFolds = WholeFolds()
-    /// What changes of authority in this turn mean for content.
-    var unsettled = UnsettledVerdicts()
-    /// What this turn may still take of what peers bring.
-    var ingestBudget = IngestBudget()
-    /// How many branches are too many of logs that were crowded already, until all that was waited
-    /// for is taken.
-    var crowdedAt: [WorkspaceLog: Int] = [:]
-    var subscriptions = SubscriptionTable()
-    /// Rows of the event table that calls may still look at in this turn.
-    var eventRowsLeft = Limits.eventsLookedAtMax
-    var network: NetworkState
-    /// Why nothing is written any more, if so.
-    private(set) var writingStop: WritingStop?
-    /// A storage failure that a command met; it ends the turn.
-    var failure: StorageError?
-    /// Effects of the current input, in order.
-    var effects: [NodeEffect] = []
-    /// What was stored in this turn and has to be told to peers.
-    var appended: [AppendedRun] = []
-    /// Branches whose kept tip moved in this turn, by workspace.
-    var moved: [Int64: Set<Int64>] = [:]
-    /// Logs that something which waits needs, in each workspace: what had not been taken of them may
-    /// be now.
-    var needed: [Int64: Set<LogName>] = [:]
-    var wroteInInput = false
-    /// A refusal that changes something: the last wrong passcode, which drops the keys.
-    var hasWrittenOnPurpose = false
-    var hasMoreToDo = false
-    var isStopping = false
-    /// When this device changes a workspace's key, on the monotonic clock.
-    var keyChanges = KeyChangePlan()
-    /// When it confirms what members have made.
-    var confirmations = ConfirmationPlan()
-    /// When this device adds the guests that were let in for a private channel, on the monotonic
-    /// clock, by workspace and document.
-    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
-    /// The workspaces in which this turn has changed who may be missing in a private channel.
-    var guestPlansDue: Set<Int64> = []
-    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
-    var mailDue: [Int64: [MailboxDelivery]] = [:]
-    /// Private documents in which something came that was not judged yet.
-    var judgings = JudgingQueue()
-    /// The check that is under way.
-    var checking: Checking?
-    /// Workspaces whose rows are still to be erased, by short number.
-    var forgotten: [Int64] = []
-    /// Whether another core is to go on after this turn, from what the store holds by then.
-    var wantsRenewal = false
-    /// Whether the store is to be built anew after this turn.
-    var wantsRebuild = false
-    /// Whether everything that follows from operations is being made anew, so that nobody is told.
-    var isBuilding = false
-    var search = SearchState()
-    var notices = NoticeState()
-    var clocks = PeerClocks()
-    /// How much authority somebody may still have this node take in.
-    var authorityBudget = AuthorityBudget()
-    /// Kinds of warnings about clocks that were told since the start.
-    var toldClocks: Set<String> = []
-    /// Where the rounds through the store stand.
-    var patrol: Patrol
-    /// When what lies beyond cuts is looked for again, on the monotonic clock.
-    var nextVoidErasure: UInt64
-    /// What of the redactions of a document is judged at the end of the turn, by short number.
-    var redactionReviews: [Int64: RedactionReview] = [:]
-    /// How much of that is held in memory, of all documents together.
-    var queuedRedactions = 0
-    /// How much of it is judged in one turn.
-    var redactionBudget = Limits.redactionsJudgedPerTurnMax
-    /// The documents of which the store says that not all is judged.
-    var storedReviews: [Int64] = []
-    /// The documents in which something was ever redacted, by short number.
-    var redactedDocuments: Set<Int64> = []
-    /// Words about who follows a channel that count and were not read.
-    var owedWords = OwedWords()
-    /// What was said about deleted messages, and goes too.
-    var lateWords: [LateWord] = []
-    /// The workspaces in which the own member may say something in a hidden field.
-    var hiddenProfiles: Set<Int64> = []
-    /// When the next payload is erased, ms; `nil` while none is due.
-    var nextPayloadErasure: UInt64?
-    /// Whether this turn has erased something, so that the write-ahead log still holds it.
-    var hasErased = false
-    /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
-    var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
-    /// The former names by which the call that is answered has meant somebody.
-    var formerNamesTaken: [FormerNameTaken] = []
-    /// Workspaces whose members have not heard the own presence as it is now.
-    var untoldPresence: Set<Int64> = []
-    /// When the own presence was told last, on the monotonic clock, by workspace.
-    var toldPresence: [Int64: UInt64] = [:]
-    /// When others were told last that the own member types, on the monotonic clock.
-    var toldTyping: [DocumentID: UInt64] = [:]
-    /// Who got to hold what the own device wrote, in this turn.
-    var heldNews = HeldNews()
-    /// Whether peers are asked for missing payloads at the end of the turn.
-    var asksForPayloads = false
-    /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
-    var receiptsDue: UInt64?
-    /// What has happened since the start, in numbers.
-    var tally = NodeTally()
-    /// The event number at which old events are looked for again.
-    var nextTrim: Int64 = 4_096
-    /// Whether the process should end after the answers of this turn.
-    var stopEffects = false
+    /// The COMMIT of which the guard file tells.
+    var guardedCounter: UInt64 = 0
+    /// The id that the store got in this turn.
+    var renewedStore: StoreID?
+
+    // The rooms, each with its state.
+    private(set) lazy var log = OperationLog(self)
+    private(set) lazy var membership = Memberships(self)
+    private(set) lazy var keys = KeySchedule(self)
+    private(set) lazy var privates = PrivateDocuments(self)
+    private(set) lazy var channels = Channels(self)
+    private(set) lazy var messages = Messages(self)
+    private(set) lazy var profiles = Profiles(self)
+    private(set) lazy var own = OwnDocuments(self)
+    private(set) lazy var presence = Presences(self)
+    private(set) lazy var links = Links(self)
+    private(set) lazy var syncing = Syncing(self)
+    private(set) lazy var enrolment = Enrolment(self)
+    private(set) lazy var session = HomeSession(self)
+    private(set) lazy var events = Events(self)
+    private(set) lazy var integrity = Integrity(self)
+    private(set) lazy var queries = Queries(self)
+    private(set) lazy var commands = CommandDesk(self)
+
+    /// In the order in which they have their turn when time passes: what links bring comes first, and
+    /// who is there is told of last.
+    private(set) lazy var components: [Component] = [
+        links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
+        log,
+        messages, profiles, syncing, session, queries, commands,
+    ]
 
     /// A core that has read nothing yet.
     ///
@@ -151,17 +52,8 @@ final class NodeCore {
         _ environment: NodeEnvironment, _ store: NodeStore, at time: TurnTime,
         unreadable: UnreadableStore? = nil
     ) {
-        self.environment = environment
-        self.store = store
-        self.unreadable = unreadable
-        vault = KeyVault(store.registry)
-        privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
-        self.time = time
-        startedAt = time.monotonic
-        patrol = Patrol(startedAt: time.monotonic)
-        // Not at once: a start is busy enough.
-        nextVoidErasure = time.monotonic &+ 10 * 60 * 1_000
-        network = NetworkState(announces: environment.announces)
+        turn = NodeTurn(environment, store, at: time)
+        session.unreadable = unreadable
     }
 
     convenience init(
@@ -169,159 +61,135 @@ final class NodeCore {
         after former: Inheritance? = nil
     ) throws(StartError) {
         self.init(environment, store, at: time)
-        search.generation = former?.searchGeneration ?? 0
+        queries.search.generation = former?.searchGeneration ?? 0
         do throws(HomeFileError) {
             try readIdentity(after: former)
         } catch { throw .identity(error) }
         let doubt: HomeFileError?
         do throws(StorageError) {
             doubt =
-                lock.sealed != nil && home == nil
-                ? nil : try StoreIdentity.doubt(of: home, in: store.registry)
+                session.lock.sealed != nil && session.home == nil
+                ? nil : try StoreIdentity.doubt(of: session.home, in: store.registry)
         } catch { throw .store(error) }
         if let doubt { throw .identity(doubt) }
         do throws(StorageError) {
-            try loadRedactions()
-            if let home {
+            try integrity.loadRedactions()
+            if let home = session.home {
                 try open(home)
-                try foldArrived()
+                try session.foldArrived()
                 try store.commit()
-            } else if let former, lock.phase == .relaying {
+            } else if let former, session.lock.phase == .relaying {
                 try reopenLocked(former)
             }
-            if home == nil { stopSearch() }
+            if session.home == nil { queries.stopSearch() }
         } catch { throw .store(error) }
     }
 
     // MARK: Turns
 
     func beginTurn(at time: TurnTime) {
-        self.time = time
-        hasMoreToDo = false
-        ingestBudget.beginTurn()
-        owedWords.room = Limits.followersHeardPerTurnMax
-        eventRowsLeft = Limits.eventsLookedAtMax
+        turn.begin(at: time)
+        log.ingestBudget.beginTurn()
+        channels.owedWords.room = Limits.followersHeardPerTurnMax
+        events.eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
 
     /// Takes one input; the effects are carried out after the turn's COMMIT.
     func handle(_ input: NodeInput) throws(StorageError) -> [NodeEffect] {
-        effects = []
+        turn.effects = []
         // Whoever asks or writes something rests on what has come before.
         if !input.isOfLink {
-            try settleVerdicts()
-            try foldWhole()
+            try messages.settleVerdicts()
+            try integrity.foldWhole()
         }
-        wroteInInput = false
-        hasWrittenOnPurpose = false
+        turn.beginInput()
         switch input {
         case .call(let call, let method, let arguments):
             try answer(call, method, arguments)
         case .stretched(let call, let keys):
-            try stretched(call, keys)
+            try commands.stretched(call, keys)
         case .searched(let outcome):
-            try searched(outcome)
-        case .noticed(let outcome): try noticed(outcome)
-        case .backedUp(let at): try noteBackup(at: at)
-        case .inspected(let call, let result): try inspected(call, result)
+            try queries.searched(outcome)
+        case .noticed(let outcome): try events.noticed(outcome)
+        case .backedUp(let at): try commands.noteBackup(at: at)
+        case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
-            subscriptions.close(connection: connection)
-            forgetSearches(of: connection)
+            events.subscriptions.close(connection: connection)
+            queries.forgetSearches(of: connection)
         default:
-            try handleNetwork(input)
+            try links.handleNetwork(input)
         }
-        return takeEffects()
+        return turn.takeEffects()
     }
 
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
-        effects = []
-        try takeBacklogs()
-        try acceptReleased()
-        try foldWhole()
-        try foldArrived()
-        try judgeWaiting()
-        try settleRedactions()
-        if try redactLateWords() { try settleRedactions() }
-        try hearOwed()
-        try showNotices()
-        try tellReminders()
-        try tellProfileEdits()
-        try askForPayloadsEverywhere()
-        try askForDamaged()
-        try continueChecking()
-        try patrolWhenDue()
-        try tellPeers()
-        if try settleOwnHistory() { try tellPeers() }
-        planGuestsWhereDue()
-        try tellHeld()
-        tellProgress()
-        try serveWaiters()
-        try trimEvents()
+        turn.effects = []
+        try log.takeBacklogs()
+        try log.acceptReleased()
+        try integrity.foldWhole()
+        try session.foldArrived()
+        try privates.judgeWaiting()
+        try messages.settleRedactions()
+        if try messages.redactLateWords() { try messages.settleRedactions() }
+        try channels.hearOwed()
+        try events.showNotices()
+        try own.tellReminders()
+        try profiles.tellProfileEdits()
+        try integrity.askForPayloadsEverywhere()
+        try integrity.askForDamaged()
+        try integrity.continueChecking()
+        try integrity.patrolWhenDue()
+        try syncing.tellPeers()
+        if try log.settleOwnHistory() { try syncing.tellPeers() }
+        membership.planGuestsWhereDue()
+        try syncing.tellHeld()
+        syncing.tellProgress()
+        try events.serveWaiters()
+        try events.trimEvents()
         try writeReceipts()
-        try feedSearch()
-        try storeUnfolded()
-        try storeLackedKeys()
-        try storeEarlyNotices()
-        try vault.throwFailure()
-        if stopEffects { effects.append(.stop) }
-        return takeEffects()
+        try queries.feedSearch()
+        try session.storeUnfolded()
+        try keys.storeLackedKeys()
+        try privates.storeEarlyNotices()
+        try session.vault.throwFailure()
+        if session.stopEffects { turn.emit(.stop) }
+        return turn.takeEffects()
     }
 
     /// After COMMIT: the guard file may say so.
     func didCommit() {
         // What closed the node in the turn that renewed its store has dropped the identity already.
-        guard let store = renewedStore ?? storeIdentity?.store else { return }
-        let counter = UInt64(max(self.store.commitCounter, 0))
+        guard let store = renewedStore ?? session.storeIdentity?.store else { return }
+        let counter = UInt64(max(self.turn.store.commitCounter, 0))
         guard counter != guardedCounter else { return }
         guardedCounter = counter
         let guardian = RestoreGuard(
-            storeID: store, facts: environment.files.storeFacts, commitCounter: counter)
+            storeID: store, facts: turn.environment.files.storeFacts, commitCounter: counter)
         if renewedStore != nil {
             renewedStore = nil
-            guardian.writeAnew(to: environment.files)
+            guardian.writeAnew(to: turn.environment.files)
         } else {
-            guardian.write(to: environment.files)
+            guardian.write(to: turn.environment.files)
         }
     }
 
-    var guardedCounter: UInt64 = 0
-    /// The id that the store got in this turn.
-    var renewedStore: StoreID?
-
-    /// Whether the store takes anything now.
-    var mayWrite: Bool { writingStop == nil }
-
     /// Whether what can wait is written now: not for who only reads while the disk is full.
-    var mayTidy: Bool { mayWrite && !network.fullDisk.isOn(at: time.monotonic) }
+    var mayTidy: Bool { turn.mayWrite && !links.network.fullDisk.isOn(at: turn.time.monotonic) }
 
     /// Receipts wait for a COMMIT that takes them along, but not for ever.
     private func writeReceipts() throws(StorageError) {
-        guard store.peers.hasUnwrittenReceipts else {
-            receiptsDue = nil
+        guard turn.store.peers.hasUnwrittenReceipts else {
+            syncing.receiptsDue = nil
             return
         }
-        let due = receiptsDue ?? time.monotonic &+ 5_000
-        receiptsDue = due
-        if due <= time.monotonic, mayWrite {
-            try write()
-            receiptsDue = nil
+        let due = syncing.receiptsDue ?? turn.time.monotonic &+ 5_000
+        syncing.receiptsDue = due
+        if due <= turn.time.monotonic, turn.mayWrite {
+            try turn.write()
+            syncing.receiptsDue = nil
         }
-    }
-
-    func refuseWriting(because stop: WritingStop) { writingStop = stop }
-
-    func takeEffects() -> [NodeEffect] {
-        let taken = effects
-        effects = []
-        return taken
-    }
-
-    /// Begins the turn's transaction if need be. Every write of the core starts with this.
-    func write() throws(StorageError) {
-        if let writingStop { throw writingStop.error }
-        try store.begin()
-        wroteInInput = true
     }
 
     // MARK: Calls
@@ -329,28 +197,32 @@ final class NodeCore {
     func answer(
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
-        if !lock.isLocked, holdsCall(call, method, arguments) { return }
-        formerNamesTaken = []
+        if !session.lock.isLocked, log.holdsCall(call, method, arguments) { return }
+        profiles.formerNamesTaken = []
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             let command = try Command.method(method)
-            if let writingStop { try refuseWrites(command, arguments, writingStop) }
-            if unreadable != nil, command.needsStore { throw UnreadableStore.refusal }
-            if lock.isLocked, command.whileLocked == .refused { throw NodeError.locked(lock.phase) }
-            if command.needs == .identity, home == nil { throw NodeError.noIdentity }
-            switch try command.call(CommandContext(node: self, call: call), arguments) {
-            case .reply(let value): result = .success(tellingFormerNames(value))
+            if let writingStop = turn.writingStop {
+                try refuseWrites(command, arguments, writingStop)
+            }
+            if session.unreadable != nil, command.needsStore { throw UnreadableStore.refusal }
+            if session.lock.isLocked, command.whileLocked == .refused {
+                throw NodeError.locked(session.lock.phase)
+            }
+            if command.needs == .identity, session.home == nil { throw NodeError.noIdentity }
+            switch try command.call(CommandContext(node: commands, call: call), arguments) {
+            case .reply(let value): result = .success(profiles.tellingFormerNames(value))
             case .later: return
             }
         } catch {
-            if let failure { throw failure }
-            if wroteInInput, !hasWrittenOnPurpose {
+            if let failure = turn.failure { throw failure }
+            if turn.wroteInInput, !turn.hasWrittenOnPurpose {
                 // A command checks before it writes. One that did not must not leave half of it.
                 throw StorageError(.other, "a command failed after it wrote", statement: method)
             }
             result = .failure(error)
         }
-        effects.append(.answer(call, result))
+        turn.emit(.answer(call, result))
     }
 
     private func refuseWrites(
@@ -360,90 +232,81 @@ final class NodeCore {
         throw stop.refusal
     }
 
-    /// Runs store code inside a command; a failure ends the turn.
-    func stored<Value>(
-        _ body: () throws(StorageError) -> Value
-    ) throws(NodeError) -> Value {
-        do throws(StorageError) {
-            return try body()
-        } catch {
-            failure = error
-            throw NodeError(storage: error)
-        }
-    }
-
     // MARK: Opening
 
     /// Reads what the store knows, under an identity that is there.
     func open(_ home: HomeIdentity) throws(StorageError) {
-        let registry = store.registry
+        let registry = turn.store.registry
         let known = try registry.value("store").flatMap(StoreID.init(untrusted:))
         var verdict = RestoreGuard.Verdict.same
         if let known {
             verdict = RestoreGuard.judge(
-                environment.files.read(), facts: environment.files.storeFacts, storeID: known,
-                commitCounter: UInt64(max(store.commitCounter, 0)))
+                turn.environment.files.read(), facts: turn.environment.files.storeFacts,
+                storeID: known,
+                commitCounter: UInt64(max(turn.store.commitCounter, 0)))
         }
         // A start that changes nothing writes nothing: on a full disk it could not be made.
         let isWhole = try StoreIdentity.isKept(in: registry, home: home)
-        if verdict != .same || !isWhole { try store.begin() }
-        try beginFolding()
+        if verdict != .same || !isWhole { try turn.store.begin() }
+        try session.beginFolding()
         let (identity, isFresh) = try StoreIdentity.load(
-            from: registry, home: home, isNew: verdict != .same, using: environment.random)
-        storeIdentity = identity
-        self.home = try withLaterPhrase(home)
+            from: registry, home: home, isNew: verdict != .same, using: turn.environment.random)
+        session.storeIdentity = identity
+        self.session.home = try enrolment.withLaterPhrase(home)
         if case .newStoreNeeded(let reason) = verdict {
-            try noteRestored(reason.rawValue)
+            try log.noteRestored(reason.rawValue)
         }
-        try enterLostWorkspaces(home)
+        try integrity.enterLostWorkspaces(home)
         for row in try registry.workspaces() {
             if row.standing == .forgotten {
-                forgotten.append(row.number)
+                integrity.forgotten.append(row.number)
                 continue
             }
-            guard let id = store.operations.document(numbered: row.number)?.id else { continue }
-            let workspace = Workspace(id: id, row: row, vault: vault)
+            guard let id = turn.store.operations.document(numbered: row.number)?.id else {
+                continue
+            }
+            let workspace = Workspace(id: id, row: row, vault: session.vault)
             workspace.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
             guard row.standing == .member else {
-                try abandon(row.number)
+                try enrolment.abandon(row.number)
                 continue
             }
             try load(workspace)
         }
-        try buildViews()
-        noteOvergrown()
-        try vault.throwFailure()
-        try store.commit()
+        try integrity.buildViews()
+        log.noteOvergrown()
+        try session.vault.throwFailure()
+        try turn.store.commit()
         if isFresh {
-            guardedCounter = UInt64(max(store.commitCounter, 0))
+            guardedCounter = UInt64(max(turn.store.commitCounter, 0))
             RestoreGuard(
-                storeID: identity.store, facts: environment.files.storeFacts,
+                storeID: identity.store, facts: turn.environment.files.storeFacts,
                 commitCounter: guardedCounter
-            ).writeAnew(to: environment.files)
+            ).writeAnew(to: turn.environment.files)
         }
-        try openNetwork()
-        askForOwnHistory()
-        try openPendingJoins()
-        try startSearch()
+        try links.openNetwork()
+        log.askForOwnHistory()
+        try enrolment.openPendingJoins()
+        try queries.startSearch()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {
-        try loadSecrets(of: workspace)
-        try loadRecoveryBox(of: workspace)
+        try membership.loadSecrets(of: workspace)
+        try privates.loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
-        try finishLoading(workspace)
-        try reviewPresence(of: workspace)
-        try reviewReminders(of: workspace)
+        try membership.finishLoading(workspace)
+        try presence.reviewPresence(of: workspace)
+        try own.reviewReminders(of: workspace)
     }
 
     /// Takes the authority document as it is stored, without what does not give its id any more.
     func loadAuthority(of workspace: Workspace) throws(StorageError) {
-        try store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
+        try turn.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (operation) throws(StorageError) in
-            guard let intact = try intact(operation) else { return }
-            try restoreAuthority(intact, in: workspace)
+            guard let intact = try integrity.intact(operation) else { return }
+            try membership.restoreAuthority(intact, in: workspace)
         }
     }
 }

@@ -95,21 +95,21 @@ public final class NodeHost {
         do throws(StorageError) {
             if let failure = checkpointFailure.take() { throw failure }
             try connection.holdSnapshot()
-            if let writingStop { core.refuseWriting(because: writingStop) }
+            if let writingStop { core.turn.refuseWriting(because: writingStop) }
             core.beginTurn(at: time)
             // What the core had to say when it was made.
-            var effects = core.takeEffects()
+            var effects = core.turn.takeEffects()
             effects += try handle(inputs)
             effects += try core.endTurn()
             let commits = connection.commitCount
             try store.commit()
-            if connection.commitCount > commits { core.network.fullDisk.end() }
+            if connection.commitCount > commits { core.links.network.fullDisk.end() }
             core.didCommit()
-            mustEmptyLog = mustEmptyLog || core.hasErased
-            core.hasErased = false
+            mustEmptyLog = mustEmptyLog || core.integrity.hasErased
+            core.integrity.hasErased = false
             for effect in effects { note(effect) }
-            if core.wantsRenewal { effects += renewCore(at: time, besides: effects) }
-            return core.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
+            if core.integrity.wantsRenewal { effects += renewCore(at: time, besides: effects) }
+            return core.integrity.wantsRebuild ? effects + rebuildAsAsked(at: time) : effects
         } catch {
             return recover(from: error, in: inputs, at: time)
         }
@@ -135,7 +135,7 @@ public final class NodeHost {
     /// - Parameter monotonic: milliseconds of the monotonic clock, as in `TurnTime`.
     public func didPerform(at monotonic: UInt64) {
         for call in answered {
-            core.tally.noteDuration(
+            core.turn.tally.noteDuration(
                 of: call.method, milliseconds: monotonic - min(call.at, monotonic))
         }
         answered.removeAll(keepingCapacity: true)
@@ -145,16 +145,16 @@ public final class NodeHost {
     public var nextDeadline: UInt64? { core.nextDeadline }
 
     /// Whether it starts with peers: not so a home that waits for its passphrase.
-    public var wantsNetwork: Bool { core.lock.phase != .closed }
+    public var wantsNetwork: Bool { core.session.lock.phase != .closed }
 
     /// The links of which nothing more is read until what they brought is taken.
-    public var busyLinks: [LinkID] { core.network.backlogged }
+    public var busyLinks: [LinkID] { core.links.network.backlogged }
 
     /// Whether a turn was cut short and wants another at once.
-    public var hasMoreToDo: Bool { core.hasMoreToDo || checkpointFailure != nil }
+    public var hasMoreToDo: Bool { core.turn.hasMoreToDo || checkpointFailure != nil }
 
     /// Control connections with open subscriptions, which `events(for:room:)` may have news for.
-    public var subscribers: [UInt64] { core.subscribers }
+    public var subscribers: [UInt64] { core.events.subscribers }
 
     /// The next events for the subscriptions of a connection that can take `room` bytes now.
     ///
@@ -163,13 +163,13 @@ public final class NodeHost {
     public func events(
         for connection: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {
-        core.nextEvents(for: connection, room: room)
+        core.events.nextEvents(for: connection, room: room)
     }
 
     /// Whether a stream of a connection was cut short because it looks at very many events, and
     /// goes on with the next `events(for:room:)` at once.
     public func looksForEvents(for connection: UInt64) -> Bool {
-        core.subscriptions.subscriptions(of: connection).contains(where: \.isLooking)
+        core.events.subscriptions.subscriptions(of: connection).contains(where: \.isLooking)
     }
 
     /// Moves the write-ahead log into the database; a step between turns.
@@ -208,7 +208,7 @@ public final class NodeHost {
         case .call(let call, let method, let arguments):
             guard openCalls[call] == nil else { return }
             openCalls[call] = OpenCall(method, arguments, at: time.monotonic)
-        case .received(_, let bytes): core.tally.noteReceived(bytes.count)
+        case .received(_, let bytes): core.turn.tally.noteReceived(bytes.count)
         case .controlClosed(let connection):
             openCalls = openCalls.filter { $0.key.connection != connection }
         default: break
@@ -219,11 +219,11 @@ public final class NodeHost {
         switch effect {
         case .answer(let call, let result):
             guard let known = openCalls.removeValue(forKey: call) else { return }
-            core.tally.noteAnswer(to: known.method, result)
+            core.turn.tally.noteAnswer(to: known.method, result)
             answered.append((known.method, known.at))
         // The loop answers these, whatever becomes of the store.
         case .job(let call, _): openCalls[call] = nil
-        case .write(_, let bytes): core.tally.noteSent(bytes.count)
+        case .write(_, let bytes): core.turn.tally.noteSent(bytes.count)
         default: break
         }
     }
@@ -243,7 +243,7 @@ public final class NodeHost {
         }
         let failure = isRebuilt ? StoreRebuild.refusal : NodeError(storage: error)
         let former = core
-        var effects: [NodeEffect] = former.openLinks.map { .close($0) }
+        var effects: [NodeEffect] = former.links.openLinks.map { .close($0) }
         effects.append(.log(.error, "store \(error)"))
         do {
             if let rebuildFailure { throw rebuildFailure }
@@ -254,11 +254,11 @@ public final class NodeHost {
             effects.append(.log(.error, "cannot reopen the store: \(error)"))
             guard writingStop != nil, let bare = try? NodeCore(unreadableAfter: former, at: time)
             else { return effects + refuseOpenCalls(failure) + [.fail] }
-            (store, core) = (bare.store, bare)
+            (store, core) = (bare.turn.store, bare)
         }
         core.goOn(after: former, writingStop, isTold: !isFirst)
-        if error.kind == .full { core.network.fullDisk.lengthen(at: time.monotonic) }
-        if core.network.registry.isSuspended, !former.network.registry.isSuspended {
+        if error.kind == .full { core.links.network.fullDisk.lengthen(at: time.monotonic) }
+        if core.links.network.registry.isSuspended, !former.links.network.registry.isSuspended {
             effects.append(.setNetwork(isOn: false))
         }
         effects += tellHowItIs(in: inputs, at: time)
@@ -272,7 +272,7 @@ public final class NodeHost {
             .sorted { ($0.key.connection, $0.key.number) < ($1.key.connection, $1.key.number) }
         var effects = refuseOpenCalls(failure, except: Set(reading.map(\.key)))
         // What it had to say when it was made would be gone with the first question.
-        if !reading.isEmpty { effects += core.takeEffects() }
+        if !reading.isEmpty { effects += core.turn.takeEffects() }
         for (call, asked) in reading {
             let answer = try? core.handle(
                 .call(call, method: asked.method, arguments: asked.arguments))
@@ -302,7 +302,7 @@ public final class NodeHost {
             return recover(from: failure, at: time)
         }
         core.goOn(after: former, writingStop, isTold: true)
-        return former.openLinks.map { .close($0) }
+        return former.links.openLinks.map { .close($0) }
             + refuseOpenCalls(
                 NodeError(
                     .busy, "the node has just let go of a workspace", hint: "try again",
@@ -341,7 +341,7 @@ public final class NodeHost {
 
     /// Puts what is built from the operations in the place of what the store holds.
     private func rebuildAsAsked(at time: TurnTime) -> [NodeEffect] {
-        core.wantsRebuild = false
+        core.integrity.wantsRebuild = false
         rebuiltAt = nil
         return recover(from: StorageError(.corrupt, "check --repair"), at: time)
     }

@@ -14,9 +14,9 @@ extension NodeCore {
     ///
     /// - Throws: `key_reused` when it came with other parameters.
     func replay(_ scope: CallScope) throws(NodeError) -> [UInt8]? {
-        guard let key = scope.key, let home else { return nil }
-        let found = try stored { () throws(StorageError) in
-            try store.registry.made(name(of: key, home))
+        guard let key = scope.key, let home = session.home else { return nil }
+        let found = try turn.stored { () throws(StorageError) in
+            try turn.store.registry.made(name(of: key, home))
         }
         guard let found else { return nil }
         guard found.body == body(of: key, home) else {
@@ -31,19 +31,19 @@ extension NodeCore {
 
     /// Remembers what the call made, in the transaction of the making.
     func remember(_ scope: CallScope, made: [UInt8]) throws(NodeError) {
-        guard let key = scope.key, let home else { return }
-        try stored { () throws(StorageError) in
-            try write()
-            try store.registry.trimMade(
+        guard let key = scope.key, let home = session.home else { return }
+        try turn.stored { () throws(StorageError) in
+            try turn.write()
+            try turn.store.registry.trimMade(
                 before: oldestKey, keeping: Limits.rememberedCallsMin)
-            try store.registry.setMade(
+            try turn.store.registry.setMade(
                 .init(body: body(of: key, home), made: made), key: name(of: key, home),
-                at: time.wall)
+                at: turn.time.wall)
         }
     }
 
     /// Calls before this moment are forgotten, milliseconds since 1970.
-    private var oldestKey: UInt64 { time.wall &- min(time.wall, Self.keyMilliseconds) }
+    private var oldestKey: UInt64 { turn.time.wall &- min(turn.time.wall, Self.keyMilliseconds) }
 
     private func name(of key: RepeatKey, _ home: HomeIdentity) -> [UInt8] {
         Hash.keyed(

@@ -29,17 +29,17 @@ extension NodeCore {
     /// - Throws: where there is no memory for it.
     convenience init(unreadableAfter former: NodeCore, at time: TurnTime) throws(StorageError) {
         self.init(
-            former.environment, try NodeStore(Connection()), at: time,
+            former.turn.environment, try NodeStore(Connection()), at: time,
             unreadable: UnreadableStore(operations: former.operationCount))
         let inheritance = former.inheritance
-        (home, lock, storeIdentity) = (
+        (session.home, session.lock, session.storeIdentity) = (
             inheritance.home, inheritance.lock, inheritance.storeIdentity
         )
         // There is nothing that could be opened later.
-        lock.unfolded = nil
-        search.generation = inheritance.searchGeneration
+        session.lock.unfolded = nil
+        queries.search.generation = inheritance.searchGeneration
     }
 
     /// Operations that are held, as far as one can know.
-    var operationCount: Int64 { unreadable?.operations ?? store.operations.count }
+    var operationCount: Int64 { session.unreadable?.operations ?? turn.store.operations.count }
 }

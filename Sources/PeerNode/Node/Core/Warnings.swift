@@ -11,16 +11,18 @@ extension NodeCore {
     ///   it, so it lies sealed on the disk; before there is an identity there are none.
     func warn(_ data: JSONObject) throws(StorageError) {
         let text = JSONValue.object(data).bytes
-        guard let home else { return try record(.nodeWarning, workspace: nil, extra: text) }
-        try record(
+        guard let home = session.home else {
+            return try events.record(.nodeWarning, workspace: nil, extra: text)
+        }
+        try events.record(
             .nodeWarning, workspace: nil,
-            extra: home.seal(text, name: Self.warningName, using: environment.random))
+            extra: home.seal(text, name: Self.warningName, using: turn.environment.random))
     }
 
     /// What was recorded, or `null` while the keys are closed.
     func warningData(_ event: EventStore.StoredEvent) -> JSONValue {
         guard let extra = event.extra else { return .null }
-        let opened = home.flatMap { $0.open(extra, name: Self.warningName) }
+        let opened = session.home.flatMap { $0.open(extra, name: Self.warningName) }
         // What was said before there was a key stands there as it is.
         guard let data = (try? JSONValue(parsing: opened ?? extra))?.objectValue else {
             return .null

@@ -33,7 +33,7 @@ struct WritingStop {
 extension NodeCore {
     /// What every stream is told once, though it cannot be kept.
     var stopData: JSONValue {
-        guard let stop = writingStop else { return [:] }
+        guard let stop = turn.writingStop else { return [:] }
         return [
             "kind": .string(WritingStop.kind), "message": .string(stop.message),
             "hint": .string(WritingStop.hint),

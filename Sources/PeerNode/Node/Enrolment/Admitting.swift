@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Letting in whoever holds an invite: the side of the member who answers (PROTOCOL.md, 5.6).
-extension NodeCore {
+extension Enrolment {
     /// `join1`: shows the authority document to whoever holds an invite that stands.
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
@@ -27,11 +27,13 @@ extension NodeCore {
         }
         guard let id = open else { return answerJoin(.init(code: .expired), on: link) }
         link.invite = (workspace.number, id)
-        let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+        let tips = CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
         let limit = network.joinTipsMax
         answerJoin(
             .init(code: .open, workspace: workspace.id, tips: Array(tips.prefix(limit))), on: link)
-        guard let sync = try openSync(workspace, on: link, as: .joining) else { return }
+        guard let sync = try core.syncing.openSync(workspace, on: link, as: .joining) else {
+            return
+        }
         for start in stride(from: limit, to: tips.count, by: limit) {
             let part = Array(tips[start..<min(start + limit, tips.count)])
             link.session.send(
@@ -69,7 +71,7 @@ extension NodeCore {
 
     private func stands(_ id: OperationID, in workspace: Workspace) -> Bool {
         guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
-        return !isRevoked(id, in: workspace) && workspace.isServed(invite)
+        return !core.membership.isRevoked(id, in: workspace) && workspace.isServed(invite)
     }
 
     private func hasExpired(_ id: OperationID, in workspace: Workspace) -> Bool {
@@ -91,7 +93,7 @@ extension NodeCore {
     /// `join2`: writes the admission, with the keys in it; or the request, where an admin decides.
     func joinRequest(_ request: JoinRequest, on link: PeerLink) throws(StorageError) {
         let id = request.invite
-        guard let (number, shown) = link.invite, let workspace = workspaces[number],
+        guard let (number, shown) = link.invite, let workspace = core.workspaces[number],
             let sync = link.syncs[number],
             case .invite(let invite)? = workspace.authority[id]?.payload,
             workspace.invites.byKey[invite.publicKey]?.contains(shown) == true,
@@ -141,7 +143,7 @@ extension NodeCore {
     ) -> JoinResult.Code? {
         let id = joiner.invite
         let asksFirst = invite.approve || joiner.answering != nil
-        if isRevoked(id, in: workspace) || !workspace.isServed(invite)
+        if core.membership.isRevoked(id, in: workspace) || !workspace.isServed(invite)
             || answersNothing(joiner.answering, in: workspace)
         {
             return .invalid
@@ -156,7 +158,8 @@ extension NodeCore {
         {
             return .used
         }
-        guard let own = workspace.ownRole, own <= .member, mayOpenDoor(in: workspace) else {
+        guard let own = workspace.ownRole, own <= .member, core.log.mayOpenDoor(in: workspace)
+        else {
             return .busy
         }
         if asksFirst {
@@ -187,16 +190,17 @@ extension NodeCore {
             joiner.answering == nil
         else { return nil }
         let isGuest = invite.role == .guest
-        let wraps = wraps(isGuest ? nil : current.key, discovery, for: joiner.devices)
+        let wraps = core.membership.wraps(
+            isGuest ? nil : current.key, discovery, for: joiner.devices)
         let named = [joiner.invite, request].compactMap { $0 }
-        let admission = try authorAuthority(in: workspace, naming: named) { authoring in
+        let admission = try core.log.authorAuthority(in: workspace, naming: named) { authoring in
             .admit(
                 joiner.sealed(authoring, field: 7), keyID: current.id, wraps: wraps,
                 request: request)
         }
         guard let admission else { return nil }
         if isGuest {
-            try addGuests(only: joiner.member, in: workspace)
+            try core.membership.addGuests(only: joiner.member, in: workspace)
         } else {
             try add(joiner.member, to: invite.channels, in: workspace)
         }
@@ -211,7 +215,7 @@ extension NodeCore {
             guard let channel = workspace.channels[document], !channel.isDefault,
                 !channel.isArchived
             else { continue }
-            _ = try say(.add, of: [member], in: document, of: workspace)
+            _ = try core.channels.say(.add, of: [member], in: document, of: workspace)
         }
     }
 
@@ -240,7 +244,7 @@ extension NodeCore {
         // The log of the admission comes first: the joiner waits for that one, and what it cites
         // was announced before, or is announced by the comparison that follows.
         let log = workspace.authority[admission]?.log
-        let tips = CoreReplica(core: self, workspace: workspace).tips(of: workspace.id)
+        let tips = CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
         let ordered = tips.filter { $0.log == log } + tips.filter { $0.log != log }
         answerJoin(
             .init(
@@ -252,16 +256,17 @@ extension NodeCore {
         network.registry.connected(
             device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
-        try compareClocks(on: link)
-        try record(.peerConnected, workspace: nil, extra: device.bytes)
-        try setStanding(standing(of: device, in: workspace), of: sync, workspace, on: link)
+        try core.links.compareClocks(on: link)
+        try core.events.record(.peerConnected, workspace: nil, extra: device.bytes)
+        try core.syncing.setStanding(
+            core.links.standing(of: device, in: workspace), of: sync, workspace, on: link)
     }
 
     /// Tells those who wait on a link what was decided, here or by an admin elsewhere.
     func tellDecisions() throws(StorageError) {
         for link in network.ordered {
             guard let member = link.asking, let (number, id) = link.invite,
-                let workspace = workspaces[number], let sync = link.syncs[number]
+                let workspace = core.workspaces[number], let sync = link.syncs[number]
             else { continue }
             // Nothing but authority decides, and much is said that is none.
             guard link.askedBefore != workspace.authorityOrder.last else { continue }

@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// How joins end.
-extension NodeCore {
+extension Enrolment {
     func joinIndex(of link: PeerLink) -> Int? {
         network.joins.firstIndex { $0.linkID == link.id }
     }
@@ -32,7 +32,7 @@ extension NodeCore {
     func turnAway(_ index: Int, _ error: NodeError) throws(StorageError) {
         network.joins[index].refused(error)
         guard let id = network.joins[index].linkID, let link = network.links[id] else { return }
-        try drop(link, because: LinkEnding("join.over"))
+        try core.links.drop(link, because: LinkEnding("join.over"))
         guard let number = network.joins[index].workspace,
             network.joins.count(where: { $0.workspace == number }) == 1
         else { return }
@@ -51,7 +51,7 @@ extension NodeCore {
                 join.turnEnds.map({ $0 <= time.monotonic }) == true,
                 let id = join.linkID, let link = network.links[id]
             {
-                try drop(link, because: LinkEnding("join.over"))
+                try core.links.drop(link, because: LinkEnding("join.over"))
             }
         }
     }
@@ -61,10 +61,10 @@ extension NodeCore {
         where network.joins[index].deadline.map({ $0 <= time.monotonic }) == true {
             let join = network.joins[index]
             if join.stage == .syncing, let number = join.workspace,
-                let workspace = workspaces[number]
+                let workspace = core.workspaces[number]
             {
                 // Admitted in time: the rest of the first sync goes on in the background.
-                try endJoin(index, .success(try object(of: workspace).json))
+                try endJoin(index, .success(try core.queries.object(of: workspace).json))
                 continue
             }
             if isRemembered(join.link) {
@@ -88,34 +88,35 @@ extension NodeCore {
         _ index: Int, _ result: Result<JSONValue, NodeError>
     ) throws(StorageError) {
         let join = network.joins.remove(at: index)
-        if let scope = join.scope { effects.append(.answer(scope.call, result)) }
+        if let scope = join.scope { turn.emit(.answer(scope.call, result)) }
         guard case .failure(let error) = result else {
             try forgetJoin(by: join.link)
-            guard let scope = join.scope, let id = join.workspace.flatMap({ workspaces[$0]?.id })
+            guard let scope = join.scope,
+                let id = join.workspace.flatMap({ core.workspaces[$0]?.id })
             else { return }
-            do throws(NodeError) { try remember(scope, made: id.bytes) } catch {
-                if let failure { throw failure }
+            do throws(NodeError) { try core.remember(scope, made: id.bytes) } catch {
+                if let failure = turn.failure { throw failure }
             }
             return
         }
         try refusedJoin(by: join.link, error, isTold: join.scope != nil)
         if let id = join.linkID, let link = network.links[id] {
-            try drop(link, because: LinkEnding("join.over"))
+            try core.links.drop(link, because: LinkEnding("join.over"))
         }
-        if let number = join.workspace, workspaces[number]?.standing == .joining {
+        if let number = join.workspace, core.workspaces[number]?.standing == .joining {
             try abandon(number)
         }
     }
 
     /// Removes what a join that failed has left, so that no half-joined workspace stays.
     func abandon(_ number: Int64) throws(StorageError) {
-        guard workspaces[number]?.standing == .joining else { return }
+        guard core.workspaces[number]?.standing == .joining else { return }
         try write()
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
         // Of its private documents too, whose rows went with it.
-        vault.forgetAll()
-        workspaces[number] = nil
+        core.session.vault.forgetAll()
+        core.workspaces[number] = nil
         network.planners[number] = nil
     }
 

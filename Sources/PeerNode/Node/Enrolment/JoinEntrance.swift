@@ -12,7 +12,7 @@ struct JoinEntrance {
     var answering: OperationID?
 }
 
-extension NodeCore {
+extension Enrolment {
     /// What this home says to the device that answers: whoever it was here before it stays, and
     /// who was out asks to come back (PROTOCOL.md, 5.6).
     func entrance(

@@ -21,7 +21,7 @@ struct JoinerTerms {
     }
 
     func sealed(
-        _ authoring: NodeCore.AuthorityDraft, field: UInt64
+        _ authoring: OperationLog.AuthorityDraft, field: UInt64
     ) -> AuthorityPayload.Joiner {
         .init(
             invite: invite, member: member, devices: devices, proof: proof,
@@ -86,7 +86,7 @@ extension AuthorityPayload {
 }
 
 /// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
-extension NodeCore {
+extension Enrolment {
     /// Every request in the order in which the invites were made and the requests came.
     func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
         let index = workspace.invites
@@ -136,7 +136,8 @@ extension NodeCore {
         if admission != nil, joiner.answering == nil { return .approved }
         if wasTakenBack(group, in: workspace) { return .approved }
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
-            !isRevoked(joiner.invite, in: workspace), citable(group, in: workspace) != nil,
+            !core.membership.isRevoked(joiner.invite, in: workspace),
+            citable(group, in: workspace) != nil,
             joiner.answering != nil
                 || UInt64(workspace.invites.used[joiner.invite] ?? 0) < invite.maximum
         else { return .void }
@@ -174,7 +175,7 @@ extension NodeCore {
         _ joiner: JoinerTerms, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
         let named = [joiner.invite, joiner.answering].compactMap { $0 }
-        return try authorAuthority(in: workspace, naming: named) {
+        return try core.log.authorAuthority(in: workspace, naming: named) {
             .request(joiner.sealed($0, field: AuthorityPayload.Joiner.requestNameField))
         }
     }
@@ -235,17 +236,17 @@ extension NodeCore {
     func requests(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<RequestObject> {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let all = joinRequests(of: workspace).map { object(of: $0, in: workspace) }
         let waiting = all.filter { $0.state == JoinRequestState.pending.rawValue }
         let decided = all.filter { $0.state != JoinRequestState.pending.rawValue }
-        let (items, next) = try page(waiting + decided, request)
+        let (items, next) = try core.queries.page(waiting + decided, request)
         return Page(Array(items), next: next)
     }
 
     /// Writes the admission. The newcomer may be away: whoever he meets next tells him.
     func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let group = try request(id, in: workspace)
         let state = state(of: group, in: workspace)
         if state == .approved { return object(of: group, in: workspace) }
@@ -267,7 +268,7 @@ extension NodeCore {
                 ? try takeBack(group.joiner, in: workspace)
                 : try admit(terms, request: cited, to: workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.commands.notAllowed(in: workspace) }
         return object(of: group, in: workspace)
     }
 
@@ -292,8 +293,9 @@ extension NodeCore {
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
         let named = workspace.evaluator.bindings(of: devices) + answered
-        try gatherEnds(of: workspace.evaluator.binding(ofEach: devices) + answered, in: workspace)
-        let made = try authorAuthority(in: workspace, naming: named) { _ in
+        try core.membership.gatherEnds(
+            of: workspace.evaluator.binding(ofEach: devices) + answered, in: workspace)
+        let made = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
                     member: joiner.member, devices: devices, role: role, replaces: false,
@@ -302,11 +304,11 @@ extension NodeCore {
         guard made != nil else { return nil }
         try takeBackWords(of: joiner, in: workspace)
         if role == .guest {
-            try addGuests(only: joiner.member, in: workspace)
+            try core.membership.addGuests(only: joiner.member, in: workspace)
         } else if !hasBeenIn(joiner, workspace) {
             try add(joiner.member, to: invite.channels, in: workspace)
         }
-        try changeKey(of: workspace)
+        try core.keys.changeKey(of: workspace)
         return made
     }
 
@@ -338,13 +340,13 @@ extension NodeCore {
         guard let end = joiner.answering, case .leave? = workspace.authority[end]?.payload else {
             return
         }
-        let count = keptCount(of: joiner.member, in: workspace)
+        let count = core.commands.keptCount(of: joiner.member, in: workspace)
         guard count.kept < count.stored else { return }
-        _ = try widen([end], of: joiner.member, in: workspace)
+        _ = try core.membership.widen([end], of: joiner.member, in: workspace)
     }
 
     func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         let group = try request(id, in: workspace)
         switch state(of: group, in: workspace) {
         case .rejected, .void: return object(of: group, in: workspace)
@@ -355,16 +357,18 @@ extension NodeCore {
         case .pending: break
         }
         let made = try stored { () throws(StorageError) in
-            try turnDown(group.joiner.member, in: workspace)
+            try core.membership.turnDown(group.joiner.member, in: workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.commands.notAllowed(in: workspace) }
         return object(of: group, in: workspace)
     }
 
     private func request(
         _ id: String, in workspace: Workspace
     ) throws(NodeError) -> JoinRequestGroup {
-        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.commands.notAllowed(in: workspace)
+        }
         // Who asks again by the same invite, after another end, asks under the same id.
         let named = joinRequests(of: workspace).filter { $0.id == id }
         let waiting = named.last { state(of: $0, in: workspace) == .pending }

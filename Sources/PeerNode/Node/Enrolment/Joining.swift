@@ -4,13 +4,13 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Coming in by an invite: the call, and the conversation that follows (PROTOCOL.md, 5.6).
-extension NodeCore {
+extension Enrolment {
     func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             guard let id = WorkspaceID(untrusted: made),
                 let known = workspaces.values.first(where: { $0.id == id })
             else { throw .internalFailure(reason: "replay") }
-            let shown = try stored { () throws(StorageError) in try object(of: known) }
+            let shown = try stored { () throws(StorageError) in try core.queries.object(of: known) }
             return .reply(Made(shown, isReplayed: true))
         }
         let link: InviteLink
@@ -21,12 +21,12 @@ extension NodeCore {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
             guard isInHere(known) else { throw .inByAnotherDevice(known) }
-            if let doubt = doubt(about: known) { throw .doubted(known, doubt) }
+            if let doubt = core.membership.doubt(about: known) { throw .doubted(known, doubt) }
             let shown = try stored { () throws(StorageError) in
-                try select(known)
-                return try object(of: known)
+                try core.commands.select(known)
+                return try core.queries.object(of: known)
             }
-            try remember(scope, made: known.id.bytes)
+            try core.remember(scope, made: known.id.bytes)
             return .reply(shown.json)
         }
         guard !network.registry.isSuspended else {
@@ -42,7 +42,7 @@ extension NodeCore {
                     hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            try makeIdentity(
+            try core.membership.makeIdentity(
                 name: try NewNames.person(name, field: "name"),
                 recovery: draft.hasRecovery ? .drawn : .none)
         }
@@ -58,7 +58,7 @@ extension NodeCore {
 
     func joinEstablished(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         guard let index = joinIndex(of: link) else {
-            return try drop(link, because: LinkEnding("join.over"))
+            return try core.links.drop(link, because: LinkEnding("join.over"))
         }
         let secret = network.joins[index].link.secret
         link.session.send(
@@ -78,14 +78,14 @@ extension NodeCore {
             guard stage == .asked || stage == .waiting, let admission = result.admission,
                 let number = network.joins[index].workspace,
                 let sync = link.syncs[number]
-            else { return try drop(link, because: LinkEnding("join.protocol")) }
+            else { return try core.links.drop(link, because: LinkEnding("join.protocol")) }
             network.joins[index].stage = .admitted(admission)
             network.joins[index].tips = result.tips ?? []
-            try feed(.announced(result.tips ?? []), to: sync, on: link)
+            try core.syncing.feed(.announced(result.tips ?? []), to: sync, on: link)
             try joinsMayGoOn()
         case .pending:
             guard network.joins[index].stage == .asked else {
-                return try drop(link, because: LinkEnding("join.protocol"))
+                return try core.links.drop(link, because: LinkEnding("join.protocol"))
             }
             guard network.joins[index].needsApproval else {
                 return try turnAway(index, Self.refusal(.busy))
@@ -96,7 +96,7 @@ extension NodeCore {
             }
             try joinWaits(index)
         case .busy where isRemembered(network.joins[index].link):
-            try drop(link, because: LinkEnding("join.busy"))
+            try core.links.drop(link, because: LinkEnding("join.busy"))
         case .invalid, .expired, .used, .busy:
             try turnAway(index, Self.refusal(result.code))
         }
@@ -132,7 +132,7 @@ extension NodeCore {
     ) throws(StorageError) {
         let join = network.joins[index]
         guard join.stage == .searching, let id = result.workspace, let home = enteringHome else {
-            return try drop(link, because: LinkEnding("join.protocol"))
+            return try core.links.drop(link, because: LinkEnding("join.protocol"))
         }
         guard Identifier16(prefixOf: id) == join.link.workspace else {
             return try turnAway(index, Self.refusal(.invalid))
@@ -143,13 +143,15 @@ extension NodeCore {
         if let known = workspaces.values.first(where: { $0.id == id }) {
             workspace = known
         } else {
-            workspace = try enter(id, member: member, standing: .joining)
+            workspace = try core.membership.enter(id, member: member, standing: .joining)
         }
         network.joins[index].workspace = workspace.number
         network.joins[index].stage = .reading
         network.joins[index].tips = result.tips ?? []
-        guard let sync = try openSync(workspace, on: link, as: .authorityOnly) else { return }
-        try feed(.announced(result.tips ?? []), to: sync, on: link)
+        guard let sync = try core.syncing.openSync(workspace, on: link, as: .authorityOnly) else {
+            return
+        }
+        try core.syncing.feed(.announced(result.tips ?? []), to: sync, on: link)
         // A second attempt may hold all of it already; then nothing is stored that would go on.
         try joinsMayGoOn()
     }
@@ -158,13 +160,13 @@ extension NodeCore {
     func joinsMayGoOn() throws(StorageError) {
         for index in network.joins.indices.reversed() where index < network.joins.count {
             let join = network.joins[index]
-            guard let number = join.workspace, let workspace = workspaces[number],
+            guard let number = join.workspace, let workspace = core.workspaces[number],
                 let id = join.linkID, let link = network.links[id],
                 let sync = link.syncs[number]
             else { continue }
             network.joins[index].progressed(
                 holding: workspace.authorityOrder.count, now: time.monotonic)
-            let replica = CoreReplica(core: self, workspace: workspace)
+            let replica = CoreReplica(core: core, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
             // A result that is full may be followed by more: what is not here may still come.
             let isWhole = join.tips.count < network.joinTipsMax
@@ -192,11 +194,11 @@ extension NodeCore {
     ) -> OperationID? {
         let found = workspace.invites.byKey[join.link.secret.publicKey.bytes] ?? []
         let named = found.first { $0.leadingWord == join.link.invite }
-        if let named, !isRevoked(named, in: workspace) { return named }
+        if let named, !core.membership.isRevoked(named, in: workspace) { return named }
         guard isWhole else { return nil }
         // Earlier links name none.
         let standing = found.filter { id in
-            !isRevoked(id, in: workspace)
+            !core.membership.isRevoked(id, in: workspace)
                 && (named.map { takesThePlace(id, of: $0, in: workspace) } ?? true)
         }
         return workspace.evaluator.strongest(of: standing) ?? named ?? found.first
@@ -240,7 +242,7 @@ extension NodeCore {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: workspace.member,
                         encodedDevices: devices),
-                    name: personName(of: home), answering: entrance.answering)),
+                    name: core.queries.personName(of: home), answering: entrance.answering)),
             in: .control, isUnasked: false)
     }
 
@@ -266,15 +268,15 @@ extension NodeCore {
         guard workspace.evaluator.role(of: workspace.member) != nil else {
             return try turnAway(index, Self.refusal(.used))
         }
-        let name = personName(of: home)
+        let name = core.queries.personName(of: home)
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
-        let selected = try selectedWorkspace()
+        let selected = try core.queries.selectedWorkspace()
         try settleIn(
             workspace, selects: selected == nil || network.joins[index].scope != nil)
-        try nameDevice(in: workspace)
+        try core.commands.nameDevice(in: workspace)
         // Who answered wrote the name into the admission, and may have written another one.
         if workspace.displayName(of: workspace.member) != name {
-            _ = try authorProfile(.profile(name: name), in: workspace)
+            _ = try core.profiles.authorProfile(.profile(name: name), in: workspace)
         }
         network.joins[index].stage = .syncing
         if let peer = link.peer {
@@ -286,12 +288,12 @@ extension NodeCore {
                     addresses: [KnownAddress(address, source: .remembered, freshness: time.wall)])
             }
             network.isRegistryDirty = true
-            try compareClocks(on: link)
-            try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+            try core.links.compareClocks(on: link)
+            try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         }
-        workspaceListChanged()
-        try setStanding(.full, of: sync, workspace, on: link)
-        try openWhereShared(workspace)
+        core.links.workspaceListChanged()
+        try core.syncing.setStanding(.full, of: sync, workspace, on: link)
+        try core.syncing.openWhereShared(workspace)
     }
 
     /// Whether somebody else than the other end has let this device in and kept the key back. Then it is in
@@ -314,16 +316,16 @@ extension NodeCore {
             .init(
                 number: workspace.number, standing: .member, member: workspace.member,
                 joined: Int64(time.wall)))
-        if selects { try select(workspace) }
-        try enterComputedDocuments(of: workspace)
-        try refreshChannels(of: workspace)
+        if selects { try core.commands.select(workspace) }
+        try core.membership.enterComputedDocuments(of: workspace)
+        try core.channels.refreshChannels(of: workspace)
         network.candidates = nil
     }
 
     /// The first sync of a workspace is over.
     func caughtUp(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
         if let device = link.peer?.device {
-            try record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
+            try core.events.record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
         }
         try linkCaughtUp(workspace)
         try endSyncedJoin(of: workspace)
@@ -343,15 +345,15 @@ extension NodeCore {
             $0.syncs[workspace.number]?.isCaughtUp == true
         }
         guard isCaughtUp else { return }
-        try record(
-            .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
-        try endJoin(index, .success(try object(of: workspace).json))
+        try core.events.record(
+            .workspaceJoined, workspace: workspace, extra: Events.roleByte(workspace.ownRole))
+        try endJoin(index, .success(try core.queries.object(of: workspace).json))
         // What it writes may end joins, too.
-        try introduce(in: workspace)
+        try core.profiles.introduce(in: workspace)
     }
 
     private func isSeated(in workspace: Workspace) -> Bool {
-        namedDocuments(of: workspace).allSatisfy {
+        core.syncing.namedDocuments(of: workspace).allSatisfy {
             workspace.privateDocuments[$0]?.isIn(workspace.member) == true
         }
     }

@@ -78,7 +78,7 @@ struct LinkAttempt {
     }
 }
 
-extension NodeCore {
+extension Enrolment {
     func linkDevice(
         _ draft: JoinDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
@@ -90,7 +90,7 @@ extension NodeCore {
         _ draft: JoinDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
         _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        if try replay(scope) != nil, let object = identityObject() {
+        if try core.replay(scope) != nil, let object = core.queries.identityObject() {
             return .reply(Made(object, isReplayed: true))
         }
         let link: DeviceLink
@@ -122,12 +122,12 @@ extension NodeCore {
                     fields: [.init(name: "name", reason: "missing")])
             }
             if seal == nil,
-                try sealsFirst(draft.passphrase, scope, { .link(draft, $0, scope) })
+                try core.session.sealsFirst(draft.passphrase, scope, { .link(draft, $0, scope) })
             {
                 return .later
             }
             // The person has a recovery phrase already, or chose to do without.
-            try makeIdentity(name: name, recovery: .none, under: seal)
+            try core.membership.makeIdentity(name: name, recovery: .none, under: seal)
         }
         var attempt = LinkAttempt(
             scope: scope, link: link,
@@ -157,13 +157,13 @@ extension NodeCore {
     /// make this a device of another person.
     func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
         guard device.leadingWord != network.linking?.link.issuer else { return }
-        try drop(link, because: LinkEnding("link.other_device"))
+        try core.links.drop(link, because: LinkEnding("link.other_device"))
     }
 
     /// Proves to hold this device's keys, for each workspace in which it is not yet.
     func linkOffered(_ offer: LinkOffer, on link: PeerLink) throws(StorageError) {
         guard isLinking(link), let home, let issuer = link.peer?.device else {
-            return try drop(link, because: LinkEnding("link.protocol"))
+            return try core.links.drop(link, because: LinkEnding("link.protocol"))
         }
         let wanted = offer.memberships.filter { membership in
             workspaces.values.first { $0.id == membership.workspace }.map(isInHere) != true
@@ -189,7 +189,7 @@ extension NodeCore {
 
     func linkAnswered(_ result: LinkResult, on link: PeerLink) throws(StorageError) {
         guard isLinking(link) else {
-            return try drop(link, because: LinkEnding("link.protocol"))
+            return try core.links.drop(link, because: LinkEnding("link.protocol"))
         }
         guard result.code == .linked, !result.additions.isEmpty else {
             return try endLinking(.failure(Self.refusal(result.code)))
@@ -202,11 +202,11 @@ extension NodeCore {
             if let known {
                 workspace = known
             } else {
-                workspace = try enter(
+                workspace = try core.membership.enter(
                     addition.workspace, member: membership.member, standing: .joining)
             }
             network.linking?.workspaces[workspace.number] = .reading(addition.operation)
-            try openSync(workspace, on: link, as: .authorityOnly)
+            try core.syncing.openSync(workspace, on: link, as: .authorityOnly)
         }
         try linkingMayGoOn()
     }
@@ -233,7 +233,7 @@ extension NodeCore {
     func linkingMayGoOn() throws(StorageError) {
         guard let linking = network.linking, let home else { return }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
-            guard case .reading(let id) = stage, let workspace = workspaces[number],
+            guard case .reading(let id) = stage, let workspace = core.workspaces[number],
                 case .addDevices(let devices, _, _, _)? = workspace.authority[id]?.payload,
                 devices.contains(where: { $0.device == home.device }),
                 workspace.evaluator.isValid(id),
@@ -241,7 +241,7 @@ extension NodeCore {
                 workspace.isKeyed
             else { continue }
             try settleIn(workspace)
-            try nameDevice(linking.name, in: workspace)
+            try core.commands.nameDevice(linking.name, in: workspace)
             network.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
         }
@@ -251,20 +251,20 @@ extension NodeCore {
     private func nowShared(
         _ workspace: Workspace, over id: LinkID?
     ) throws(StorageError) {
-        workspaceListChanged()
+        core.links.workspaceListChanged()
         if let link = id.flatMap({ network.links[$0] }), let peer = link.peer {
             if network.registry.peer(.device(peer.device))?.state != .connected {
                 network.registry.connected(
                     peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
-                try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+                try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
             }
-            try compareClocks(on: link)
+            try core.links.compareClocks(on: link)
             remember(link)
             if let sync = link.syncs[workspace.number] {
-                try setStanding(.full, of: sync, workspace, on: link)
+                try core.syncing.setStanding(.full, of: sync, workspace, on: link)
             }
         }
-        try openWhereShared(workspace)
+        try core.syncing.openWhereShared(workspace)
     }
 
     /// Where the device at the other end of a link that we opened is to be reached again.
@@ -282,10 +282,10 @@ extension NodeCore {
     func linkCaughtUp(_ workspace: Workspace) throws(StorageError) {
         guard network.linking?.workspaces[workspace.number] == .syncing else { return }
         network.linking?.workspaces[workspace.number] = .done
-        try record(
-            .workspaceJoined, workspace: workspace, extra: Self.roleByte(workspace.ownRole))
+        try core.events.record(
+            .workspaceJoined, workspace: workspace, extra: Events.roleByte(workspace.ownRole))
         guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
-            let object = identityObject()
+            let object = core.queries.identityObject()
         else { return }
         try endLinking(.success(object.json))
     }
@@ -301,7 +301,7 @@ extension NodeCore {
     func expireLinking() throws(StorageError) {
         guard let linking = network.linking, linking.deadline <= time.monotonic else { return }
         let isIn = linking.workspaces.values.contains { $0 == .syncing || $0 == .done }
-        if isIn, let object = identityObject() {
+        if isIn, let object = core.queries.identityObject() {
             // Added in time: the rest of the first sync goes on in the background.
             return try endLinking(.success(object.json))
         }
@@ -318,19 +318,20 @@ extension NodeCore {
         guard let link = id.flatMap({ network.links[$0] }), let peer = link.peer,
             network.links(to: peer.device).contains(where: { $0 !== link && !$0.isClosing })
         else { return }
-        try drop(link, because: .doubled)
+        try core.links.drop(link, because: .doubled)
     }
 
     private func endLinking(_ result: Result<JSONValue, NodeError>) throws(StorageError) {
         guard let linking = network.linking else { return }
         network.linking = nil
-        effects.append(.answer(linking.scope.call, result))
+        turn.emit(.answer(linking.scope.call, result))
         if case .success = result, let home {
-            do throws(NodeError) { try remember(linking.scope, made: home.device.bytes) } catch {
-                if let failure { throw failure }
+            do throws(NodeError) { try core.remember(linking.scope, made: home.device.bytes) } catch
+            {
+                if let failure = turn.failure { throw failure }
             }
         } else if let link = linking.connection.flatMap({ network.links[$0] }) {
-            try drop(link, because: LinkEnding("link.over"))
+            try core.links.drop(link, because: LinkEnding("link.over"))
         }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
             if case .reading = stage { try abandon(number) }

@@ -17,10 +17,10 @@ struct IssuedDeviceLink {
 
 /// Taking up another device of the same person: the side of the device that is there already
 /// (PROTOCOL.md, 5.8).
-extension NodeCore {
+extension Enrolment {
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
         guard let home else { throw .noIdentity }
-        if let made = try replay(scope) {
+        if let made = try core.replay(scope) {
             guard let issued = network.issuedLink,
                 issued.link.secret.publicKeyName.bytes == made
             else {
@@ -42,7 +42,7 @@ extension NodeCore {
             expiresAt: time.wall &+ DeviceLink.lifetimeMilliseconds,
             deadline: time.monotonic &+ DeviceLink.lifetimeMilliseconds)
         network.issuedLink = issued
-        try remember(scope, made: issued.link.secret.publicKeyName.bytes)
+        try core.remember(scope, made: issued.link.secret.publicKeyName.bytes)
         return Made(object(of: issued))
     }
 
@@ -84,7 +84,8 @@ extension NodeCore {
                 LinkOffer.Membership(workspace: workspace.id, member: workspace.member)
             }
         link.session.send(
-            .linkOffer(LinkOffer(name: personName(of: home), memberships: Array(memberships))),
+            .linkOffer(
+                LinkOffer(name: core.queries.personName(of: home), memberships: Array(memberships))),
             in: .control, isUnasked: false)
     }
 
@@ -112,7 +113,7 @@ extension NodeCore {
         _ proofs: [LinkConsent], on link: PeerLink
     ) throws(StorageError) {
         guard let peer = link.peer, peer.labels.contains(.deviceLink) else {
-            return try drop(link, because: LinkEnding("link.protocol"))
+            return try core.links.drop(link, because: LinkEnding("link.protocol"))
         }
         guard isOpen(to: peer.device) else {
             return answerLink(LinkResult(code: .expired), on: link)
@@ -145,8 +146,8 @@ extension NodeCore {
         network.registry.connected(
             peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
-        try compareClocks(on: link)
-        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        try core.links.compareClocks(on: link)
+        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         answerLink(LinkResult(code: .linked, additions: additions), on: link)
     }
 
@@ -174,13 +175,16 @@ extension NodeCore {
         let isGuest = workspace.ownRole == .guest
         let current = isGuest ? nil : workspace.currentKey
         guard let name = isGuest ? workspace.newestKeyName : current?.id else { return nil }
-        let added = try authorAuthority(in: workspace, signedBy: other) { _ in
+        let added = try core.log.authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
-                [entry], keyID: name, wraps: wraps(current?.key, discovery, for: [entry]),
+                [entry], keyID: name,
+                wraps: core.membership.wraps(current?.key, discovery, for: [entry]),
                 takesPlace: takesPlace)
         }
         // In the same transaction: a device that is in must not be left without them.
-        if added != nil, entry.device != home?.device { try handOver(to: entry, in: workspace) }
+        if added != nil, entry.device != home?.device {
+            try core.privates.handOver(to: entry, in: workspace)
+        }
         return added
     }
 

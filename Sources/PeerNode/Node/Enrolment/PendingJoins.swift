@@ -43,7 +43,7 @@ struct PendingJoin: Equatable {
 }
 
 /// Joins that go on in the background until an admin has decided.
-extension NodeCore {
+extension Enrolment {
     private static let pendingName = "joins"
 
     /// Takes up the joins of the last run.
@@ -110,7 +110,7 @@ extension NodeCore {
     /// Tells whoever asked that nothing was decided yet; the attempt goes on.
     func answerWaiting(_ index: Int) {
         if let scope = network.joins[index].scope {
-            effects.append(.answer(scope.call, .failure(Self.refusal(.pending))))
+            turn.emit(.answer(scope.call, .failure(Self.refusal(.pending))))
         }
         network.joins[index].scope = nil
         network.joins[index].deadline = nil
@@ -130,11 +130,14 @@ extension NodeCore {
         network.joins[found].resume(for: scope, deadline: deadline, now: time.monotonic)
         let join = network.joins[found]
         if join.stage == .waiting, let number = join.workspace,
-            let workspace = workspaces[number], let id = join.linkID, let peer = network.links[id]
+            let workspace = core.workspaces[number], let id = join.linkID,
+            let peer = network.links[id]
         {
             try stored { () throws(StorageError) in
                 // Whoever has it asked again may have heard that another one knows more.
-                if join.hasOthers { return try drop(peer, because: LinkEnding("join.over")) }
+                if join.hasOthers {
+                    return try core.links.drop(peer, because: LinkEnding("join.over"))
+                }
                 try askToBeAdmitted(found, workspace, on: peer)
             }
         }
@@ -158,7 +161,8 @@ extension NodeCore {
         if isTold { return try forgetJoin(by: link) }
         network.pendingJoins[known].isRefused = true
         try writePendingJoins()
-        effects.append(.log(.warning, "join.refused reason=\(error.reason ?? error.kind.rawValue)"))
+        turn.emit(
+            .log(.warning, "join.refused reason=\(error.reason ?? error.kind.rawValue)"))
     }
 
     /// Throws an invite away. Nobody is told: the inviter learns nothing, and a request that was

@@ -18,7 +18,7 @@ extension RecoveryPhrase {
 /// behind the old one, which then revokes itself (PROTOCOL.md, 3.3).
 ///
 /// All of it is one transaction: what is signed leaves when the secret of the new phrase is on the disk.
-extension NodeCore {
+extension Enrolment {
     /// The public half of a phrase that came later than the identity, with its certificate.
     private static let laterPhraseName = "recovery.later"
 
@@ -76,7 +76,7 @@ extension NodeCore {
         var isOwn = false
         let own = workspaces.values.sorted { $0.number < $1.number }.filter {
             $0.standing == .member && $0.fields.deletion == nil && $0.ownRole != nil
-                && ownEnd(in: $0) == nil
+                && core.membership.ownEnd(in: $0) == nil
         }
         for workspace in own {
             let isPhrase =
@@ -132,7 +132,7 @@ extension NodeCore {
             try store.registry.setValue(nil, of: Self.shownName)
             try store.registry.setValue(DeviceEntry.encoded([entry]), of: Self.laterPhraseName)
         }
-        self.home?.laterRecovery = entry
+        self.core.session.home?.laterRecovery = entry
         return (new, true)
     }
 
@@ -146,7 +146,7 @@ extension NodeCore {
             try store.registry.setValue(former, of: Self.laterPhraseName)
             if wasShown { try store.registry.setValue([1], of: Self.shownName) }
         }
-        home = before
+        core.session.home = before
     }
 
     // MARK: In one workspace
@@ -174,7 +174,7 @@ extension NodeCore {
                 && workspace.evaluator.bestGrant(of: other, as: workspace.member) != nil
         }
         for other in others { _ = try end(other, by: signer, in: workspace) }
-        try endInvites(of: workspace, signedBy: signer) {
+        try core.membership.endInvites(of: workspace, signedBy: signer) {
             $0 == signer.device || others.contains($0)
         }
         let isOut = try end(signer.device, by: signer, in: workspace)
@@ -187,9 +187,10 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         let member = workspace.member
         let cuts = Array(
-            cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
-        let rekey = rekey(excluding: [device], in: workspace)
-        let made = try authorAuthority(
+            core.membership.cuts(ofDevices: [device], in: workspace).suffix(
+                Limits.cutsPerOperationMax))
+        let rekey = core.keys.rekey(excluding: [device], in: workspace)
+        let made = try core.log.authorAuthority(
             in: workspace, signedBy: signer, naming: workspace.evaluator.bindings(of: [device]),
             isEffective: { $0.bestGrant(of: device, as: member) == nil },
             { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })

@@ -34,7 +34,7 @@ extension RecoveryPhrase {
 }
 
 /// The recovery phrase: shown once, and used when there is nothing else.
-extension NodeCore {
+extension Enrolment {
     /// The value that holds the phrase's seed until its words were shown; no backup has it.
     static let unshownPhrase = "recovery.seed"
     /// The value that says that the words were shown.
@@ -176,7 +176,7 @@ extension NodeCore {
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }) {
-            let shown = try stored { () throws(StorageError) in try object(of: known) }
+            let shown = try stored { () throws(StorageError) in try core.queries.object(of: known) }
             guard known.owner(of: phrase.signingKey.device) == known.member else {
                 throw NodeError(
                     .conflict, "this home already belongs to someone else in that workspace",
@@ -201,11 +201,12 @@ extension NodeCore {
             }
             let checkedName = try NewNames.person(name, field: "name")
             if seal == nil,
-                try sealsFirst(draft.passphrase, scope, { .recover(draft, $0, scope) })
+                try core.session.sealsFirst(draft.passphrase, scope, { .recover(draft, $0, scope) })
             {
                 return .later
             }
-            try makeIdentity(name: checkedName, recovery: .given(phrase), under: seal)
+            try core.membership.makeIdentity(
+                name: checkedName, recovery: .given(phrase), under: seal)
             try stored { () throws(StorageError) in
                 try store.registry.setValue([1], of: Self.shownName)
             }
@@ -242,23 +243,23 @@ extension NodeCore {
         var opened: [KeyID] = []
         for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload else { continue }
-            opened += try openKeys(of: payload, in: workspace, for: reader)
+            opened += try core.membership.openKeys(of: payload, in: workspace, for: reader)
         }
-        _ = try openOlderKeys(under: opened, in: workspace)
+        _ = try core.keys.openOlderKeys(under: opened, in: workspace)
         let entry = home.deviceEntry(
             entering: .adding(to: workspace.id, before: signing.device, member: member))
         guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
             return try turnAway(index, Self.mayNotReturn)
         }
-        try keepRecoveryBox(phrase.agreementKey, of: workspace)
+        try core.privates.keepRecoveryBox(phrase.agreementKey, of: workspace)
         try settleIn(workspace)
-        try nameDevice(in: workspace)
+        try core.commands.nameDevice(in: workspace)
         network.joins[index].stage = .syncing
         remember(link)
-        workspaceListChanged()
+        core.links.workspaceListChanged()
         // By the invite we are nobody here. The workspace's own secret, which we hold from now on,
         // opens a link over which the other side asks for what makes us somebody.
-        try drop(link, because: LinkEnding("join.over"))
+        try core.links.drop(link, because: LinkEnding("join.over"))
     }
 
     /// Asks for the recovery device to be taken back, which is all that is left of a membership
@@ -293,7 +294,7 @@ extension NodeCore {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: member,
                         encodedDevices: devices),
-                    name: personName(of: home), answering: end)),
+                    name: core.queries.personName(of: home), answering: end)),
             in: .control, isUnasked: false)
     }
 

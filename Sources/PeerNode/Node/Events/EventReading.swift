@@ -24,7 +24,7 @@ struct EventReading {
 
 /// Reading events, for streams and for calls that wait: a part at a time, so that a narrow filter
 /// over a long table holds up nobody.
-extension NodeCore {
+extension Events {
     /// Most events that are read at once, and that one visit of a stream is given.
     private static let pageMax = 256
 
@@ -71,13 +71,13 @@ extension NodeCore {
         guard let type = EventType(rawValue: row.type),
             filter.wants(
                 type.word, in: row.workspace, document: row.document,
-                channel: channel(row.document, in: row.workspace)?.publicID)
+                channel: core.queries.channel(row.document, in: row.workspace)?.publicID)
         else { return nil }
         return try object(of: row)
     }
 
     /// The newest event that readers are given: while the node is locked, that it is.
-    private var newestEvent: Int64 { lock.lastEvent ?? store.events.newest }
+    private var newestEvent: Int64 { core.session.lock.lastEvent ?? store.events.newest }
 
     /// What a reader is told who comes back after its next events were trimmed.
     private func gap(
@@ -142,7 +142,7 @@ extension NodeCore {
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
         for stream in streams where subscriptions.take(.writingStopped, for: stream.key) {
-            given.append((stream.id, passing("node.warning", stopData, for: stream)))
+            given.append((stream.id, passing("node.warning", core.stopData, for: stream)))
         }
         for stream in streams where subscriptions.take(.stopping, for: stream.key) {
             given.append((stream.id, passing("node.stopping", for: stream)))
@@ -175,7 +175,7 @@ extension NodeCore {
                 continue
             }
             if let page = try serve(&waiter) {
-                effects.append(.answer(waiter.call, .success(page)))
+                turn.emit(.answer(waiter.call, .success(page)))
             } else if waiter.isLooking {
                 looking.append(waiter)
             } else {
@@ -199,7 +199,7 @@ extension NodeCore {
         waiter.bytes += reading.events.reduce(0) { $0 + $1.bytes }
         waiter.isLooking = reading.end == .pause && waiter.found.count < waiter.limit
         if waiter.isLooking {
-            hasMoreToDo = true
+            turn.hasMoreToDo = true
             return nil
         }
         guard !waiter.found.isEmpty || waiter.deadline <= time.monotonic else { return nil }

@@ -1,6 +1,30 @@
 import CRDTStore
 import WorkspaceModel
 
+/// What the node tells programs: events, streams of them, and notices.
+final class Events: Component {
+    var subscriptions = SubscriptionTable()
+    /// Rows of the event table that calls may still look at in this turn.
+    var eventRowsLeft = Limits.eventsLookedAtMax
+    var notices = NoticeState()
+    /// The event number at which old events are looked for again.
+    var nextTrim: Int64 = 4_096
+
+    override var deadlines: [UInt64] {
+        subscriptions.waiters.map(\.deadline) + subscriptions.keepalives
+    }
+
+    override func tick() { subscriptions.noteKeepalives(now: time.monotonic) }
+
+    override func goOn(after former: NodeCore) {
+        subscriptions = former.events.subscriptions
+        // Those who waited were told to ask again.
+        subscriptions.waiters = []
+        // Some of it may tell of what this turn did, and did not do.
+        subscriptions.forgetPassing(isCounted: true)
+    }
+}
+
 /// What can have happened: the closed list of event types and their numbers in the store.
 enum EventType: Int64, CaseIterable {
     case workspaceCreated = 1
@@ -118,13 +142,13 @@ extension Manual {
 }
 
 /// Recording events, in the transaction of what they tell.
-extension NodeCore {
+extension Events {
     func record(
         _ type: EventType, workspace: Workspace?, document: Int64? = nil, arrival: Int64? = nil,
         extra: [UInt8]? = nil, isBackfill: Bool = false
     ) throws(StorageError) {
         // What is built anew has happened already.
-        guard !isBuilding else { return }
+        guard !core.integrity.isBuilding else { return }
         try write()
         try store.events.append(
             type: type.rawValue, at: time.wall, workspace: workspace?.number, document: document,
@@ -152,7 +176,7 @@ extension NodeCore {
                 .inviteUsed, workspace: workspace, arrival: arrival, extra: joiner.invite.bytes,
                 isBackfill: source.isBackfill)
         case .addDevices(let devices, _, _, _):
-            try recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
+            try core.commands.recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
         case .removeDevice(let device, _, _):
             try record(
                 .deviceRevoked, workspace: workspace, arrival: arrival, extra: device.bytes,
@@ -170,7 +194,7 @@ extension NodeCore {
     /// The object form of a stored event, or `nil` when what it speaks of is not there any more.
     func object(of event: EventStore.StoredEvent) throws(StorageError) -> EventObject? {
         guard let type = EventType(rawValue: event.type) else { return nil }
-        let workspace = event.workspace.flatMap { workspaces[$0] }
+        let workspace = event.workspace.flatMap { core.workspaces[$0] }
         var object = EventObject(
             sequence: event.sequence, cursor: cursor(event.sequence), at: event.at,
             type: type.word, data: try data(of: event, type, workspace))
@@ -195,37 +219,40 @@ extension NodeCore {
             .workspaceTransferred:
             return try workspaceEventData(event, type, workspace)
         case .channelCreated, .channelEdited, .channelArchived, .channelUnarchived:
-            guard let channel = channel(event.document, in: workspace) else {
+            guard let channel = core.queries.channel(event.document, in: workspace) else {
                 return goneChannelData(event, workspace)
             }
-            return try object(of: channel, in: workspace).json
+            return try core.queries.object(of: channel, in: workspace).json
         case .channelMemberAdded, .channelMemberRemoved, .channelRoleChanged:
             return memberData(event, workspace)
         case .channelDeleted:
             return deletionData(event, workspace)
         case .messageCreated, .messageRestored, .messageEdited, .messagePinned, .messageUnpinned,
             .mentionReceived:
-            guard channel(event.document, in: workspace) != nil, let arrival = event.arrival,
+            guard core.queries.channel(event.document, in: workspace) != nil,
+                let arrival = event.arrival,
                 let document = event.document,
                 let stored = try store.operations.operation(arrival),
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: document)
             else {
                 // What counts for nobody is not told, as long as its channel is there.
-                guard channel(event.document, in: workspace) == nil else { return .null }
+                guard core.queries.channel(event.document, in: workspace) == nil else {
+                    return .null
+                }
                 return try goneMessageData(event, workspace)
             }
-            return try object(of: row, in: workspace)?.json ?? .null
+            return try core.queries.object(of: row, in: workspace)?.json ?? .null
         case .readChanged:
-            let data = try readData(event, workspace)
+            let data = try core.own.readData(event, workspace)
             return data.isNull ? goneReadingData(event, workspace) : data
-        case .starChanged: return try starData(event, workspace)
+        case .starChanged: return try core.own.starData(event, workspace)
         case .reminderDue:
             return try event.arrival.flatMap { (arrival) throws(StorageError) in
-                try reminder(arrival: arrival)
+                try core.own.reminder(arrival: arrival)
             }?.json ?? .null
         case .reactionAdded, .reactionRemoved:
-            return try reactionData(event, workspace)
+            return try core.messages.reactionData(event, workspace)
         case .messageDeleted:
             return try messageDeletionData(of: event, in: workspace)
         case .messageRefused:
@@ -234,9 +261,9 @@ extension NodeCore {
             return memberEventData(event, type, workspace)
         case .inviteCreated, .inviteUsed, .inviteRevoked:
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
-            return object(ofInvite: id, in: workspace)?.json ?? .null
+            return core.membership.object(ofInvite: id, in: workspace)?.json ?? .null
         case .deviceAdded, .deviceRevoked, .deviceRenamed, .memberKeyChanged:
-            return deviceData(event, type, workspace)
+            return core.commands.deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
             .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered, .workspaceForgotten:
             return eventDataOutside(of: event, type)
@@ -251,9 +278,9 @@ extension NodeCore {
             let extra = event.extra, let member = MemberID(untrusted: Array(extra.prefix(16)))
         else { return .null }
         let said = extra.dropFirst(16).first.flatMap { Role(rawValue: UInt64($0)) }
-        let now = channel(event.document, in: workspace)?.role(of: member)
+        let now = core.queries.channel(event.document, in: workspace)?.role(of: member)
         return [
-            "channel": .string(id), "member": person(member, in: workspace).json,
+            "channel": .string(id), "member": core.queries.person(member, in: workspace).json,
             "role": .string((said ?? now ?? .member).word),
         ]
     }
@@ -268,7 +295,7 @@ extension NodeCore {
         let author = event.extra.flatMap(MemberID.init(untrusted:))
         return [
             "id": .string(PublicID.channel(id)),
-            "by": author.map { person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
         ]
     }
 
@@ -282,7 +309,7 @@ extension NodeCore {
         let author = event.extra.flatMap(MemberID.init(untrusted:))
         return [
             "id": .string(PublicID.message(key)),
-            "by": author.map { person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
         ]
     }
 
@@ -291,7 +318,7 @@ extension NodeCore {
     ) -> JSONValue {
         switch type {
         case .sessionLocked, .sessionUnlocked: return [:]
-        case .nodeWarning: return warningData(event)
+        case .nodeWarning: return core.warningData(event)
         case .peerDiscovered: return discoveryData(event)
         case .workspaceForgotten:
             let id = event.extra.flatMap(WorkspaceID.init(untrusted:))
@@ -301,7 +328,7 @@ extension NodeCore {
             return ["reason": JSONValue(orNull: reason)]
         default:
             guard let device = event.extra.flatMap(DeviceID.init(untrusted:)) else { return .null }
-            return peerData(device)
+            return core.commands.peerData(device)
         }
     }
 }

@@ -3,11 +3,11 @@ import WorkspaceModel
 
 /// What events say whose channel is gone: deleted, or one that the own member is out of. The ids
 /// stay, so that a program can forget what it knows; texts do not.
-extension NodeCore {
+extension Events {
     /// The shown id of what has a short number, whether or not it is still shown.
     func publicID(ofChannel number: Int64?, in workspace: Workspace) -> String? {
         number.flatMap { store.operations.document(numbered: $0)?.id }
-            .map { publicID(ofChannel: $0, in: workspace) }
+            .map { core.channels.publicID(ofChannel: $0, in: workspace) }
     }
 
     /// A channel as it can still be told: what it was called, and that it is gone.
@@ -23,7 +23,7 @@ extension NodeCore {
     func goneChannel(_ document: DocumentID, in workspace: Workspace) -> ChannelObject {
         let last = formerChannel(document, in: workspace)
         var object = ChannelObject(
-            id: publicID(ofChannel: document, in: workspace),
+            id: core.channels.publicID(ofChannel: document, in: workspace),
             workspace: PublicID.workspace(workspace.id), name: last?.name ?? "",
             createdAt: Int64(clamping: last?.createdAt ?? 0))
         object.isPrivate = workspace.privateDocuments[document] != nil
@@ -33,8 +33,8 @@ extension NodeCore {
         if last.circle?.isFromJoin == true { object.history = "from-join" }
         object.description = last.description
         object.topic = last.topic
-        object.owner = last.owner.map { person($0, in: workspace) }
-        object.admins = last.admins.sorted().map { person($0, in: workspace) }
+        object.owner = last.owner.map { core.queries.person($0, in: workspace) }
+        object.admins = last.admins.sorted().map { core.queries.person($0, in: workspace) }
         object.isArchived = last.isArchived
         return object
     }
@@ -63,12 +63,13 @@ extension NodeCore {
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
         var object = MessageObject(
             id: PublicID.message(key), workspace: PublicID.workspace(workspace.id),
-            channel: publicID(ofChannel: document, in: workspace),
-            author: person(author, in: workspace), at: Int64(key.timestamp.milliseconds), text: nil)
+            channel: core.channels.publicID(ofChannel: document, in: workspace),
+            author: core.queries.person(author, in: workspace),
+            at: Int64(key.timestamp.milliseconds), text: nil)
         object.isSelf = author == workspace.member
         if let gone = workspace.deletedChannels[document] {
             object.deleted = gone.author.map {
-                (Int64(clamping: gone.seen), person($0, in: workspace))
+                (Int64(clamping: gone.seen), core.queries.person($0, in: workspace))
             }
         }
         return object.json
@@ -100,7 +101,7 @@ extension NodeCore {
         let known = network.registry.peers.first { peer in
             peer.addresses.contains { $0.address.text == text }
         }
-        if let known { return peerData(of: known).json }
+        if let known { return core.commands.peerData(of: known).json }
         var object = PeerObject(state: "heard")
         object.address = text
         return object.json

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What is told when somebody's role changes or ends, and to authors whose messages are cut off.
-extension NodeCore {
+extension Events {
     // MARK: Roles
 
     /// Records what an authority operation, or what it took the effect from, did to roles.
@@ -57,14 +57,14 @@ extension NodeCore {
             else { continue }
             let name = workspace.displayName(of: author)
             let heir = workspace.displayName(of: grant.member)
-            try warn([
+            try core.warn([
                 "kind": "transfer.undone",
                 "message": .string(
                     "\(name) handed \(workspace.displayName) to \(heir); that was undone, "
                         + "and no longer counts"),
                 "workspace": .string(PublicID.workspace(workspace.id)),
             ])
-            effects.append(.log(.warning, "transfer.undone"))
+            turn.emit(.log(.warning, "transfer.undone"))
         }
     }
 
@@ -78,7 +78,7 @@ extension NodeCore {
         _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
     ) -> JSONValue {
         guard let extra = event.extra, let member = MemberID(untrusted: Array(extra.prefix(16))),
-            var object = object(of: member, in: workspace)
+            var object = core.queries.object(of: member, in: workspace)
         else { return .null }
         if let said = extra.dropFirst(16).first.flatMap({ Role(rawValue: UInt64($0)) }) {
             object.role = said.word
@@ -172,10 +172,11 @@ extension NodeCore {
         let author = revocation.flatMap { workspace.evaluator.author(of: $0) }
         return [
             "message": .string(PublicID.message(row.key)),
-            "channel": .string(publicID(ofChannel: stored.log.document, in: workspace)),
+            "channel": .string(
+                core.channels.publicID(ofChannel: stored.log.document, in: workspace)),
             "reason": .string(
                 Self.reason(of: revocation.flatMap { workspace.authority[$0]?.payload })),
-            "by": author.map { person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
         ]
     }
 

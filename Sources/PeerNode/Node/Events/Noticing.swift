@@ -38,7 +38,7 @@ struct NoticeState {
 }
 
 /// Telling the owner of what was said, by the command that runs for each notice.
-extension NodeCore {
+extension Events {
     private static let commandName = "notify.command"
 
     // MARK: What is told
@@ -47,7 +47,7 @@ extension NodeCore {
     func noteFresh(
         _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
     ) {
-        guard source != .ourselves, !source.isBackfill, !lock.isLocked else { return }
+        guard source != .ourselves, !source.isBackfill, !core.session.lock.isLocked else { return }
         if notices.fresh.count >= Limits.noticesWaitingMax {
             notices.fresh.removeFirst()
             notices.passedOver += 1
@@ -63,19 +63,20 @@ extension NodeCore {
         notices.fresh = []
         let passedOver = notices.passedOver
         notices.passedOver = 0
-        guard !lock.isLocked, let command = try noticeCommand() else { return }
-        for _ in 0..<passedOver { tally.noteNotice("dropped") }
+        guard !core.session.lock.isLocked, let command = try noticeCommand() else { return }
+        for _ in 0..<passedOver { turn.tally.noteNotice("dropped") }
         for item in fresh {
-            guard let workspace = workspaces[item.workspace], workspace.standing == .member,
-                let channel = channel(item.document, in: workspace),
+            guard let workspace = core.workspaces[item.workspace], workspace.standing == .member,
+                let channel = core.queries.channel(item.document, in: workspace),
                 let stored = try store.operations.operation(item.arrival),
                 let row = try store.view.message(
                     arrival: item.arrival, sort: stored.place.sort, document: item.document),
                 try wantsNotice(of: row, channel, workspace),
-                let message = try object(of: row, in: workspace), message.deleted == nil,
+                let message = try core.queries.object(of: row, in: workspace),
+                message.deleted == nil,
                 !message.isSelf
             else { continue }
-            effects.append(
+            turn.emit(
                 .notify(notice(command, message, row, channel, workspace)))
         }
     }
@@ -83,8 +84,8 @@ extension NodeCore {
     private func wantsNotice(
         of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let read = try readUpTo(channel, in: workspace) else { return false }
-        try settleLate(channel, in: workspace)
+        guard let read = try core.own.readUpTo(channel, in: workspace) else { return false }
+        try core.messages.settleLate(channel, in: workspace)
         let isLate = try store.view.isLate(row)
         guard isLate || read < row.key, try !isMuted(channel, in: workspace).isMuted
         else { return false }
@@ -104,7 +105,7 @@ extension NodeCore {
         guard let root = row.thread,
             let first = try store.view.anyMessage(root, in: row.document)?.row
         else { return false }
-        return author(ofGrant: first.grant, in: workspace) == workspace.member
+        return core.queries.author(ofGrant: first.grant, in: workspace) == workspace.member
     }
 
     private func notice(
@@ -134,16 +135,16 @@ extension NodeCore {
     /// Takes what became of a notice. That the command fails again and again is told, once.
     func noticed(_ outcome: NoticeOutcome) throws(StorageError) {
         switch outcome {
-        case .dropped: tally.noteNotice("dropped")
+        case .dropped: turn.tally.noteNotice("dropped")
         case .ended(status: 0):
             notices.failures = 0
-            tally.noteNotice("shown")
+            turn.tally.noteNotice("shown")
         case .ended(let status):
             notices.failures += 1
-            tally.noteNotice("failed")
+            turn.tally.noteNotice("failed")
             guard notices.failures == Limits.noticeFailuresMax, mayWrite else { return }
-            effects.append(.log(.warning, "notify.failed status=\(status ?? -1)"))
-            try warn([
+            turn.emit(.log(.warning, "notify.failed status=\(status ?? -1)"))
+            try core.warn([
                 "kind": "notify.failed",
                 "message": .string(
                     "the notification command failed \(notices.failures) times in a row"),
@@ -162,8 +163,8 @@ extension NodeCore {
     /// Of which messages of a workspace notice is wanted where a conversation does not say.
     func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
         guard let name = levelName(of: workspace),
-            case .level(_, let level?)? = try register(
-                place(.level, name, in: workspace), in: workspace)
+            case .level(_, let level?)? = try core.own.register(
+                core.own.place(.level, name, in: workspace), in: workspace)
         else { return environment.notices.level }
         return level
     }
@@ -173,8 +174,8 @@ extension NodeCore {
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> OwnRegister.NoticeLevel {
         if let name = channel.conversation,
-            case .level(_, let level?)? = try register(
-                place(.level, name, in: workspace), in: workspace)
+            case .level(_, let level?)? = try core.own.register(
+                core.own.place(.level, name, in: workspace), in: workspace)
         {
             return level
         }
@@ -186,8 +187,8 @@ extension NodeCore {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> (isMuted: Bool, until: UInt64?) {
         guard let name = channel.conversation,
-            case .mute(_, let until)? = try register(
-                place(.mute, name, in: workspace), in: workspace)
+            case .mute(_, let until)? = try core.own.register(
+                core.own.place(.mute, name, in: workspace), in: workspace)
         else { return (false, nil) }
         let isMuted = until.map { $0 > time.wall } ?? true
         return (isMuted, isMuted ? until : nil)
@@ -196,7 +197,7 @@ extension NodeCore {
     // MARK: Commands
 
     func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         return try stored { () throws(StorageError) in
             NoticeObject(
                 id: PublicID.workspace(workspace.id), level: try noticeLevel(of: workspace).word,
@@ -205,12 +206,12 @@ extension NodeCore {
     }
 
     func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject {
-        let workspace: Workspace = try workspace(scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
         guard let name = levelName(of: workspace) else {
             throw .internalFailure(reason: "workspace")
         }
         let level = OwnRegister.NoticeLevel(word: level) ?? .all
-        try keep(.level(name, level), in: workspace)
+        try core.commands.keep(.level(name, level), in: workspace)
         return try notices(scope)
     }
 

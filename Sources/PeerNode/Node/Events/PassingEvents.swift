@@ -12,18 +12,18 @@ struct PassingEvent {
 }
 
 /// Events that are not kept (section 4.1.2).
-extension NodeCore {
+extension Events {
     /// Gives something that passes to every stream that wants it.
     ///
     /// - Parameter document: the short number of the channel that it is about.
     func pass(
         _ type: String, _ data: JSONValue, in workspace: Workspace, document: Int64? = nil
     ) {
-        guard home != nil, !lock.isLocked else { return }
+        guard home != nil, !core.session.lock.isLocked else { return }
         let event = PassingEvent(
             at: Int64(clamping: time.wall), type: type,
             workspace: PublicID.workspace(workspace.id), data: data)
-        let channel = channel(document, in: workspace)?.publicID
+        let channel = core.queries.channel(document, in: workspace)?.publicID
         subscriptions.offer(event) {
             $0.wants(type, in: workspace.number, document: document, channel: channel)
         }
@@ -33,7 +33,7 @@ extension NodeCore {
     func passedEvents(for stream: SubscriptionTable.Subscription) -> [EventObject] {
         let (events, dropped) = subscriptions.takePassing(stream.key)
         // What was kept back while the node was locked is not told afterwards either.
-        guard !lock.isLocked else { return [] }
+        guard !core.session.lock.isLocked else { return [] }
         func object(_ type: String, at: Int64, _ data: JSONValue) -> EventObject {
             EventObject(
                 sequence: stream.sequence, cursor: cursor(stream.sequence), at: at, type: type,

@@ -6,7 +6,7 @@ import WorkspaceModel
 ///
 /// The row of a reader is found by a keyed hash, and the name stands sealed beside it. A store of
 /// before holds names as they are; such a row is put right when its reader moves.
-extension NodeCore {
+extension Events {
     private static let mark = "~"
     private static let sealedPrefix = "reader:"
 

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Events of a workspace as a whole, and of those who ask to be let in.
-extension NodeCore {
+extension Events {
     func recordWorkspaceEvent(
         _ payload: AuthorityPayload, _ id: OperationID, _ arrival: Int64, _ workspace: Workspace,
         _ source: OperationSource
@@ -11,7 +11,7 @@ extension NodeCore {
         switch payload {
         case .request(let joiner):
             // The same person may have been written down by several members.
-            let group = joinRequests(of: workspace, by: joiner.member)
+            let group = core.enrolment.joinRequests(of: workspace, by: joiner.member)
                 .first { $0.operations.contains(id) }
             guard group?.operations.first == id else { return }
             type = .requestCreated
@@ -43,8 +43,8 @@ extension NodeCore {
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard workspace.hasRequests else { return }
-        for group in joinRequests(of: workspace, by: member) {
-            let state = state(of: group, in: workspace)
+        for group in core.enrolment.joinRequests(of: workspace, by: member) {
+            let state = core.enrolment.state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,
                 !isOld(state, group, before: arrival, in: workspace)
             else { continue }
@@ -59,7 +59,8 @@ extension NodeCore {
         _ state: JoinRequestState, _ group: JoinRequestGroup, before arrival: Int64,
         in workspace: Workspace
     ) -> Bool {
-        let admission = admission(by: group.joiner.invite, of: group.joiner.member, in: workspace)
+        let admission = core.enrolment.admission(
+            by: group.joiner.invite, of: group.joiner.member, in: workspace)
         guard let admission, let record = workspace.authority[admission] else { return false }
         return record.arrival != arrival
     }
@@ -68,7 +69,7 @@ extension NodeCore {
     func workspaceEventData(
         _ event: EventStore.StoredEvent, _ type: EventType, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {
-        var object = try object(of: workspace)
+        var object = try core.queries.object(of: workspace)
         switch type {
         case .workspaceCreated: object.role = Role.owner.word
         case .workspaceJoined:
@@ -93,10 +94,10 @@ extension NodeCore {
     func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
             let joiner = workspace.authority[id]?.payload.joiner,
-            let group = joinRequests(of: workspace, by: joiner.member)
+            let group = core.enrolment.joinRequests(of: workspace, by: joiner.member)
                 .first(where: { $0.operations.contains(id) })
         else { return .null }
-        return object(of: group, in: workspace).json
+        return core.enrolment.object(of: group, in: workspace).json
     }
 
     func workspaceDeletionData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue
@@ -106,7 +107,7 @@ extension NodeCore {
         else { return .null }
         return [
             "id": .string(PublicID.workspace(workspace.id)),
-            "by": person(author, in: workspace).json,
+            "by": core.queries.person(author, in: workspace).json,
         ]
     }
 }

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Making everything that follows from operations, in a store that holds nothing else: after its
 /// pages were damaged, and to compare it with what a store holds.
-extension NodeCore {
+extension Integrity {
     /// Builds what the store says is not built: verdicts, kept tips and views. Nobody is told of what
     /// events tell of, for it has happened before.
     ///
@@ -15,20 +15,20 @@ extension NodeCore {
         try tellUntold()
         var todo = SearchTodo()
         todo.isAll = true
-        try store.registry.setValue(todo.bytes, of: Self.todoName)
+        try store.registry.setValue(todo.bytes, of: Queries.todoName)
         try store.registry.setValue(nil, of: StoreSalvage.unbuilt)
     }
 
     private func buildUntold() throws(StorageError) {
         isBuilding = true
         defer { isBuilding = false }
-        let (effects, notices, mail) = (effects, notices, mailDue)
+        let (effects, notices, mail) = (turn.effects, core.events.notices, core.privates.mailDue)
         let ordered = workspaces.values.sorted { $0.number < $1.number }
         try store.operations.mendTips()
         try store.operations.noteAllCitations()
         for workspace in ordered {
             _ = try judgeContent(of: workspace, because: Self.built)
-            try rejudgeUnshown(in: workspace)
+            try core.privates.rejudgeUnshown(in: workspace)
         }
         // From row to row: in a damaged store one may stand far behind the others.
         var next: Int64 = 1
@@ -37,18 +37,22 @@ extension NodeCore {
             next = number + 1
         }
         for workspace in ordered {
-            try foldUnfolded(in: workspace, from: Self.built)
-            try reviewRedactions(of: workspace)
+            try core.messages.foldUnfolded(in: workspace, from: Self.built)
+            try core.messages.reviewRedactions(of: workspace)
         }
-        while !redactionReviews.isEmpty, !workspaces.isEmpty { try settleRedactions() }
-        while owedWords.any {
-            owedWords.room = Limits.followersHeardPerTurnMax
-            try hearOwed()
+        while !core.messages.redactionReviews.isEmpty, !workspaces.isEmpty {
+            try core.messages.settleRedactions()
         }
-        for workspace in ordered { try reloadProfiles(of: workspace) }
-        try settleLate()
-        (self.effects, self.notices, mailDue) = (effects, notices, mail)
-        (appended, moved, profileEdits) = ([], [:], [:])
+        while core.channels.owedWords.any {
+            core.channels.owedWords.room = Limits.followersHeardPerTurnMax
+            try core.channels.hearOwed()
+        }
+        for workspace in ordered { try core.profiles.reloadProfiles(of: workspace) }
+        try core.messages.settleLate()
+        (self.turn.effects, self.core.events.notices, core.privates.mailDue) = (
+            effects, notices, mail
+        )
+        (core.log.appended, core.log.moved, core.profiles.profileEdits) = ([], [:], [:])
     }
 
     /// Tells of what was stored and not shown yet when the store was damaged: in a channel that was
@@ -58,10 +62,11 @@ extension NodeCore {
         try store.view.noteShown(byEvents: created)
         for row in try store.view.untold(byEvents: created) {
             guard let document = store.operations.document(numbered: row.document),
-                let workspace = workspaces[document.workspace],
+                let workspace = core.workspaces[document.workspace],
                 workspace.deletedChannels[document.id] == nil
             else { continue }
-            try recordCreated(row, in: workspace, .released(source: 0, isBackfill: false))
+            try core.messages.recordCreated(
+                row, in: workspace, .released(source: 0, isBackfill: false))
         }
     }
 
@@ -73,8 +78,8 @@ extension NodeCore {
         for row in store.operations.authorityDocuments where !known.contains(row.number) {
             let blank = RegistryStore.WorkspaceRow(
                 number: row.number, standing: .member, member: .zero, joined: 0)
-            let workspace = Workspace(id: row.id, row: blank, vault: vault)
-            try loadAuthority(of: workspace)
+            let workspace = Workspace(id: row.id, row: blank, vault: core.session.vault)
+            try core.loadAuthority(of: workspace)
             guard let member = workspace.member(of: home) else { continue }
             try store.begin()
             try store.registry.setWorkspace(
@@ -88,18 +93,18 @@ extension NodeCore {
     private func build(_ arrival: Int64) throws(StorageError) {
         guard let stored = try store.operations.operation(arrival),
             let document = store.operations.document(numbered: stored.document),
-            let workspace = workspaces[document.workspace]
+            let workspace = core.workspaces[document.workspace]
         else { return }
         if document.kind.holdsContent, let redaction = stored.redaction {
-            return try note(
+            return try core.messages.note(
                 redaction, by: arrival, under: stored.grantNumber, in: document, Self.built)
         }
         switch document.kind {
         case .authority: break
         case .mailbox, .privateDocument:
-            try foldPrivate(stored, in: workspace, from: Self.built)
+            try core.privates.foldPrivate(stored, in: workspace, from: Self.built)
         case .channel, .profile, .unknown:
-            try fold(stored, document, in: workspace, from: Self.built)
+            try core.messages.fold(stored, document, in: workspace, from: Self.built)
         }
     }
 }

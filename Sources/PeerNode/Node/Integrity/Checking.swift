@@ -17,10 +17,10 @@ struct Checking {
     func done(_ word: String) -> String? { repairs ? word : nil }
 }
 
-extension NodeCore {
+extension Integrity {
     /// What the registry holds while what is derived does not follow from all that is stored.
     static let unsettledNames = [
-        unfoldedName, reviewsName, JudgingQueue.storedName,
+        HomeSession.unfoldedName, Messages.reviewsName, JudgingQueue.storedName,
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
@@ -38,16 +38,17 @@ extension NodeCore {
         guard let check = checking, !check.isBegun, let home else { return }
         // Where nothing is written, what waits goes on waiting.
         let isAtRest =
-            folding == nil && redactionReviews.isEmpty && judgings.isEmpty && !owedWords.any
+            core.session.folding == nil && core.messages.redactionReviews.isEmpty
+            && core.privates.judgings.isEmpty && !core.channels.owedWords.any
         guard isAtRest || !mayWrite else {
-            hasMoreToDo = true
+            turn.hasMoreToDo = true
             return
         }
         checking?.isBegun = true
         // What is built to be compared knows of no marker that waits.
-        try writeMarkers(all: true)
-        try settleLate()
-        effects.append(
+        try core.own.writeMarkers(all: true)
+        try core.messages.settleLate()
+        turn.emit(
             .inspect(
                 check.call, InspectionJob(home: home, time: time, isLateSettled: mayWrite)))
     }
@@ -61,19 +62,19 @@ extension NodeCore {
         case .success(let findings) where findings.isUnsettled:
             checking?.isBegun = false
             checking?.missed += 1
-            guard check.missed >= Checking.missedMax else { return hasMoreToDo = true }
+            guard check.missed >= Checking.missedMax else { return turn.hasMoreToDo = true }
             checking = nil
             let failure = NodeError(
                 .busy, "the node is too busy for a check", hint: "try again",
                 reason: "check.unsettled")
-            effects.append(.answer(call, .failure(failure)))
+            turn.emit(.answer(call, .failure(failure)))
         case .success(let findings):
             checking = nil
             let object = try report(findings, check)
-            effects.append(.answer(call, .success(object.json)))
+            turn.emit(.answer(call, .success(object.json)))
         case .failure(let failure):
             checking = nil
-            effects.append(.answer(call, .failure(try refusal(of: failure))))
+            turn.emit(.answer(call, .failure(try refusal(of: failure))))
         }
     }
 
@@ -150,7 +151,7 @@ extension NodeCore {
                 done: check.done(isMisnamed ? "mended" : "asked"))
             guard check.repairs else { continue }
             if isMisnamed {
-                try remove(branch: stored.place.branch)
+                try core.log.remove(branch: stored.place.branch)
             } else {
                 try askAgain(for: stored)
             }
@@ -205,17 +206,17 @@ extension NodeCore {
             for arrival in missing {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false),
                     let row = store.operations.document(numbered: stored.document),
-                    let workspace = workspaces[row.workspace],
+                    let workspace = core.workspaces[row.workspace],
                     workspace.channels[row.id] != nil
                         || workspace.privateDocuments[row.id]?.root != nil,
                     // Who was removed may have deleted it, and have no right to either any more.
-                    try visibility(of: stored, in: workspace) == .shown
+                    try core.privates.visibility(of: stored, in: workspace) == .shown
                 else { continue }
                 object.missing += 1
                 guard check.repairs else { continue }
                 for link in network.ordered { link.askedPayloads.remove(arrival) }
                 asksForPayloads = true
-                hasMoreToDo = true
+                turn.hasMoreToDo = true
             }
         }
     }

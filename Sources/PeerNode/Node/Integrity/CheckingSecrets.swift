@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The part of a check that only the home's key can do.
-extension NodeCore {
+extension Integrity {
     /// Counts the keys that the home's key does not open: the disk has changed them, or their names, and
     /// what they open is not shown. A repair forgets them, so that they are asked for anew; but not
     /// where none opens, for then it is the home that is another one.
@@ -18,7 +18,7 @@ extension NodeCore {
             last = newest.number
             count += rows.count
             for (number, row) in rows {
-                guard var secret = vault.open(row.sealed, row.kind, row.id) else {
+                guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
                     unopened.append(number)
                     continue
                 }

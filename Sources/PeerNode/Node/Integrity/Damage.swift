@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Operations that the disk did not keep as they were: found by their hashes, left where they
 /// are, asked of peers again and written over (PROTOCOL.md, 6.1). Nothing of it stops the node.
-extension NodeCore {
+extension Integrity {
     // MARK: Finding
 
     /// The operation as it should be, or `nil` when its bytes are damaged, which is noted.
@@ -24,7 +24,7 @@ extension NodeCore {
     /// Notes damage that somebody came across. It is acted upon at the end of the turn.
     func noteDamage(at sequence: UInt64, of branch: Int64) {
         guard store.operations.noteDamage(at: sequence, of: branch) else { return }
-        hasMoreToDo = true
+        turn.hasMoreToDo = true
     }
 
     /// Whether a part of the authority document is damaged: then nobody can say who may do what.
@@ -48,25 +48,25 @@ extension NodeCore {
         for number in found {
             guard let branch = store.operations.branch(number),
                 let document = store.operations.document(numbered: branch.document),
-                let workspace = workspaces[document.workspace]
+                let workspace = core.workspaces[document.workspace]
             else { continue }
             workspace.staleDocuments.insert(document.id)
             affected.insert(workspace.number)
-            effects.append(
+            turn.emit(
                 .log(
                     .error,
                     "store.corrupt device=\(PublicID.device(branch.log.device)) "
                         + "count=\(store.operations.damaged(in: number).count)"))
         }
         for number in affected.sorted() {
-            guard let workspace = workspaces[number] else { continue }
+            guard let workspace = core.workspaces[number] else { continue }
             try store.peers.forgetAgreements(in: number)
             for link in network.ordered {
                 guard let sync = link.syncs[number], sync.standing != .joining else { continue }
-                try feed(.closed, to: sync, on: link)
+                try core.syncing.feed(.closed, to: sync, on: link)
                 link.syncs[number] = nil
-                try forgetReach(in: number, of: link)
-                try openSync(workspace, on: link)
+                try core.syncing.forgetReach(in: number, of: link)
+                try core.syncing.openSync(workspace, on: link)
             }
         }
     }
@@ -92,26 +92,26 @@ extension NodeCore {
                     with: operation, of: branch.number, in: workspace.number)
                 repaired[branch.number] = sequence
                 arrivals.append(place.arrival)
-                releaseWaiting(for: [operation.id])
+                core.log.releaseWaiting(for: [operation.id])
             }
         }
         guard !repaired.isEmpty else { return }
         workspace.staleDocuments.insert(log.document)
         for (branch, sequence) in repaired.sorted(by: { $0.key < $1.key }) {
-            moved[workspace.number, default: []].insert(branch)
+            core.log.moved[workspace.number, default: []].insert(branch)
             if store.operations.damaged(in: branch).isEmpty { askedFor.remove(branch) }
             guard let tip = store.operations.branch(branch)?.tip else { continue }
             // Standings may change with it.
-            appended.append(
+            core.log.appended.append(
                 AppendedRun(
                     workspace: workspace.number, branch: branch, log: log,
                     tip: LogTip(log: log, sequence: sequence, id: Identifier16(prefixOf: tip.id)),
                     own: nil))
         }
-        effects.append(.log(.info, "store.repaired operations=\(repaired.count)"))
+        turn.emit(.log(.info, "store.repaired operations=\(repaired.count)"))
         try showRepaired(arrivals, of: log.document, in: workspace, from: source)
-        try reviewRedactions(of: workspace)
-        try reloadPrivate(log.document, in: workspace, from: source)
+        try core.messages.reviewRedactions(of: workspace)
+        try core.privates.reloadPrivate(log.document, in: workspace, from: source)
         guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
         try judgeAnew(workspace, from: source)
     }
@@ -125,15 +125,16 @@ extension NodeCore {
         guard document != workspace.id,
             let row = store.operations.document(document, in: workspace.number)
         else { return }
-        if try judge(document, citing: nil, in: workspace, because: source) {
-            try rekeep(document, in: workspace)
+        if try core.messages.judge(document, citing: nil, in: workspace, because: source) {
+            try core.log.rekeep(document, in: workspace)
         }
         for arrival in arrivals {
             guard let stored = try store.operations.operation(arrival) else { continue }
             if row.kind.holdsContent, let redaction = stored.redaction {
-                try note(redaction, by: arrival, under: stored.grantNumber, in: row, source)
+                try core.messages.note(
+                    redaction, by: arrival, under: stored.grantNumber, in: row, source)
             } else {
-                try fold(stored, row, in: workspace, from: source)
+                try core.messages.fold(stored, row, in: workspace, from: source)
             }
         }
     }
@@ -146,24 +147,24 @@ extension NodeCore {
         workspace.authority = AuthorityRecords()
         workspace.keyIndex = KeyIndex()
         workspace.evaluator = AuthEvaluator()
-        authorityBudget.forgetPassedOver()
+        core.log.authorityBudget.forgetPassedOver()
         workspace.contentLimits = [:]
         workspace.channelCreations = []
         workspace.channelClaims = [:]
         workspace.channelCuts = [:]
         workspace.channelPasts = [:]
         workspace.channelFolds = [:]
-        try loadAuthority(of: workspace)
-        try rekeepAuthority(in: workspace)
+        try core.loadAuthority(of: workspace)
+        try core.membership.rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)
         for document in workspace.channels.keys.sorted() {
-            try refold(document, in: workspace, from: source)
+            try core.messages.refold(document, in: workspace, from: source)
         }
         for document in workspace.privateDocuments.keys.sorted() {
-            try rejudgePrivate(document, in: workspace, from: source)
+            try core.privates.rejudgePrivate(document, in: workspace, from: source)
         }
-        try reloadProfiles(of: workspace)
-        try foldOpened(by: opened, in: workspace, from: source)
+        try core.profiles.reloadProfiles(of: workspace)
+        try core.messages.foldOpened(by: opened, in: workspace, from: source)
     }
 
     /// Makes what follows from the verdicts on the authority document: its keys and channels, and
@@ -178,16 +179,16 @@ extension NodeCore {
             guard let payload = workspace.authority[id]?.payload else { continue }
             // What has no effect is never opened.
             if workspace.evaluator.isValid(id) {
-                opened += try openKeys(of: payload, in: workspace)
+                opened += try core.membership.openKeys(of: payload, in: workspace)
             }
-            try enterDocument(of: payload, id, in: workspace)
+            try core.membership.enterDocument(of: payload, id, in: workspace)
         }
-        try refreshChannels(of: workspace)
+        try core.channels.refreshChannels(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            guard try judge(document, citing: nil, in: workspace, because: source)
+            guard try core.messages.judge(document, citing: nil, in: workspace, because: source)
             else { continue }
-            try rekeep(document, in: workspace)
+            try core.log.rekeep(document, in: workspace)
         }
         return opened
     }

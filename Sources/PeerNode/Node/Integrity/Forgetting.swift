@@ -5,13 +5,14 @@ import WorkspaceModel
 ///
 /// It is out of sight and its keys are gone at once. Its rows go in slices, so that a long history
 /// keeps nobody waiting, and after a crash that goes on.
-extension NodeCore {
+extension Integrity {
     func forgetWorkspace(
         _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
         let workspace = try forgettable(reference)
         let name = NodeError.quoted(workspace.displayName)
-        guard ownEnd(in: workspace) != nil || workspace.fields.deletion != nil else {
+        guard core.membership.ownEnd(in: workspace) != nil || workspace.fields.deletion != nil
+        else {
             throw NodeError(
                 .conflict, "you are a member of \(name)",
                 hint: "leave it first: wsx-node workspace leave "
@@ -20,19 +21,19 @@ extension NodeCore {
         }
         if !isForced { try refuseUnheardEnd(of: workspace) }
         let object: WorkspaceObject = try stored { () throws(StorageError) in
-            try self.object(of: workspace)
+            try self.core.queries.object(of: workspace)
         }
         try stored { () throws(StorageError) in
             try write()
             // What was read elsewhere waits to be written, and the next core knows nothing of it.
-            try writeMarkers(all: true)
+            try core.own.writeMarkers(all: true)
             if try store.registry.value("selected") == workspace.id.bytes {
                 try store.registry.setValue(nil, of: "selected")
             }
             // Where it is written to again one day, no place is used twice.
-            try renewIncarnation()
+            try core.log.renewIncarnation()
             try store.registry.forgetWorkspace(workspace.number)
-            try record(.workspaceForgotten, workspace: nil, extra: workspace.id.bytes)
+            try core.events.record(.workspaceForgotten, workspace: nil, extra: workspace.id.bytes)
         }
         wantsRenewal = true
         return object
@@ -46,17 +47,19 @@ extension NodeCore {
             }
             if over.count == 1, let only = over.first { return only }
         }
-        return try workspace(reference)
+        return try core.queries.workspace(reference)
     }
 
     /// That somebody left, or ended the workspace, is to reach the others before it is gone from here.
     private func refuseUnheardEnd(of workspace: Workspace) throws(NodeError) {
         let count = try stored { () throws(StorageError) in
             var count: Int64 = 0
-            guard devices(of: workspace).contains(where: { $0 != ownDevice }) else { return count }
+            guard
+                core.links.devices(of: workspace).contains(where: { $0 != core.session.ownDevice })
+            else { return count }
             for branch in store.operations.branches(in: workspace.id, of: workspace.number)
-            where branch.log.device == ownDevice {
-                count += try unsent(on: branch, in: workspace)
+            where branch.log.device == core.session.ownDevice {
+                count += try core.session.unsent(on: branch, in: workspace)
             }
             return count
         }
@@ -72,7 +75,7 @@ extension NodeCore {
     /// Whether nothing can be done in a workspace any more: its owner ended it, or its person left.
     func isOver(_ workspace: Workspace) -> Bool {
         if workspace.fields.deletion != nil { return true }
-        return workspace.ownRole == nil && ownEnd(in: workspace)?.cause == .left
+        return workspace.ownRole == nil && core.membership.ownEnd(in: workspace)?.cause == .left
     }
 
     // MARK: Erasing
@@ -103,7 +106,7 @@ extension NodeCore {
             .first { self.store.operations.holdsOperations(ofDocument: $0.number) }
         if let held {
             try store.view.clear(held.number)
-            reindex(erasedDocument: held.number)
+            core.queries.reindex(erasedDocument: held.number)
             let gone = try store.operations.erase(
                 document: held.number, atLeast: Limits.erasedPerTurnMax)
             for branch in gone { store.peers.forget(branch: branch) }
@@ -114,6 +117,6 @@ extension NodeCore {
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
         forgotten.removeAll { $0 == number }
-        effects.append(.log(.info, "workspace.forgotten"))
+        turn.emit(.log(.info, "workspace.forgotten"))
     }
 }

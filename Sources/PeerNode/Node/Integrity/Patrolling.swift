@@ -28,7 +28,7 @@ struct Patrol {
 /// Looking for rot while there is nothing else to do: whether operations are as they were signed,
 /// and what is derived is what they say. What is found is told, and mended by `check --repair`;
 /// operations are asked for again by themselves.
-extension NodeCore {
+extension Integrity {
     private static let busyMilliseconds: UInt64 = 1_000
 
     /// When the next slice is due. Nothing is where nothing could be said about it.
@@ -58,16 +58,18 @@ extension NodeCore {
                 patrol.due, patrol.begun &+ Limits.patrolRoundMilliseconds)
         }
         guard patrol.note(found) else { return }
-        effects.append(
+        turn.emit(
             .log(.error, "store.rot table=\(found[0].table) arrival=\(found[0].arrival)"))
-        try warn(["kind": "store.rot", "message": .string(rotSentence)])
+        try core.warn(["kind": "store.rot", "message": .string(rotSentence)])
     }
 
     /// Whether all that is derived follows from what is stored by now.
     private var isSettled: Bool {
-        folding == nil && released.isEmpty && unsettled.isEmpty && wholeFolds.isEmpty
-            && redactionReviews.isEmpty && judgings.isEmpty && !owedWords.any && checking == nil
-            && appended.isEmpty && lateWords.isEmpty
+        core.session.folding == nil && core.log.released.isEmpty && core.messages.unsettled.isEmpty
+            && wholeFolds.isEmpty
+            && core.messages.redactionReviews.isEmpty && core.privates.judgings.isEmpty
+            && !core.channels.owedWords.any && checking == nil
+            && core.log.appended.isEmpty && core.messages.lateWords.isEmpty
     }
 
     // MARK: What an operation should have given
@@ -78,13 +80,14 @@ extension NodeCore {
         guard let found = try store.operations.operation(arrival),
             let stored = try intact(found),
             let row = store.operations.document(numbered: stored.document),
-            let workspace = workspaces[row.workspace], row.kind.holdsContent
+            let workspace = core.workspaces[row.workspace], row.kind.holdsContent
         else { return [] }
         if let redaction = stored.redaction {
             return try isNoted(redaction, stored, in: workspace, pass)
                 ? [] : [.init(table: "redacted", arrival: arrival)]
         }
-        guard row.kind != .profile, let content = try content(of: stored, in: workspace),
+        guard row.kind != .profile,
+            let content = try core.messages.content(of: stored, in: workspace),
             workspace.privateDocuments[row.id].map({ !workspace.isOwn($0) }) ?? true
         else { return [] }
         switch content {
@@ -101,9 +104,9 @@ extension NodeCore {
     private func isPlaced(
         _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        let expected = try row(of: message, stored, in: workspace)
+        let expected = try core.privates.row(of: message, stored, in: workspace)
         let known = try store.view.stored(at: expected.position, in: stored.document)
-        let visibility = try visibility(of: stored, in: workspace)
+        let visibility = try core.privates.visibility(of: stored, in: workspace)
         return known?.row == expected && known?.visibility == visibility
     }
 
@@ -111,8 +114,8 @@ extension NodeCore {
     private func isNoted(
         _ annotation: MessageAnnotation, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        let counts = try doesCount(annotation: stored, in: workspace)
-        let expected = row(of: annotation, WordSource(stored), in: workspace)
+        let counts = try core.messages.doesCount(annotation: stored, in: workspace)
+        let expected = core.messages.row(of: annotation, WordSource(stored), in: workspace)
         guard let known = try store.view.annotation(arrival: stored.place.arrival) else {
             return expected == nil || !counts
         }
@@ -137,7 +140,7 @@ extension NodeCore {
             else { continue }
             let before = try store.view.deletion(of: place.arrival)
             // What counted before is weighed with it alone: very many may name the same.
-            switch try ruling(
+            switch try core.messages.ruling(
                 on: named, before, because: [stored.place.arrival], in: workspace, pass)
             {
             case .deleted(let by, _) where by.place.arrival != before?.by: return false

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Payloads that are missing although nobody has deleted them: asked of every peer, one after the
 /// other, until one has them (PROTOCOL.md, 5.4).
-extension NodeCore {
+extension Integrity {
     // MARK: Asking
 
     /// Asks a peer for what is missing, from where its last link stopped.
@@ -70,7 +70,7 @@ extension NodeCore {
         _ workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) -> CoreReplica {
         sync.session.confined(
-            CoreReplica(core: self, workspace: workspace, peer: link.peer?.device))
+            CoreReplica(core: core, workspace: workspace, peer: link.peer?.device))
     }
 
     /// Asks every peer at once, after a deletion has lost its effect or a check found a gap.
@@ -81,7 +81,7 @@ extension NodeCore {
         network.payloadRounds = [:]
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
-                guard let workspace = workspaces[sync.workspace] else { continue }
+                guard let workspace = core.workspaces[sync.workspace] else { continue }
                 try askForPayloads(of: workspace, on: link, sync)
             }
         }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Erasing the payloads of what is deleted: one's own word at once, another's after a day.
-extension NodeCore {
+extension Integrity {
     /// When the next payload is erased, on the monotonic clock.
     var payloadErasureDue: UInt64? {
         guard mayWrite, let next = nextPayloadErasure else { return nil }
@@ -12,9 +12,9 @@ extension NodeCore {
     /// Reads what was left to erase when the store was closed.
     func loadRedactions() throws(StorageError) {
         nextPayloadErasure = try store.view.nextErasure()
-        redactedDocuments = Set(try store.view.documentsWithRedactions())
-        try loadReviews()
-        try loadOwedWords()
+        core.messages.redactedDocuments = Set(try store.view.documentsWithRedactions())
+        try core.messages.loadReviews()
+        try core.channels.loadOwedWords()
     }
 
     /// Erases a slice of what is due; the rest has its turn after the next input.
@@ -27,6 +27,6 @@ extension NodeCore {
         try store.view.noteErased(due)
         hasErased = hasErased || !due.isEmpty
         nextPayloadErasure = try store.view.nextErasure()
-        if let next = nextPayloadErasure, next <= time.wall { hasMoreToDo = true }
+        if let next = nextPayloadErasure, next <= time.wall { turn.hasMoreToDo = true }
     }
 }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// A payload that has come back: what it says shows again, and is found again.
-extension NodeCore {
+extension Integrity {
     /// Takes the payload of an operation that lacks it.
     func fill(
         _ arrival: Int64, with payload: [UInt8], in workspace: Workspace,
@@ -20,16 +20,16 @@ extension NodeCore {
     private func putBack(_ arrival: Int64, from source: OperationSource) throws(StorageError) {
         guard let stored = try store.operations.operation(arrival), stored.entry.absent == nil,
             let document = store.operations.document(numbered: stored.document),
-            let workspace = workspaces[document.workspace]
+            let workspace = core.workspaces[document.workspace]
         else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: arrival)
         guard try store.view.stored(at: position, in: stored.document) != nil,
-            case .message(let message)? = try content(of: stored, in: workspace)
-        else { return try fold(stored, document, in: workspace, from: source) }
+            case .message(let message)? = try core.messages.content(of: stored, in: workspace)
+        else { return try core.messages.fold(stored, document, in: workspace, from: source) }
         try store.view.fold(
-            try row(of: message, stored, in: workspace),
-            as: try visibility(of: stored, in: workspace))
-        try reindex(stored)
+            try core.privates.row(of: message, stored, in: workspace),
+            as: try core.privates.visibility(of: stored, in: workspace))
+        try core.queries.reindex(stored)
     }
 
     // MARK: While the node is locked
@@ -39,12 +39,12 @@ extension NodeCore {
     /// Notes what came back while nothing can be opened. What is newer than the lock is opened
     /// with everything that came since.
     private func noteFilled(_ arrival: Int64) throws(StorageError) {
-        guard let first = lock.unfolded, arrival < first else { return }
+        guard let first = core.session.lock.unfolded, arrival < first else { return }
         let known = try store.registry.value(Self.filledName) ?? []
         guard known.count < 8 * Limits.payloadsAskedPerLinkMax else {
             // Rather everything once more than one of them never.
-            lock.unfolded = arrival
-            lock.isUnfoldedStored = false
+            core.session.lock.unfolded = arrival
+            core.session.lock.isUnfoldedStored = false
             return
         }
         try store.registry.setValue(

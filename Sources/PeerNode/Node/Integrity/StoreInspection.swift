@@ -65,7 +65,7 @@ public struct InspectionJob: Sendable {
     ) throws(StorageError) -> StoreFindings {
         var findings = StoreFindings()
         let copy = try places.copy(live)
-        for name in NodeCore.unsettledNames {
+        for name in Integrity.unsettledNames {
             let value = try copy.statement("SELECT 1 FROM meta WHERE name = ?")
                 .integer(.text(name))
             guard value == nil else {

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Erasing what removals, revocations and departures have cut off, 30 days after this node knew
 /// of both. It is in no digest, so nobody notices; what this home's own person wrote stays.
-extension NodeCore {
+extension Integrity {
     /// Erases a slice of what is due, and looks again soon, or later where nothing was.
     func eraseVoid() throws(StorageError) {
         guard mayWrite, home != nil, nextVoidErasure <= time.monotonic else { return }
@@ -69,13 +69,13 @@ extension NodeCore {
         }
         let isGone = end.map { $0 < branch.forkSequence } ?? true
         let gone = try store.operations.cut(branch.number, behind: end)
-        try reindex(gone, of: branch.document)
+        try core.queries.reindex(gone, of: branch.document)
         try store.view.remove(gone, in: branch.document)
         if isGone {
             store.peers.forget(branch: branch.number)
             workspace.rootBranches.forget(branch.log.document)
         }
-        effects.append(
+        turn.emit(
             .log(.info, "void.erased device=\(PublicID.device(branch.log.device))"))
     }
 }

@@ -24,7 +24,7 @@ struct WorkspaceDocument: Hashable, Comparable {
     }
 }
 
-extension NodeCore {
+extension Integrity {
     /// Folds a private document anew: what a removal leaves was judged as nothing while its end was
     /// not here.
     func refoldLater(
@@ -48,40 +48,43 @@ extension NodeCore {
         guard wholeFolds.reloads.remove(place) != nil else { return }
         // What is read anew is folded anew, too.
         wholeFolds.documents[place] = nil
-        try reloadPrivate(id, in: workspace, from: .released(source: 0, isBackfill: false))
+        try core.privates.reloadPrivate(
+            id, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
     /// Reads the profile document anew: a verdict in it has changed.
     func reloadProfilesLater(
         of workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        if source == .ourselves { return try reloadProfiles(of: workspace) }
+        if source == .ourselves { return try core.profiles.reloadProfiles(of: workspace) }
         wholeFolds.profiles.insert(workspace.number)
     }
 
     /// Does what this turn has put off.
     func foldWhole() throws(StorageError) {
         for place in wholeFolds.reloads.sorted() {
-            guard let workspace = workspaces[place.workspace] else { continue }
+            guard let workspace = core.workspaces[place.workspace] else { continue }
             try reloadPrivateWhereDue(place.document, in: workspace)
         }
         let due = wholeFolds
         wholeFolds = WholeFolds()
         for (place, source) in due.documents.sorted(by: { $0.key < $1.key }) {
-            guard let workspace = workspaces[place.workspace],
+            guard let workspace = core.workspaces[place.workspace],
                 let document = workspace.privateDocuments[place.document]
             else { continue }
             try refold(document, in: workspace, from: source)
         }
         for number in due.profiles.sorted() {
-            if let workspace = workspaces[number] { try reloadProfiles(of: workspace) }
+            if let workspace = core.workspaces[number] {
+                try core.profiles.reloadProfiles(of: workspace)
+            }
         }
     }
 
     private func refold(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        try reviewRedactions(inDocument: document.number)
-        try refoldPrivate(document, in: workspace, from: source)
+        try core.messages.reviewRedactions(inDocument: document.number)
+        try core.privates.refoldPrivate(document, in: workspace, from: source)
     }
 }

@@ -63,7 +63,7 @@ extension Workspace {
 }
 
 /// Changing the discovery secret, and taking up the changes of others.
-extension NodeCore {
+extension KeySchedule {
     /// The discovery secrets that are held, sealed for whoever gets the new key: those who were
     /// away go on under an old one until they hear of the new.
     func olderDiscovery(
@@ -130,7 +130,7 @@ extension NodeCore {
                 case .rekey(let change) = payload
             else { continue }
             if let name = change.discoveryID, !workspace.discoverySecrets.names.contains(name) {
-                try opened += openKeys(of: payload, in: workspace)
+                try opened += core.membership.openKeys(of: payload, in: workspace)
             }
             try takeOlderDiscovery(of: id, in: workspace)
         }
@@ -166,7 +166,8 @@ extension NodeCore {
         var secrets: [(name: [UInt8], key: SymmetricKey)] = []
         for name in workspace.inOrder(workspace.discoverySecrets.names.sorted(by: Self.isBefore)) {
             let sealed = try store.registry.secret(.discovery, name, of: workspace.number)
-            guard var secret = sealed.flatMap({ vault.open($0, .discovery, name) }) else {
+            guard var secret = sealed.flatMap({ core.session.vault.open($0, .discovery, name) })
+            else {
                 continue
             }
             defer { SecretBytes.wipe(&secret) }

@@ -6,14 +6,14 @@ import WorkspaceModel
 /// Asking members for group keys that are not held, and answering: whoever is in reads all that is
 /// written in public channels, so every member may give every member every group key (PROTOCOL.md,
 /// 4.2).
-extension NodeCore {
+extension KeySchedule {
     // MARK: Asking
 
     /// Asks a peer whose copy is known to equal this one for group keys, each once on a link.
     func askForGroupKeys(
         of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) {
-        guard home != nil, mayReadPublic(ownDevice, in: workspace),
+        guard home != nil, mayReadPublic(core.session.ownDevice, in: workspace),
             mayReadPublic(link.peer?.device, in: workspace)
         else { return }
         let asked = link.askedGroupKeys[workspace.number] ?? []
@@ -64,7 +64,8 @@ extension NodeCore {
         else { return }
         for name in want.keys {
             guard let key = workspace.keys[name] else { continue }
-            give(key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
+            core.privates.give(
+                key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
         }
     }
 
@@ -85,7 +86,7 @@ extension NodeCore {
             else { continue }
             try write()
             let stretches = workspace.lackedKeys.take(key.keyID)
-            guard try take(key, discovery: nil, in: workspace) else { return true }
+            guard try core.membership.take(key, discovery: nil, in: workspace) else { return true }
             try show(stretches, openedBy: key.keyID, in: workspace)
             return true
         }
@@ -104,7 +105,7 @@ extension NodeCore {
         guard !isIntroduced else {
             workspace.unfoldedKeys += [name]
             workspace.unfoldedKeys += try openOlderKeys(under: [name], in: workspace)
-            return try foldUnfolded(in: workspace, from: source)
+            return try core.messages.foldUnfolded(in: workspace, from: source)
         }
         for stretch in stretches {
             guard let row = store.operations.document(stretch.document, in: workspace.number) else {
@@ -116,7 +117,7 @@ extension NodeCore {
                     sealedUnder: name, in: branch.number, of: workspace.number)
                 for arrival in sealed {
                     guard let stored = try store.operations.operation(arrival) else { continue }
-                    try fold(stored, row, in: workspace, from: source)
+                    try core.messages.fold(stored, row, in: workspace, from: source)
                 }
             }
         }

@@ -62,7 +62,7 @@ struct KeyChangePlan {
 }
 
 /// Who changes the group key without being asked, and when.
-extension NodeCore {
+extension KeySchedule {
     /// Sets the time at which this device changes the key, when that is due: admins do it one
     /// after the other, the strongest first, and each only if it is still due.
     func planKeyChange(of workspace: Workspace) {
@@ -80,7 +80,7 @@ extension NodeCore {
 
     func changeKeysWhenDue() throws(StorageError) {
         for number in keyChanges.takeDue(at: time.monotonic) {
-            guard mayWrite, let workspace = workspaces[number], workspace.needsKeyChange else {
+            guard mayWrite, let workspace = core.workspaces[number], workspace.needsKeyChange else {
                 continue
             }
             guard keyChangeWait(in: workspace) == 0 else {

@@ -79,7 +79,7 @@ struct LackedKeys: Equatable {
     }
 }
 
-extension NodeCore {
+extension KeySchedule {
     private static func lackedName(_ workspace: Workspace) -> String {
         "keys.lacked.\(workspace.number)"
     }
@@ -112,7 +112,7 @@ extension NodeCore {
                 ? workspace.privateDocuments[header.document]?.root?.history == .all
                 : (kind == .channel || kind == .profile) && !workspace.keys.isEmpty,
             let member = workspace.evaluator.subject(ofGrant: header.grant),
-            header.device != ownDevice
+            header.device != core.session.ownDevice
         else { return }
         workspace.lackedKeys.note(
             .init(key: key, document: header.document, device: header.device), by: member)

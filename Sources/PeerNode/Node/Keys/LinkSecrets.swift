@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The secrets under which links are opened: those of workspaces, and those of invites.
-extension NodeCore {
+extension KeySchedule {
     /// The secrets under which others may open a link: what the newest group keys give, every discovery
     /// secret, newest first, and every invite's. Invites that are used up, expired or revoked stay for
     /// 30 days, the newest of them, so that their holders are told so instead of meeting silence.
@@ -74,7 +74,7 @@ extension NodeCore {
         _ id: OperationID, _ invite: AuthorityPayload.Invite, in workspace: Workspace
     ) -> Bool {
         invite.expires < time.wall || !workspace.evaluator.isValid(id)
-            || isRevoked(id, in: workspace)
+            || core.membership.isRevoked(id, in: workspace)
             || UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
             || workspace.evaluator.isUsedUp(id)
     }
@@ -95,9 +95,9 @@ extension NodeCore {
         var chosen = members.first
         var isGuest = false
         if case .device(let device) = peer {
-            chosen = members.first { standing(of: device, in: $0) == .full } ?? chosen
+            chosen = members.first { core.links.standing(of: device, in: $0) == .full } ?? chosen
             isGuest = chosen.map { isOfGuest(device, in: $0) } ?? false
-        } else if let selected = try? selectedWorkspace() {
+        } else if let selected = try? core.queries.selectedWorkspace() {
             chosen = selected
         }
         guard let chosen else { return nil }

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Writing into the mailbox, and finding what is in it for this device (PROTOCOL.md, 3.5).
-extension NodeCore {
+extension KeySchedule {
     // MARK: Writing
 
     /// Writes boxes, in as many operations as they need.
@@ -18,7 +18,7 @@ extension NodeCore {
         let mailbox = workspace.mailboxDocument
         for batch in MailboxPayload.batches(of: deliveries) {
             try write()
-            let timestamp = try nextTimestamp()
+            let timestamp = try core.log.nextTimestamp()
             let log = LogName(
                 document: mailbox, device: home.device,
                 incarnation: self.storeIdentity?.incarnation ?? storeIdentity.incarnation)
@@ -33,7 +33,7 @@ extension NodeCore {
                     mailbox: mailbox, sender: home.device, incarnation: log.incarnation,
                     sequence: draft.sequence),
                 using: environment.random)
-            try acceptOwn(
+            try core.log.acceptOwn(
                 draft.signed(payload: payload.encoded, with: home.signing), in: workspace,
                 document: mailbox)
         }
@@ -78,7 +78,7 @@ extension NodeCore {
             }
         }
         for document in documents.sorted() {
-            judgeLater(document, in: workspace, from: source)
+            core.privates.judgeLater(document, in: workspace, from: source)
         }
     }
 
@@ -88,9 +88,9 @@ extension NodeCore {
     ) throws(StorageError) -> DocumentID? {
         switch message {
         case .key(let key, let document):
-            return try takePrivate(key, of: document, in: workspace) ? document : nil
+            return try core.privates.takePrivate(key, of: document, in: workspace) ? document : nil
         case .notice(let operation, let document):
-            return try takeNotice(operation, of: document, header, in: workspace)
+            return try core.privates.takeNotice(operation, of: document, header, in: workspace)
         }
     }
 
@@ -121,7 +121,7 @@ extension NodeCore {
         guard let payload = try? MailboxPayload(decoding: stored.entry.payload) else {
             return documents
         }
-        let header = try header(of: stored)
+        let header = try core.privates.header(of: stored)
         for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
             guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
                 continue

@@ -83,7 +83,7 @@ extension Workspace {
 }
 
 /// Changing epoch keys, and taking up the changes of others.
-extension NodeCore {
+extension KeySchedule {
     /// A fresh epoch key for everybody who stays, with the keys before it sealed under it.
     ///
     /// The author takes the key from its own box, as everybody does, when the operation that
@@ -109,7 +109,7 @@ extension NodeCore {
         let members = workspace.keyHolders(excluding: excluded)
         let boxes = members.map { ($0, Optional(key)) } + guests.map { ($0, nil) }
         let wraps = boxes.sorted { $0.0.device < $1.0.device }.compactMap {
-            wrap($0.1, discovery, for: $0.0.device, to: $0.0.agreementKey)
+            core.membership.wrap($0.1, discovery, for: $0.0.device, to: $0.0.agreementKey)
         }
         guard !wraps.isEmpty else { return nil }
         let older = workspace.maximalKeys(limit: Limits.olderKeysMax).map {
@@ -136,7 +136,7 @@ extension NodeCore {
         let older = discovery.map { _ in
             olderDiscovery(under: key, in: workspace, using: environment.random)
         }
-        return try authorAuthority(in: workspace) { _ in
+        return try core.log.authorAuthority(in: workspace) { _ in
             .rekey(
                 .init(
                     rekey: rekey, discoveryID: discovery.map(DiscoveryName.id),
@@ -219,7 +219,7 @@ extension NodeCore {
                 workspace.keyIndex.introduces(name), let key = workspace.keys[newer],
                 let found = KeyWrap.unwrap(secret.sealed, under: key), found.keyID == name
             else { continue }
-            try take(found, discovery: nil, in: workspace)
+            try core.membership.take(found, discovery: nil, in: workspace)
             opened.append(name)
         }
         return opened

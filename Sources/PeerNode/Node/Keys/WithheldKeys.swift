@@ -13,7 +13,7 @@ struct UnheardEnds {
 /// Keys of private documents that this home keeps from others, most of all from other devices of its own
 /// person, for as long as it may be that one of these was lost and nobody has told this home
 /// (PROTOCOL.md, 4.4).
-extension NodeCore {
+extension KeySchedule {
     /// Whether another device of the own person gets no key of a private document from here for now.
     func keepsWaiting(
         _ device: DeviceID, forKeysOf document: PrivateDocument, in workspace: Workspace
@@ -107,7 +107,7 @@ extension NodeCore {
     func noteAgreedInScope(_ workspace: Workspace, with link: PeerLink) {
         guard let device = link.peer?.device else { return }
         workspace.agreedInScope[device] = Int64(
-            clamping: CoreReplica(core: self, workspace: workspace, peer: device).arrival)
+            clamping: CoreReplica(core: core, workspace: workspace, peer: device).arrival)
     }
 
     // MARK: Keys of the own making
@@ -134,7 +134,7 @@ extension NodeCore {
             for (document, want) in link.withheld.sorted(by: { $0.key < $1.key })
             where workspace.privateDocuments[document] != nil {
                 link.withheld[document] = nil
-                try keysWanted(want, in: workspace, on: link)
+                try core.privates.keysWanted(want, in: workspace, on: link)
             }
         }
     }

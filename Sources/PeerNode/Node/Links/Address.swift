@@ -4,10 +4,12 @@ import WorkspaceModel
 
 /// The address of a workspace: an invite that stands as long as the policy `join` does, and that
 /// every member can show (PROTOCOL.md, 5.6).
-extension NodeCore {
+extension Links {
     /// The link of the address, or `nil` while the policy is closed or the address used up.
     func address(of workspace: Workspace) -> String? {
-        openAddresses(of: workspace).last.flatMap { link(ofInvite: $0, in: workspace) }
+        openAddresses(of: workspace).last.flatMap {
+            core.membership.link(ofInvite: $0, in: workspace)
+        }
     }
 
     /// The addresses by which people come in now, the newest last.
@@ -25,7 +27,7 @@ extension NodeCore {
         let index = workspace.invites
         return index.invites.filter { id in
             guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
-            return invite.isAddress && !isRevoked(id, in: workspace)
+            return invite.isAddress && !core.membership.isRevoked(id, in: workspace)
         }.sorted { left, right in
             let lamports = (
                 workspace.evaluator.lamport(of: left) ?? 0,
@@ -43,7 +45,7 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         let secret = InviteSecret(using: environment.random)
         let expires = time.wall &+ Limits.addressMillisecondsMax
-        let made = try authorAuthority(in: workspace) { authoring in
+        let made = try core.log.authorAuthority(in: workspace) { authoring in
             .invite(
                 .init(
                     role: .member, maximum: Limits.inviteUsesMax, expires: expires,

@@ -22,16 +22,18 @@ struct AddressNews {
 
 /// Where the devices of a workspace are: two members compare what they know, and ask each other for
 /// what is newer at the other end (PROTOCOL.md, 5.3). What both know is not said.
-extension NodeCore {
+extension Links {
     func listening(_ addresses: [String]) throws(StorageError) {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
-        answerResumes()
+        core.commands.answerResumes()
         try renewOwnRecord()
         network.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.standing == .full {
-                if let workspace = workspaces[sync.workspace] { introduce(workspace, on: link) }
+                if let workspace = core.workspaces[sync.workspace] {
+                    introduce(workspace, on: link)
+                }
             }
         }
     }
@@ -147,7 +149,7 @@ extension NodeCore {
             guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }
-            if device == ownDevice {
+            if device == core.session.ownDevice {
                 try outdo(at)
                 continue
             }
@@ -190,7 +192,7 @@ extension NodeCore {
         let members = Set(devices(of: workspace))
         var isNews = false
         for record in records where members.contains(record.device) {
-            guard record.device != ownDevice, sync.wanted[record.device] == record.at,
+            guard record.device != core.session.ownDevice, sync.wanted[record.device] == record.at,
                 network.book.add(
                     record, of: workspace.owner(of: record.device)?.bytes,
                     wallMilliseconds: time.wall) == .added
@@ -223,7 +225,7 @@ extension NodeCore {
         for link in network.ordered where !link.isClosing {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.standing == .full {
-                guard let workspace = workspaces[sync.workspace] else { continue }
+                guard let workspace = core.workspaces[sync.workspace] else { continue }
                 let own = digests[workspace.number] ?? BookWord(book(of: workspace).digest)
                 digests[workspace.number] = own
                 if sync.book != own.digest { tell(own, sync, on: link) }

@@ -23,12 +23,12 @@ struct LineAllowance {
 
 /// Connections before they have shown to know a secret. There may be thousands a second, so each
 /// costs a place in a table and nothing else, until its first message is whole.
-extension NodeCore {
+extension Links {
     func accept(_ id: LinkID, from address: String) {
         guard localIdentity != nil, !network.registry.isSuspended,
             !network.fullDisk.isOn(at: time.monotonic)
         else {
-            effects.append(.close(id))
+            turn.emit(.close(id))
             return
         }
         let host = PeerAddress(address, defaultPort: 0)?.host ?? .name(address)
@@ -50,7 +50,8 @@ extension NodeCore {
         }
         // From its first moment on: there are 5 s for all of it.
         let session = PeerSession.answering(
-            as: identity, candidates: candidatesOfStrangers() + deviceLinkCandidates,
+            as: identity,
+            candidates: core.keys.candidatesOfStrangers() + core.enrolment.deviceLinkCandidates,
             now: anonymous.openedAt, wallMilliseconds: time.wall, using: environment.random)
         let link = PeerLink(
             id: id, session: session, address: anonymous.address, attempt: nil,
@@ -70,30 +71,30 @@ extension NodeCore {
 
     /// Closes a link on which somebody repeats what another one has said.
     func endReplay(on link: PeerLink) {
-        tally.noteEnding(.replayed)
+        turn.tally.noteEnding(.replayed)
         network.budget.closed(link: link.id.number)
         network.links[link.id] = nil
         link.isClosing = true
-        effects.append(.close(link.id))
+        turn.emit(.close(link.id))
     }
 
     /// Closes a link that lost its place.
     private func makeWay(_ number: UInt64?) {
         guard let id = number.map({ LinkID($0) }) else { return }
-        tally.noteEnding(.crowded)
+        turn.tally.noteEnding(.crowded)
         network.anonymous[id] = nil
         network.links[id] = nil
-        effects.append(.close(id))
+        turn.emit(.close(id))
     }
 
     /// Ends a connection that is anonymous still; others stay as they are.
     func endAnonymous(_ id: LinkID, because ending: LinkEnding) {
         guard let link = network.anonymous.removeValue(forKey: id) else { return }
         network.budget.closed(link: id.number)
-        tally.noteEnding(ending)
-        effects.append(
+        turn.tally.noteEnding(ending)
+        turn.emit(
             .log(.debug, "link.closed address=\(link.address) reason=\(ending.word)"))
-        effects.append(.close(id))
+        turn.emit(.close(id))
     }
 
     /// Ends those that had their 5 s.

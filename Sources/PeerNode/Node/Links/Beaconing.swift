@@ -80,7 +80,7 @@ struct BeaconState {
     }
 }
 
-extension NodeCore {
+extension Links {
     // MARK: Keys
 
     /// The keys of what else beacons are sent for: open invites, and joins and links under way.
@@ -92,12 +92,12 @@ extension NodeCore {
     /// Those of links that others come by.
     private var madeLinkKeys: [SymmetricKey] {
         var keys: [SymmetricKey] = []
-        for candidate in pskCandidates() {
+        for candidate in core.keys.pskCandidates() {
             if case .invite = candidate.label {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }
         }
-        if !deviceLinkCandidates.isEmpty {
+        if !core.enrolment.deviceLinkCandidates.isEmpty {
             network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
         }
         return keys
@@ -172,7 +172,7 @@ extension NodeCore {
         guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
             network.told.insert(address.text).inserted
         else { return }
-        try record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
+        try core.events.record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
     }
 
     // MARK: Sending
@@ -188,7 +188,7 @@ extension NodeCore {
     /// Sends a beacon from each address when it is time.
     func announceWhenDue() {
         guard network.announces, !network.registry.isSuspended,
-            home != nil || lock.certified != nil,
+            home != nil || core.session.lock.certified != nil,
             network.beacons.next <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = BeaconPacket.keys(
@@ -203,7 +203,7 @@ extension NodeCore {
                 from: source, port: port, keys: keys, wallMilliseconds: time.wall,
                 using: environment.random)
             network.beacons.sent(packet)
-            effects.append(.announce(packet.bytes, from: source.text))
+            turn.emit(.announce(packet.bytes, from: source.text))
         }
         network.beacons.turn &+= 1
         network.beacons.wanted = nil

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Telling the owner of clocks that are wrong, this machine's first of all.
-extension NodeCore {
+extension Links {
     /// What `doctor` says of clocks.
     var clockFinding: FindingObject {
         let verdict = clocks.verdict(at: time)
@@ -58,11 +58,11 @@ extension NodeCore {
 
     /// Records `node.warning` for what `clockWarnings` begins to say, once a kind and start.
     func warnOfClocks() throws(StorageError) {
-        guard !lock.isLocked, mayWrite else { return }
+        guard !core.session.lock.isLocked, mayWrite else { return }
         let verdict = clocks.verdict(at: time)
         guard let kind = warningKind(of: verdict), toldClocks.insert(kind).inserted else { return }
-        try warn(["kind": .string(kind), "message": .string(clockSentence(verdict))])
-        effects.append(.log(.warning, "\(kind) \(clockMinutes(verdict)) min"))
+        try core.warn(["kind": .string(kind), "message": .string(clockSentence(verdict))])
+        turn.emit(.log(.warning, "\(kind) \(clockMinutes(verdict)) min"))
     }
 
     private func warningKind(of verdict: PeerClocks.Verdict) -> String? {
@@ -108,7 +108,7 @@ extension NodeCore {
     }
 
     private func peerName(_ device: DeviceID) -> String {
-        peerData(device)["name"]?.stringValue ?? PublicID.device(device)
+        core.commands.peerData(device)["name"]?.stringValue ?? PublicID.device(device)
     }
 }
 

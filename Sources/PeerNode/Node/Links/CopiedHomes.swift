@@ -22,12 +22,13 @@ struct CopiedHomes {
     fileprivate var yields = 0
 }
 
-extension NodeCore {
+extension Links {
     // MARK: Noticing
 
     /// Two stores of this device are linked, and no node is two: its home runs twice.
     func noteCopies(of device: DeviceID) throws(StorageError) {
-        guard mayWrite, !lock.isLocked, network.copies.told.count < Limits.copiesToldMax,
+        guard mayWrite, !core.session.lock.isLocked,
+            network.copies.told.count < Limits.copiesToldMax,
             network.copies.told.insert(device).inserted
         else { return }
         try warnOfCopy(copySentence(device))
@@ -36,9 +37,10 @@ extension NodeCore {
     /// Notes operations of this device that somebody brought, in a log that this store does not
     /// write. Whatever was written there since this process started, a copy has written.
     func noteForeignOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
-        let lived = time.monotonic - min(startedAt, time.monotonic)
-        guard log.device == ownDevice, last.milliseconds > time.wall - min(lived, time.wall),
-            mayWrite, !lock.isLocked
+        let lived = time.monotonic - min(turn.startedAt, time.monotonic)
+        guard log.device == core.session.ownDevice,
+            last.milliseconds > time.wall - min(lived, time.wall),
+            mayWrite, !core.session.lock.isLocked
         else { return }
         let isNew = network.copies.wroteAt == nil
         network.copies.wroteAt = max(network.copies.wroteAt ?? 0, last.milliseconds)
@@ -62,8 +64,8 @@ extension NodeCore {
     }
 
     private func warnOfCopy(_ sentence: String) throws(StorageError) {
-        try warn(["kind": "copy", "message": .string(sentence)])
-        effects.append(.log(.warning, "home.copied"))
+        try core.warn(["kind": "copy", "message": .string(sentence)])
+        turn.emit(.log(.warning, "home.copied"))
     }
 
     // MARK: Telling
@@ -92,7 +94,7 @@ extension NodeCore {
     }
 
     private func copySentence(_ device: DeviceID) -> String {
-        "two copies of \(deviceText(device)) are running"
+        "two copies of \(core.log.deviceText(device)) are running"
     }
 
     private var ownCopySentence: String? {

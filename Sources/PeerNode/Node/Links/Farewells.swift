@@ -32,7 +32,7 @@ struct Farewell {
 }
 
 /// Devices whose membership has ended: they are told so, the link ends, and nobody dials them.
-extension NodeCore {
+extension Links {
     /// Whether a device may do nothing here any more, in any workspace, and could once.
     func isFormer(_ device: DeviceID) -> Bool {
         var wasIn = false
@@ -74,7 +74,7 @@ extension NodeCore {
             peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try compareClocks(on: link)
-        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
     }
 
     /// Notes a link of a device that may do nothing any more. It is told so, and not listed.
@@ -84,6 +84,6 @@ extension NodeCore {
         network.registry.connected(
             device, attempt: link.attempt, now: time.monotonic, wallMilliseconds: time.wall)
         try forgetPeer(.device(device))
-        effects.append(.log(.info, "peer.former device=\(PublicID.device(device))"))
+        turn.emit(.log(.info, "peer.former device=\(PublicID.device(device))"))
     }
 }

@@ -3,8 +3,73 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
+/// Links to other nodes: dialling, handshakes, addresses, and what comes over them.
+final class Links: Component {
+    var network: NetworkState
+    var clocks = PeerClocks()
+    /// Kinds of warnings about clocks that were told since the start.
+    var toldClocks: Set<String> = []
+
+    /// Nothing is read yet.
+    override init(_ core: NodeCore) {
+        network = NetworkState(announces: core.turn.environment.announces)
+        super.init(core)
+    }
+
+    override var deadlines: [UInt64] {
+        var deadlines = network.contests.map(\.deadline)
+        for link in network.links.values {
+            link.session.nextDeadline.map { deadlines.append($0) }
+            link.agreementDue.map { deadlines.append($0) }
+            link.farewell.map { deadlines.append($0.due) }
+            deadlines += link.syncs.values.compactMap(\.deadline)
+        }
+        network.budget.nextDeadline.map { deadlines.append($0) }
+        network.addressNews.due.map { deadlines.append($0) }
+        return deadlines + reachingDeadlines
+    }
+
+    override func tick() throws(StorageError) {
+        let now = time.monotonic
+        endOverdueAnonymous()
+        for link in network.ordered {
+            if let due = link.agreementDue, due <= now { try grantAgreement(to: link) }
+            if let due = link.session.nextDeadline, due <= now {
+                try perform(link.session.tick(now: now), on: link)
+            }
+            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                if let due = sync.deadline, due <= now {
+                    sync.deadline = nil
+                    try core.syncing.feed(.deadline, to: sync, on: link)
+                }
+            }
+        }
+        try endContests()
+    }
+
+    override func forgetSecrets() { network.candidates = nil }
+
+    override func forgetWorkspaces() {
+        let former = network
+        network = NetworkState(announces: former.announces)
+        network.nextSource = former.nextSource
+        network.nextJoinDial = former.nextJoinDial
+    }
+
+    override func goOn(after former: NodeCore) {
+        (clocks, toldClocks) = (former.links.clocks, former.links.toldClocks)
+        let state = former.links.network
+        network.listening = state.listening
+        if state.registry.isSuspended { network.registry.suspend() }
+        network.nextJoinDial = state.nextJoinDial
+        network.registry.goOn(after: state.registry)
+        network.fullDisk = state.fullDisk
+        network.copies = state.copies
+    }
+}
+
 /// Opening, keeping and closing links.
-extension NodeCore {
+extension Links {
     // MARK: Inputs
 
     func handleNetwork(_ input: NodeInput) throws(StorageError) {
@@ -17,13 +82,13 @@ extension NodeCore {
             guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
             let new = link.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
-            try feedReceiving(link)
+            try core.syncing.feedReceiving(link)
             try noteUnfinished(on: link)
         case .unsent(let link, let byteCount):
             guard let link = network.links[link] else { return }
             try perform(
                 link.session.writeQueueLevel(byteCount, now: time.monotonic), on: link)
-            try feedQueueLevel(link)
+            try core.syncing.feedQueueLevel(link)
         case .linkClosed(let link):
             endAnonymous(link, because: .short)
             guard let link = network.links[link] else { return }
@@ -33,8 +98,8 @@ extension NodeCore {
         case .beaconSources(let hosts): beaconsLeave(from: hosts)
         case .networkChanged: try networkChanged()
         case .stopping:
-            subscriptions.say(.stopping, as: "node.stopping")
-            try writeMarkers(all: true)
+            core.events.subscriptions.say(.stopping, as: "node.stopping")
+            try core.own.writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp, .inspected:
             break
@@ -60,10 +125,10 @@ extension NodeCore {
         let candidate =
             join.map { network.joins[$0].candidate } ?? linking?.candidate
             ?? network.registry.target(ofAttempt: number)
-            .flatMap { self.candidate(toDial: $0, at: address) }
+            .flatMap { self.core.keys.candidate(toDial: $0, at: address) }
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
-            effects.append(.close(id))
+            turn.emit(.close(id))
             return
         }
         let (session, first): (PeerSession, [PeerSession.Effect])
@@ -73,7 +138,7 @@ extension NodeCore {
                 wallMilliseconds: time.wall, using: environment.random)
         } catch {
             dialFailed(number, error.word)
-            effects.append(.close(id))
+            turn.emit(.close(id))
             return
         }
         let link = PeerLink(
@@ -98,7 +163,7 @@ extension NodeCore {
                 continue
             }
             if network.strangerLines.takes(at: time.monotonic) {
-                effects.append(
+                turn.emit(
                     .log(.warning, "link.unfinished address=\(oldest.address) links held too much"))
             }
             try drop(oldest, because: LinkEnding("frame.unfinished"))
@@ -126,7 +191,7 @@ extension NodeCore {
             // What came behind the message because of which we hung up was never said.
             if link.isClosing, !effect.isLast { continue }
             switch effect {
-            case .write(let bytes): effects.append(.write(link.id, bytes))
+            case .write(let bytes): turn.emit(.write(link.id, bytes))
             case .wantsAgreement:
                 guard network.greetings.isNew(link.greeting) else { return endReplay(on: link) }
                 knowsSecret(link)
@@ -137,10 +202,10 @@ extension NodeCore {
                     link.backlog.messages.append(message)
                     continue
                 }
-                try received(message, on: link)
+                try core.syncing.received(message, on: link)
             case .pong: try answeredPing(link)
             case .close(let ending):
-                tally.noteEnding(ending)
+                turn.tally.noteEnding(ending)
                 try drop(link, because: ending)
             }
         }
@@ -160,13 +225,15 @@ extension NodeCore {
 
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.budget.closed(link: link.id.number)
-        if peer.labels == [.joining] { return try joinEstablished(link, peer) }
-        if peer.labels == [.linking] { return try linkingEstablished(link, peer.device) }
+        if peer.labels == [.joining] { return try core.enrolment.joinEstablished(link, peer) }
+        if peer.labels == [.linking] {
+            return try core.enrolment.linkingEstablished(link, peer.device)
+        }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
-        if peer.labels.contains(.deviceLink) { return offerLink(on: link) }
+        if peer.labels.contains(.deviceLink) { return core.enrolment.offerLink(on: link) }
         // Whoever holds the link of an invite says so first.
         if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
         network.unanswered[link.address] = nil
@@ -183,8 +250,8 @@ extension NodeCore {
         guard !link.isClosing else { return }
         try openWhatIsShared(with: peer, on: link)
         guard !link.wasFormer else { return }
-        try record(.peerConnected, workspace: nil, extra: peer.device.bytes)
-        effects.append(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
+        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        turn.emit(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
     }
 
     /// Whoever knows a secret and is no member, with an old invite or as somebody who was removed,
@@ -206,7 +273,7 @@ extension NodeCore {
     ) throws(StorageError) {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member && isShared(workspace, with: peer) {
-            try openSync(workspace, on: link)
+            try core.syncing.openSync(workspace, on: link)
         }
     }
 
@@ -228,7 +295,7 @@ extension NodeCore {
     /// What a device may do on a link about a workspace.
     func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
         // Whoever was removed may be so by what is damaged.
-        if hasDamagedAuthority(workspace) { return .authorityOnly }
+        if core.integrity.hasDamagedAuthority(workspace) { return .authorityOnly }
         if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
         return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
     }
@@ -242,27 +309,27 @@ extension NodeCore {
         _ link: PeerLink, because ending: LinkEnding, telling: Bool = false
     ) throws(StorageError) {
         guard network.links[link.id] != nil else { return }
-        forgetPresence(on: link)
+        core.presence.forgetPresence(on: link)
         network.links[link.id] = nil
         network.unfinished.forget(link.id)
         link.isClosing = true
         link.backlog = Backlog()
         network.budget.closed(link: link.id.number)
-        waiting.forget(source: link.id.number)
+        core.log.waiting.forget(source: link.id.number)
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
-            try feed(.closed, to: sync, on: link)
-            try forgetReach(in: sync.workspace, of: link)
+            try core.syncing.feed(.closed, to: sync, on: link)
+            try core.syncing.forgetReach(in: sync.workspace, of: link)
         }
         if !link.session.isClosed {
             for case .write(let bytes) in link.session.close(
                 ending, telling: telling, now: time.monotonic)
             {
-                effects.append(.write(link.id, bytes))
+                turn.emit(.write(link.id, bytes))
             }
         }
-        effects.append(.close(link.id))
-        joinLinkClosed(link, because: ending)
-        linkingClosed(link)
+        turn.emit(.close(link.id))
+        core.enrolment.joinLinkClosed(link, because: ending)
+        core.enrolment.linkingClosed(link)
         try forget(link, because: ending)
     }
 
@@ -273,7 +340,7 @@ extension NodeCore {
         let isUnproved = link.peer == nil && !link.session.isInitiator
         let isTold = !isUnproved || network.strangerLines.takes(at: time.monotonic)
         let level: LogLevel = link.peer == nil && isTold ? .info : .debug
-        effects.append(.log(ending.isOurComplaint ? .warning : level, line))
+        turn.emit(.log(ending.isOurComplaint ? .warning : level, line))
         endAttempt(of: link, because: ending)
         guard let peer = link.peer, link.session.established != nil else { return }
         // A link by an invite counts from the admission on; then its end is one as any other.
@@ -292,7 +359,7 @@ extension NodeCore {
         } else if ending == .farewell {
             try forgetPeer(.device(peer.device))
         }
-        try record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
+        try core.events.record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
     }
 
     /// The attempt that made a link is over with it at the latest: where nothing came of the link, or who

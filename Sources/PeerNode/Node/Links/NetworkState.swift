@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Links, dials and addresses: what the core knows of the network at this moment.
-struct NetworkState {
+final class NetworkState {
     /// Devices and addresses, and when to dial them.
     var registry = PeerRegistry()
     /// Signed addresses that members told of themselves.
@@ -81,7 +81,7 @@ struct NetworkState {
     var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
 
     /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
-    mutating func noteUnanswered(_ address: String) {
+    func noteUnanswered(_ address: String) {
         if unanswered.count >= 1_000 { unanswered = [:] }
         unanswered[address, default: 0] += 1
     }

@@ -6,7 +6,7 @@ import WorkspaceModel
 /// Showing a secret of a workspace on a link that began under one of another workspace
 /// (PROTOCOL.md, 5.4): who came back in both is known in the first one only, and nobody would dial
 /// once more for the second.
-extension NodeCore {
+extension Links {
     /// The other end does not know this device in a workspace in which it is: shows the next of the
     /// secrets by which it would dial.
     func showSecret(of workspace: Workspace, on link: PeerLink) throws(StorageError) {
@@ -15,14 +15,14 @@ extension NodeCore {
             return
         }
         link.shownSecrets[workspace.number] = count + 1
-        try openSync(workspace, on: link)
+        try core.syncing.openSync(workspace, on: link)
     }
 
     /// A message with the secret in it that is shown now, if one is.
     func showingSecret(
         _ message: SyncMessage, of workspace: Workspace, on link: PeerLink
     ) -> SyncMessage {
-        guard case .workspaceOpen(var opening) = message, let own = ownDevice,
+        guard case .workspaceOpen(var opening) = message, let own = core.session.ownDevice,
             let count = link.shownSecrets[workspace.number],
             let secret = secret(count - 1, of: workspace, on: link)
         else { return message }
@@ -36,8 +36,8 @@ extension NodeCore {
         guard let peer = link.peer, !peer.knowsSecret(of: workspace.id),
             workspace.standing == .member, workspace.ownRole != nil
         else { return nil }
-        let isGuest = isOfGuest(peer.device, in: workspace)
-        return secretsToDial(workspace, isGuest: isGuest).dropFirst(place).first
+        let isGuest = core.keys.isOfGuest(peer.device, in: workspace)
+        return core.keys.secretsToDial(workspace, isGuest: isGuest).dropFirst(place).first
     }
 
     /// Whether the other end holds a secret of a workspace in which its device is not known. It may
@@ -48,7 +48,7 @@ extension NodeCore {
         guard let shown = opening.shown, let peer = link.peer, workspace.standing == .member,
             link.secretsShownInVain < Limits.secretsShownInVainMax
         else { return false }
-        let holds = secrets(of: workspace).contains {
+        let holds = core.keys.secrets(of: workspace).contains {
             $0.shown(under: opening.tag, by: peer.device) == shown
         }
         if holds {

@@ -3,14 +3,14 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Writing operations: what this device signs goes through the same waist as what comes in.
-extension NodeCore {
+extension OperationLog {
     /// The next moment of this device's clock. When the wall clock stepped back by more than
     /// 5 minutes a new incarnation begins, whose logs start again at the wall clock.
     func nextTimestamp() throws(StorageError) -> HybridTimestamp {
         try prepareOwnLog()
         if clock.lead(overWallMilliseconds: time.wall) > Limits.clockLeadMillisecondsMax {
             try renewIncarnation()
-            effects.append(.log(.warning, "clock.stepped_back"))
+            turn.emit(.log(.warning, "clock.stepped_back"))
             clock = HybridClock()
         }
         return clock.next(wallMilliseconds: time.wall)
@@ -20,7 +20,8 @@ extension NodeCore {
     func renewIncarnation() throws(StorageError) {
         guard let home else { return }
         try write()
-        storeIdentity?.incarnation = UInt32(truncatingIfNeeded: environment.random.number())
+        core.session.storeIdentity?.incarnation = UInt32(
+            truncatingIfNeeded: environment.random.number())
         try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
     }
 
@@ -144,7 +145,7 @@ extension NodeCore {
             workspace.evaluator.contains(tip), !workspace.evaluator.isValid(tip)
         else { return }
         try renewIncarnation()
-        effects.append(.log(.info, "authority.void_tip"))
+        turn.emit(.log(.info, "authority.void_tip"))
     }
 
     /// At most 64 references, the strongest; more concurrent heads than that are left to the next
@@ -172,10 +173,10 @@ extension NodeCore {
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         if let document = workspace.privateDocuments[document] {
-            return try authorPrivateContent(
+            return try core.privates.authorPrivateContent(
                 content, to: document, in: workspace, overwriting: overwritten)
         }
-        try answerEnds(in: workspace)
+        try core.keys.answerEnds(in: workspace)
         guard let home,
             let grant = workspace.writingGrant(of: home.device, leastRole: .member),
             let current = workspace.currentKey
@@ -220,7 +221,7 @@ extension NodeCore {
         _ grant: OperationID, _ device: DeviceID,
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> OperationDraft {
-        try settleVerdicts()
+        try core.messages.settleVerdicts()
         let timestamp = try nextTimestamp()
         let log = LogName(
             document: document, device: device, incarnation: storeIdentity?.incarnation ?? 0)

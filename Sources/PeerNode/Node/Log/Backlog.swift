@@ -55,7 +55,7 @@ struct IngestBudget {
 }
 
 /// Taking what peers bring, a part in each turn.
-extension NodeCore {
+extension OperationLog {
     /// Takes the operations of a message, as far as there is time in this turn, and the rest later.
     /// Nobody's come before those of another link that wait already.
     func ingest(
@@ -85,23 +85,23 @@ extension NodeCore {
             if link.backlog.batch != nil {
                 try takeNext(of: link)
             } else if let message = link.backlog.messages.popFirst() {
-                try received(message, on: link)
+                try core.syncing.received(message, on: link)
             }
             let isOnList = network.backlogged.contains(id)
             if !link.backlog.isEmpty, !isOnList { network.backlogged.append(id) }
         }
-        if !network.backlogged.isEmpty { hasMoreToDo = true }
+        if !network.backlogged.isEmpty { turn.hasMoreToDo = true }
     }
 
     /// Takes the next run of a message. With the last one the message is done.
     private func takeNext(of link: PeerLink) throws(StorageError) {
         guard var batch = link.backlog.batch, link.syncs[batch.sync.workspace] === batch.sync,
-            let workspace = workspaces[batch.sync.workspace], let device = link.peer?.device
+            let workspace = core.workspaces[batch.sync.workspace], let device = link.peer?.device
         else {
             link.backlog.batch = nil
             return
         }
-        if let next = batch.runs.first, isUnsettled(next.log, in: workspace) {
+        if let next = batch.runs.first, core.messages.isUnsettled(next.log, in: workspace) {
             // To judge it, all that this turn has changed there would be carried out, and again for
             // the next such run.
             return ingestBudget.endTurn()
@@ -111,7 +111,7 @@ extension NodeCore {
                 run, isAuthority: run.log.document == workspace.id,
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
-                batch.request != 0 && !batch.sync.isCaughtUp && isJoining(workspace)
+                batch.request != 0 && !batch.sync.isCaughtUp && core.enrolment.isJoining(workspace)
             let looks = workspace.evaluator.looks
             let outcome = try accept(
                 run, in: workspace,
@@ -127,9 +127,9 @@ extension NodeCore {
                 if batch.waiting.last != run.log { batch.waiting.append(run.log) }
             case .rejected(let rejection):
                 let device = PublicID.device(device)
-                effects.append(
+                turn.emit(
                     .log(.warning, "op.rejected peer=\(device) reason=\(rejection.word)"))
-                return try drop(link, because: LinkEnding(rejection.word))
+                return try core.links.drop(link, because: LinkEnding(rejection.word))
             }
         }
         guard !link.isClosing else { return }
@@ -148,7 +148,7 @@ extension NodeCore {
         guard authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic) else {
             return false
         }
-        try drop(link, because: LinkEnding("auth.budget"))
+        try core.links.drop(link, because: LinkEnding("auth.budget"))
         return true
     }
 }

@@ -5,19 +5,19 @@ import WorkspaceModel
 /// that writes hundreds does not fill the disk of everybody else.
 ///
 /// What it costs is what goes, however long the document is.
-extension NodeCore {
+extension OperationLog {
     /// Removes what is too much of the logs that got branches: as a rule once everything that came
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
         // What counts decides what goes.
-        try settleVerdicts()
+        try core.messages.settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
         var start = logs.startIndex
         while start < logs.endIndex {
             let (first, rest) = (logs[start], logs[start...])
             let end = rest.firstIndex { !$0.isBeside(first) } ?? logs.endIndex
-            if let workspace = workspaces[first.workspace] {
+            if let workspace = core.workspaces[first.workspace] {
                 try prune(logs[start..<end].map(\.log), in: workspace)
             }
             start = end
@@ -28,7 +28,7 @@ extension NodeCore {
     /// gone with who brought it.
     func pruneLoosened() throws(StorageError) {
         for (number, logs) in waiting.takeLoosened() {
-            guard let workspace = workspaces[number] else { continue }
+            guard let workspace = core.workspaces[number] else { continue }
             for log in logs { noteBranches(of: log, in: workspace) }
         }
         if mayWrite, !overgrown.isEmpty { try pruneOvergrown() }
@@ -38,7 +38,7 @@ extension NodeCore {
     func noteOvergrown() {
         for (number, log) in store.operations.crowdedLogs {
             guard let document = store.operations.document(numbered: number),
-                let workspace = workspaces[document.workspace]
+                let workspace = core.workspaces[document.workspace]
             else { continue }
             noteBranches(of: log, in: workspace)
         }
@@ -78,13 +78,13 @@ extension NodeCore {
             let document = store.operations.document(numbered: number)
         else { return }
         try write()
-        let surplus = Surplus(of: document, in: workspace, core: self)
+        let surplus = Surplus(of: document, in: workspace, core: core)
         let lowered = try surplus.unkept(crowded)
         for (number, end) in lowered.sorted(by: { $0.key < $1.key }) {
             guard let branch = store.operations.branch(number) else { continue }
             try keep(branch, through: end, in: workspace)
         }
-        try keepRoot(of: document.id, in: workspace)
+        try core.privates.keepRoot(of: document.id, in: workspace)
         if workspace.keptGrants[document.id] != nil {
             try keepGrants(of: document.id, in: workspace)
         }
@@ -96,7 +96,7 @@ extension NodeCore {
     func remove(branch number: Int64) throws(StorageError) {
         guard let branch = store.operations.branch(number),
             let document = store.operations.document(numbered: branch.document),
-            let workspace = workspaces[document.workspace]
+            let workspace = core.workspaces[document.workspace]
         else { return }
         try write()
         try remove([number: UInt64?.none], of: document, in: workspace)
@@ -114,11 +114,11 @@ extension NodeCore {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
             if !isReviewed, try store.view.hasNamings(in: branch.number, behind: end) {
-                try reviewRedactions(inDocument: document.number)
+                try core.messages.reviewRedactions(inDocument: document.number)
                 isReviewed = true
             }
             let gone = try store.operations.cut(branch.number, behind: end)
-            try reindex(gone, of: document.number)
+            try core.queries.reindex(gone, of: document.number)
             try store.view.remove(gone, in: document.number)
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
@@ -127,7 +127,7 @@ extension NodeCore {
         workspace.privateDocuments[document.id]?.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
-            try forgetProfiles(storedAt: allGone, in: workspace)
+            try core.profiles.forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.privateDocuments[document.id] {
             try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
         }
@@ -141,14 +141,14 @@ extension NodeCore {
         in workspace: Workspace
     ) throws(StorageError) {
         if document.records.values.contains(where: { gone.contains($0.arrival) }) {
-            return reloadPrivateLater(document.id, in: workspace)
+            return core.integrity.reloadPrivateLater(document.id, in: workspace)
         }
         // Up to a place that is not here any more nothing is left by a removal. And of the own
         // settings something else counts.
         guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
             return
         }
-        try refoldLater(
+        try core.integrity.refoldLater(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 

@@ -7,7 +7,7 @@ import WorkspaceModel
 /// A clock that is ahead says a time that each node takes as late as that of its own clock allows,
 /// so each shows it, and all that cites it, in another place. What several people then say one
 /// after the other is in order everywhere only if each cites the one before.
-extension NodeCore {
+extension OperationLog {
     /// The tips of other logs that the clock does not put before `timestamp` by itself.
     func unorderedTips(
         of document: DocumentID, in workspace: Workspace, before timestamp: HybridTimestamp,

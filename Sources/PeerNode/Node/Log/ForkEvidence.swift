@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Forks and restorations, in words for `status`, `doctor` and `why`.
-extension NodeCore {
+extension OperationLog {
     /// Forks that `doctor` names one by one; of more it tells the number.
     private static let forksNamedMax = 5
 

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// The waist: every operation, our own and other people's, comes through `accept`.
-extension NodeCore {
+extension OperationLog {
     /// Checks a run and stores what is new of it, with what follows from it at once. Waiting runs
     /// that it releases are taken when the turn ends (`acceptReleased`).
     @discardableResult
@@ -11,7 +11,7 @@ extension NodeCore {
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
-        try foldUnfolded(in: workspace, from: source)
+        try core.messages.foldUnfolded(in: workspace, from: source)
         try pruneIfCrowded(run.log, in: workspace)
         return outcome
     }
@@ -20,13 +20,13 @@ extension NodeCore {
     /// something is not kept waiting, and the rest in the next turns.
     func acceptReleased() throws(StorageError) {
         guard mayWrite else { return }
-        try settleVerdicts()
+        try core.messages.settleVerdicts()
         var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
         while left > 0, let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
-            guard let own = workspaces[guest.workspace] else { continue }
-            if isUnsettled(guest.run.log, in: own) {
+            guard let own = core.workspaces[guest.workspace] else { continue }
+            if core.messages.isUnsettled(guest.run.log, in: own) {
                 released.append(guest)
                 break
             }
@@ -40,16 +40,16 @@ extension NodeCore {
             let outcome = try acceptAll(of: run, in: own, from: source)
             left -= max(0, own.evaluator.looks - looks) / Limits.authorityLooksPerOperation
             if let rest { released.append(guest.with(rest)) }
-            try foldUnfolded(in: own, from: source)
+            try core.messages.foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
             if case .rejected(let rejection) = outcome {
-                effects.append(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
+                turn.emit(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
             }
             try pruneIfCrowded(guest.run.log, in: own)
         }
-        try settleVerdicts()
-        if !released.isEmpty { return hasMoreToDo = true }
+        try core.messages.settleVerdicts()
+        if !released.isEmpty { return turn.hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
         try pruneLoosened()
         crowdedAt = [:]
@@ -63,7 +63,7 @@ extension NodeCore {
         let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
         guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
         // Where it could not wait for that.
-        if isUnsettled(run.log, in: workspace) { try settleVerdicts() }
+        if core.messages.isUnsettled(run.log, in: workspace) { try core.messages.settleVerdicts() }
         guard run.log.document == workspace.id, run.entries.count > 1 else {
             return try acceptOne(run, in: workspace, from: source)
         }
@@ -141,10 +141,12 @@ extension NodeCore {
         case .at(let found): position = found
         }
         if store.operations.damagedCount > 0, position.skipped > 0 {
-            try repair(with: position.checked, of: run.log, in: workspace, from: source)
+            try core.integrity.repair(
+                with: position.checked, of: run.log, in: workspace, from: source)
         }
         if position.skipped > 0 {
-            try fillMissing(with: position.checked, of: run.log, in: workspace, from: source)
+            try core.integrity.fillMissing(
+                with: position.checked, of: run.log, in: workspace, from: source)
         }
         guard position.skipped < run.entries.count else { return .known }
         var checked = Array(position.checked.dropFirst(position.skipped))
@@ -173,7 +175,7 @@ extension NodeCore {
         if run.log.document == workspace.id, let operation = checked.first {
             switch judge(operation, of: run.log, in: workspace, from: source) {
             case .refused(let fault):
-                effects.append(.log(.info, "auth.fault fault=\(fault.rawValue)"))
+                turn.emit(.log(.info, "auth.fault fault=\(fault.rawValue)"))
                 return .rejected(.unauthorised)
             case .dropped: return .dropped
             case .taken(let change): verdict = change
@@ -257,7 +259,7 @@ extension NodeCore {
             store.operations.branchCount(of: run.log, in: workspace.number) >= Limits.branchesMax,
             let identities = try? OperationChecks.identities(of: run)
         else { return false }
-        tally.noteHashed(run.entries.count)
+        turn.tally.noteHashed(run.entries.count)
         return waiting.needs(identities, at: run.firstSequence, of: run.log)
     }
 

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Which authority operations are taken in at all (PROTOCOL.md, 4.0.4): what has a fault is refused,
 /// and what is void takes no room.
-extension NodeCore {
+extension OperationLog {
     /// What becomes of an authority operation whose past is all here.
     enum AuthorityArrival {
         /// It breaks a rule, here and everywhere, and so does whoever sends it.
@@ -20,7 +20,7 @@ extension NodeCore {
         from source: OperationSource
     ) -> AuthorityArrival {
         guard let payload = operation.authority else { return .refused(.unknownKind) }
-        let isOwn = source == .ourselves || log.device == ownDevice
+        let isOwn = source == .ourselves || log.device == core.session.ownDevice
         let isAwaited =
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.previous(operation.id))
@@ -45,7 +45,7 @@ extension NodeCore {
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
-        unsettled.payer = payment.map {
+        core.messages.unsettled.payer = payment.map {
             let payer = payer(of: $0, for: operation, of: log, in: workspace, from: source)
             charge(payer, for: change)
             return payer

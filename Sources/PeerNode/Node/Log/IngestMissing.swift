@@ -20,7 +20,7 @@ struct IngestGap {
 }
 
 /// What a run cites and this node does not hold.
-extension NodeCore {
+extension OperationLog {
     /// The first thing that a run cites and that is not stored.
     func missing(
         of run: OperationRun, in workspace: Workspace

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
 /// S-8; of logs that begin: `LogShares`).
-extension NodeCore {
+extension OperationLog {
     /// Has a share pay for an operation (S-5).
     ///
     /// What the member's has no room for is paid by the device's own: whoever steals one device, or
@@ -130,7 +130,7 @@ extension NodeCore {
         from source: OperationSource
     ) -> Int {
         let isProfile = log.document == workspace.profileDocument
-        let isOwn = source == .ourselves || log.device == ownDevice
+        let isOwn = source == .ourselves || log.device == core.session.ownDevice
         func isCounted(_ operation: CheckedOperation) -> Bool {
             isProfile || operation.header.kind == OperationKind.privateAuthority.rawValue
         }

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Where a run belongs, in a log that may have forked.
-extension NodeCore {
+extension OperationLog {
     struct RunPosition {
         let place: OperationStore.Place
         let link: ChainLink?
@@ -61,7 +61,7 @@ extension NodeCore {
             return .refused(.malformed(Malformed(.inconsistent, at: 0)))
         }
         let identities: [ChainLink]
-        tally.noteHashed(run.entries.count)
+        turn.tally.noteHashed(run.entries.count)
         do throws(Rejection) {
             identities = try OperationChecks.identities(of: run)
         } catch {
@@ -72,7 +72,7 @@ extension NodeCore {
         if try bound?.excludes(position, identities, of: run, waiting, store) == true {
             return .surplus
         }
-        tally.noteHashed(run.entries.count)
+        turn.tally.noteHashed(run.entries.count)
         do throws(Rejection) {
             position.checked = try OperationChecks.check(run, after: start.link)
         } catch {
@@ -153,7 +153,7 @@ private struct BranchBound {
 
     /// Whether what is new of a run stands behind all that is kept, and nothing waits for it.
     func excludes(
-        _ position: NodeCore.RunPosition, _ identities: [ChainLink], of run: OperationRun,
+        _ position: OperationLog.RunPosition, _ identities: [ChainLink], of run: OperationRun,
         _ waiting: WaitingRoom, _ store: NodeStore
     ) throws(StorageError) -> Bool {
         let branch: Int64

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Storing what passed all checks, and what follows from it.
-extension NodeCore {
+extension OperationLog {
     func append(
         _ operations: [CheckedOperation], of log: LogName, at place: OperationStore.Place,
         in workspace: Workspace, from source: OperationSource, judged change: AuthChange? = nil
@@ -16,7 +16,7 @@ extension NodeCore {
         let cited = try cited(by: operations, in: log.document, of: workspace)
         let (branch, appended) = try store.operations.append(
             operations, in: log, of: workspace.number, at: place, seen: time.wall, citing: cited)
-        tally.noteStored(operations.count, isOwn: source == .ourselves)
+        turn.tally.noteStored(operations.count, isOwn: source == .ourselves)
         if source != .ourselves, let last = operations.last {
             try noteOwn(log, last.header.timestamp)
         }
@@ -31,26 +31,27 @@ extension NodeCore {
         }
         if isAuthority {
             for operation in appended {
-                try applyAuthority(
+                try core.membership.applyAuthority(
                     operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
             workspace.privateDocuments[log.document]?.noteStored(operations)
-            try applyContent(appended, log: log, branch: branch, in: workspace, from: source)
+            try core.messages.applyContent(
+                appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)
         }
         if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
             if device == log.device, !isBackfill,
-                clocks.note(
+                core.links.clocks.note(
                     device, wroteAt: last.header.timestamp.milliseconds, at: time.monotonic)
             {
-                try warnOfClocks()
+                try core.links.warnOfClocks()
             }
             // Whoever brings operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         if source != .ourselves, let last = operations.last {
-            noteSign(
+            core.presence.noteSign(
                 of: log.device, wroteAt: last.header.timestamp.milliseconds, in: workspace)
         }
         moved[workspace.number, default: []].insert(branch)
@@ -76,7 +77,7 @@ extension NodeCore {
             tip: LogTip(
                 log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
             // A peer takes pushes of our own logs only; the recovery device's it asks for.
-            own: source == .ourselves && log.device == ownDevice
+            own: source == .ourselves && log.device == core.session.ownDevice
                 ? run(of: operations, in: log) : nil)
         if let index = appended.indices.last, appended[index].take(next) { return }
         appended.append(next)
@@ -122,8 +123,8 @@ extension NodeCore {
         try store.registry.addEvidence(
             branch: parent, sequence: sequence, other: branch, at: time.wall)
         guard let log = store.operations.branch(branch)?.log else { return }
-        try record(.forkFound, workspace: workspace, extra: log.device.bytes)
-        effects.append(
+        try core.events.record(.forkFound, workspace: workspace, extra: log.device.bytes)
+        turn.emit(
             .log(.warning, "fork.found device=\(PublicID.device(log.device)) seq=\(sequence)"))
     }
 

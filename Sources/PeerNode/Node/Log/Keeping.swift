@@ -3,11 +3,11 @@ import WorkspaceModel
 
 /// Which operations of a content document are kept: the valid ones of the first branches of each
 /// log, and what those have in their past (PROTOCOL.md, 2.1 and 5.4).
-extension NodeCore {
+extension OperationLog {
     /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
-        let wasRootKept = try isRootKept(of: document, in: workspace)
+        let wasRootKept = try core.privates.isRootKept(of: document, in: workspace)
         var ends: OperationStore.BranchEnds = [:]
         var ranges: [KeptRange] = []
         for log in logs(in: branches) {
@@ -19,10 +19,10 @@ extension NodeCore {
             }
         }
         try close(&ends, with: ranges)
-        try addRoot(to: &ends, of: document, in: workspace)
+        try core.privates.addRoot(to: &ends, of: document, in: workspace)
         for branch in branches { try keep(branch, through: ends[branch.number], in: workspace) }
         try keepGrants(of: document, in: workspace)
-        try judgeRoot(of: document, wasKept: wasRootKept, in: workspace)
+        try core.privates.judgeRoot(of: document, wasKept: wasRootKept, in: workspace)
     }
 
     /// Keeps a branch as far as a place, or nothing of it.
@@ -31,7 +31,7 @@ extension NodeCore {
     ) throws(StorageError) {
         guard branch.kept?.sequence != end else { return }
         let tip = try end.flatMap { (end) throws(StorageError) in try keptTip(of: branch, at: end) }
-        setKept(tip, of: branch.number, in: workspace)
+        core.membership.setKept(tip, of: branch.number, in: workspace)
     }
 
     /// Branches come in the order of their logs.
@@ -99,7 +99,7 @@ extension NodeCore {
         let known = workspace.keptGrants[document] ?? []
         guard void != known else { return }
         workspace.keptGrants[document] = void.isEmpty ? nil : void
-        try rekeepAuthority(
+        try core.membership.rekeepAuthority(
             holding: void.subtracting(known).sorted(),
             releasing: known.subtracting(void).sorted(), in: workspace)
     }
@@ -119,7 +119,7 @@ extension NodeCore {
         }
         guard !void.isEmpty else { return }
         workspace.keptGrants[document] = known.union(void)
-        try rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
+        try core.membership.rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
     }
 
     /// The grants without effect that kept operations of a document cite.

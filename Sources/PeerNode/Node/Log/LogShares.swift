@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// How many logs somebody begins: each stays in memory for ever, and none costs its author more than one
 /// operation (PROTOCOL.md, 4.0.4, S-9).
-extension NodeCore {
+extension OperationLog {
     /// Has shares pay for operations outside the authority document: for the log that they begin, and
     /// for what of them stays in memory, too (S-8).
     ///
@@ -26,7 +26,7 @@ extension NodeCore {
     private func mayBegin(
         _ log: LogName, isRoot: Bool, in workspace: Workspace, from source: OperationSource
     ) -> Bool {
-        guard source != .ourselves, log.device != ownDevice, !source.isBackfill,
+        guard source != .ourselves, log.device != core.session.ownDevice, !source.isBackfill,
             log.document != workspace.id, !isRoot,
             store.operations.branchCount(of: log, in: workspace.number) == 0
         else { return true }

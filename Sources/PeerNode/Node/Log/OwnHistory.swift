@@ -44,7 +44,7 @@ struct OwnHistory {
 }
 
 /// Asking peers for this device's own newest operations, and what follows when they have some.
-extension NodeCore {
+extension OperationLog {
     // MARK: Asking
 
     func askForOwnHistory() {
@@ -105,13 +105,13 @@ extension NodeCore {
         let held = network.ownHistory.held
         network.ownHistory.held = []
         for waiting in held {
-            wroteInInput = false
+            turn.wroteInInput = false
             switch waiting {
             case .call(let call, let method, let arguments):
-                try answer(call, method, arguments)
+                try core.answer(call, method, arguments)
             case .join(let link, let request):
                 guard let link = network.links[link], !link.isClosing else { continue }
-                try joinRequest(request, on: link)
+                try core.enrolment.joinRequest(request, on: link)
             }
         }
         return wasSurpassed || !held.isEmpty
@@ -130,8 +130,8 @@ extension NodeCore {
     ///
     /// - Parameter last: when the last operation says that it was written.
     func noteOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
-        guard log.device == ownDevice else { return }
-        try noteForeignOwn(log, last)
+        guard log.device == core.session.ownDevice else { return }
+        try core.links.noteForeignOwn(log, last)
         guard log.incarnation == storeIdentity?.incarnation else { return }
         network.ownHistory.surpassed = .peersKnowMore
     }
@@ -153,17 +153,17 @@ extension NodeCore {
         let identity = try StoreIdentity.load(
             from: store.registry, home: home, isNew: true, using: environment.random
         ).identity
-        storeIdentity = identity
-        renewedStore = identity.store
-        try startSearch()
+        core.session.storeIdentity = identity
+        core.renewedStore = identity.store
+        try core.queries.startSearch()
     }
 
     /// Tells everybody who asks that this store is not the one that it was.
     func noteRestored(_ reason: String) throws(StorageError) {
         let words = Array(reason.utf8)
-        try record(.storeRestored, workspace: nil, extra: words)
+        try core.events.record(.storeRestored, workspace: nil, extra: words)
         try store.registry.setValue(bigEndianBytes(of: time.wall) + words, of: "restored")
-        effects.append(.log(.warning, "store.restored reason=\(reason)"))
+        turn.emit(.log(.warning, "store.restored reason=\(reason)"))
     }
 
     /// When this store last got a new id because it had been copied or put back, and why.

@@ -7,7 +7,7 @@ final class Surplus {
     private let document: OperationStore.DocumentRow
     private let workspace: Workspace
     private let core: NodeCore
-    private var operations: OperationStore { core.store.operations }
+    private var operations: OperationStore { core.turn.store.operations }
 
     /// How far the branches of logs count, and are stored for their own sake, of logs that were
     /// asked about.
@@ -50,7 +50,7 @@ final class Surplus {
 
     private func countedEnd(of branch: LogBranch) throws(StorageError) -> UInt64? {
         if let known = counted[branch.log] { return known[branch.number] }
-        let ends = try core.countedEnds(of: siblings(of: branch))
+        let ends = try core.log.countedEnds(of: siblings(of: branch))
         counted[branch.log] = ends
         return ends[branch.number]
     }
@@ -77,7 +77,7 @@ final class Surplus {
 
     /// How far the first of the void branches of a log reach.
     private func voidEnds(of log: [LogBranch]) throws(StorageError) -> OperationStore.BranchEnds {
-        let valid = core.validEnds(of: log)
+        let valid = core.log.validEnds(of: log)
         var ends: OperationStore.BranchEnds = [:]
         var count = 0
         for leaf in try operations.leaves(of: log, ends: operations.tipEnds(of: log))
@@ -114,8 +114,8 @@ final class Surplus {
 
     private func citationsByLog() -> [LogName: [WaitingRoom.Citation]] {
         // What is to be taken next has left the room, and cites still.
-        let next = core.released.filter { $0.run.log.document == document.id }.flatMap(\.cited)
+        let next = core.log.released.filter { $0.run.log.document == document.id }.flatMap(\.cited)
         return Dictionary(
-            grouping: core.waiting.citations(in: document.id) + next, by: \.place.log)
+            grouping: core.log.waiting.citations(in: document.id) + next, by: \.place.log)
     }
 }

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Taking over what is said about messages: edits, reactions, pins. A pure fold, as all content.
-extension NodeCore {
+extension Messages {
     /// The row that an annotation gives; `nil` where nobody wrote it, and while the home's key is
     /// not at hand.
     func row(
@@ -66,7 +66,7 @@ extension NodeCore {
         guard redactedDocuments.contains(edit.register.document),
             let (row, _) = try store.view.anyMessage(
                 edit.register.target, in: edit.register.document),
-            author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member
+            core.queries.author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member
         else { return }
         try noteSaid(edit.arrival, about: row, in: workspace)
     }
@@ -76,7 +76,7 @@ extension NodeCore {
         annotation stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
         if try isDeleted(stored.place.arrival) { return false }
-        return try visibility(of: stored, in: workspace) == .shown
+        return try core.privates.visibility(of: stored, in: workspace) == .shown
     }
 
     /// Whether a redaction that counts names an operation.
@@ -125,10 +125,11 @@ extension NodeCore {
         switch register.kind {
         case .edit:
             // What others say about somebody's words is not one of them.
-            guard author(ofGrant: row.grant, in: workspace)?.bytes == register.member else {
+            guard core.queries.author(ofGrant: row.grant, in: workspace)?.bytes == register.member
+            else {
                 return
             }
-            reindex(row)
+            core.queries.reindex(row)
             let isMention = try isMention(row, in: workspace)
             if row.isMention != isMention { try store.view.setMention(isMention, of: row) }
             try tell(.messageEdited, row, isHidden, row.position.arrival, workspace, source)
@@ -153,7 +154,7 @@ extension NodeCore {
         guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace),
             try !isDeleted(row.position.arrival)
         else { return }
-        try record(
+        try core.events.record(
             type, workspace: workspace, document: row.document, arrival: arrival,
             isBackfill: source.isBackfill)
     }
@@ -193,7 +194,7 @@ extension NodeCore {
     func edit(
         of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
     ) throws(StorageError) -> ViewStore.Annotation? {
-        guard let author = author(ofGrant: grant, in: workspace) else { return nil }
+        guard let author = core.queries.author(ofGrant: grant, in: workspace) else { return nil }
         return try store.view.current(
             .init(document: document, target: key, .edit, of: author))
     }
@@ -202,17 +203,18 @@ extension NodeCore {
     func recordCreated(
         _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        try record(
+        try core.events.record(
             .messageCreated, workspace: workspace, document: row.document,
             arrival: row.position.arrival, isBackfill: source.isBackfill)
-        noteFresh(row, in: workspace, source)
-        guard row.isMention, author(ofGrant: row.grant, in: workspace) != workspace.member,
-            let channel = channel(row.document, in: workspace), !channel.isDirect,
-            let since = try beginning(channel, workspace),
+        core.events.noteFresh(row, in: workspace, source)
+        guard row.isMention,
+            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
+            let channel = core.queries.channel(row.document, in: workspace), !channel.isDirect,
+            let since = try core.own.beginning(channel, workspace),
             since.rawValue
                 < max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         else { return }
-        try record(
+        try core.events.record(
             .mentionReceived, workspace: workspace, document: row.document,
             arrival: row.position.arrival, isBackfill: source.isBackfill)
     }
@@ -226,16 +228,16 @@ extension NodeCore {
         guard
             let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
                 try store.operations.operation(arrival)
-            }), let channel = publicID(ofChannel: event.document, in: workspace),
+            }), let channel = core.events.publicID(ofChannel: event.document, in: workspace),
             case .annotation(let annotation)? = try content(of: stored, in: workspace),
             case .reaction(let emoji, _) = annotation.change,
             let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
-        else { return goneIDs(event, workspace) }
-        let isShown = self.channel(event.document, in: workspace) != nil
+        else { return core.events.goneIDs(event, workspace) }
+        let isShown = self.core.queries.channel(event.document, in: workspace) != nil
         return [
             "message": .string(PublicID.message(annotation.target)),
             "channel": .string(channel), "emoji": isShown ? .string(emoji) : .null,
-            "member": person(member, in: workspace).json,
+            "member": core.queries.person(member, in: workspace).json,
             "self": .bool(member == workspace.member),
         ]
     }

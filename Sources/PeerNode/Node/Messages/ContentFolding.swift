@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// What content operations do: messages, subscriptions and names in the view. A pure fold; any
 /// order of operations gives the same rows.
-extension NodeCore {
+extension Messages {
     /// Folds operations that were just stored on one branch.
     func applyContent(
         _ appended: [OperationStore.Appended], log: LogName, branch: Int64,
@@ -23,14 +23,14 @@ extension NodeCore {
             let isValid = store.operations.isValid(header.sequence, in: branch)
             if isValid { kept = .init(sequence: header.sequence, id: item.operation.id) }
             if document.kind == .privateDocument {
-                noteSealed(item, of: log.document, in: workspace)
+                core.privates.noteSealed(item, of: log.document, in: workspace)
             }
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
                 let content = content(of: item.operation, in: workspace)
             else { continue }
             if document.kind == .privateDocument {
                 guard let stored = try store.operations.operation(item.arrival) else { continue }
-                try foldPrivate(content, stored, in: workspace, from: source)
+                try core.privates.foldPrivate(content, stored, in: workspace, from: source)
                 continue
             }
             try fold(
@@ -41,18 +41,18 @@ extension NodeCore {
                     timestamp: header.timestamp, grant: header.grant, device: log.device,
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
-        setKept(kept, of: branch, in: workspace)
+        core.membership.setKept(kept, of: branch, in: workspace)
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isRoot { workspace.rootBranches.forget(log.document) }
-        try keepRoot(of: log.document, in: workspace)
+        try core.privates.keepRoot(of: log.document, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
         if isJudgedAnew, document.kind == .profile {
-            try reloadProfilesLater(of: workspace, from: source)
+            try core.integrity.reloadProfilesLater(of: workspace, from: source)
         }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
-        try applyPrivate(
+        try core.privates.applyPrivate(
             appended, document, isJudgedAnew: isJudgedAnew, in: workspace, from: source)
         guard let tip = kept, tip != before, let own = store.operations.branch(branch) else {
             return
@@ -64,9 +64,9 @@ extension NodeCore {
         guard start <= tip.sequence else { return }
         let range = KeptRange(branch: branch, places: start...tip.sequence)
         guard !isPlain else {
-            return try keepGrants(citedBy: [range], of: log.document, in: workspace)
+            return try core.log.keepGrants(citedBy: [range], of: log.document, in: workspace)
         }
-        try keepCited(by: [range], of: log.document, in: workspace)
+        try core.log.keepCited(by: [range], of: log.document, in: workspace)
     }
 
     /// One operation on its way into the view.
@@ -112,7 +112,7 @@ extension NodeCore {
             else { return }
             let word = MembershipWord(
                 action, members, by: author, in: place.word, isValid: place.isValid)
-            try hear(word, in: workspace, from: place.source)
+            try core.channels.hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)
         case .own: break
         }
@@ -132,11 +132,12 @@ extension NodeCore {
         row.isMention = try isMention(
             message, key, in: place.document.number, grant: grant, workspace)
         try store.view.fold(row, as: place.isValid ? .shown : isRefused ? .refused : .hidden)
-        indexShown(row, isBackfill: place.source.isBackfill)
-        try noteLate(row, in: workspace)
+        core.queries.indexShown(row, isBackfill: place.source.isBackfill)
+        try core.own.noteLate(row, in: workspace)
         guard place.isValid else {
             if isRefused, let stored = try store.operations.operation(place.arrival) {
-                try recordRefused(stored, in: place.document.number, workspace, place.source)
+                try core.events.recordRefused(
+                    stored, in: place.document.number, workspace, place.source)
             }
             return
         }
@@ -157,7 +158,7 @@ extension NodeCore {
         guard place.document.kind == .profile, let (subject, value) = content.aboutOneself,
             let author = workspace.evaluator.subject(ofGrant: place.grant)
         else { return }
-        try fold(
+        try core.profiles.fold(
             value, at: .init(member: author, subject: subject),
             .init(
                 id: place.id, timestamp: place.timestamp, arrival: place.arrival,
@@ -191,7 +192,7 @@ extension NodeCore {
     ) -> ContentPayload? {
         guard let keyID = header.keyID else { return nil }
         guard let key = contentKey(header.document, keyID, in: workspace) else {
-            noteLacked(header, keyID, in: workspace)
+            core.keys.noteLacked(header, keyID, in: workspace)
             return nil
         }
         guard
@@ -207,7 +208,7 @@ extension NodeCore {
     ) throws(StorageError) -> ContentPayload? {
         let entry = stored.entry
         guard entry.kind == OperationKind.content.rawValue, entry.absent == nil else { return nil }
-        let header = try header(of: stored)
+        let header = try core.privates.header(of: stored)
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content
         }
@@ -215,7 +216,7 @@ extension NodeCore {
         if let keyID = entry.keyID, contentKey(header.document, keyID, in: workspace) != nil,
             try StoreCheck.damage(of: stored, in: store.operations) != nil
         {
-            noteDamage(at: stored.place.sequence, of: stored.place.branch)
+            core.integrity.noteDamage(at: stored.place.sequence, of: stored.place.branch)
         }
         return nil
     }
@@ -228,7 +229,8 @@ extension NodeCore {
             let key = contentKey(redaction.log.document, keyID, in: workspace)
         else { return nil }
         return SealedPayload.open(
-            sealed, under: key, associatedData: try header(of: redaction).associatedData)
+            sealed, under: key,
+            associatedData: try core.privates.header(of: redaction).associatedData)
     }
 
     /// Whether the key is here under which something stored is sealed.
@@ -271,7 +273,7 @@ extension NodeCore {
             arrival: stored.place.arrival, sort: stored.place.sort, document: row.number)
         guard known == nil, let content = try content(of: stored, in: workspace) else { return }
         if row.kind == .privateDocument {
-            return try foldPrivate(content, stored, in: workspace, from: source)
+            return try core.privates.foldPrivate(content, stored, in: workspace, from: source)
         }
         try fold(content, of: stored, row, in: workspace, from: source)
     }
@@ -299,7 +301,7 @@ extension NodeCore {
         let keys = workspace.unfoldedKeys
         workspace.unfoldedKeys = []
         try foldOpened(by: keys, in: workspace, from: source)
-        try oweWords(onNewcomersTo: workspace, from: source)
+        try core.channels.oweWords(onNewcomersTo: workspace, from: source)
     }
 
     /// What came before the key that opens it is shown from now on.
@@ -308,7 +310,7 @@ extension NodeCore {
     ) throws(StorageError) {
         guard !keys.isEmpty else { return }
         try reviewRedactions(of: workspace)
-        try refreshChannels(of: workspace)
+        try core.channels.refreshChannels(of: workspace)
         // Usually there is nothing: keys come before what they seal.
         var sealing: Set<KeyID> = []
         for key in keys

@@ -14,7 +14,7 @@ extension DocumentKind {
     }
 }
 
-extension NodeCore {
+extension Messages {
     /// Judges what was just stored on a branch, and what of it waited for a cut's place to come.
     ///
     /// - Returns: whether a verdict is another one than before, of something that was there.
@@ -41,7 +41,7 @@ extension NodeCore {
                 in: workspace, because: source)
             areOthers = areOthers || changed
         }
-        if areOthers { try rekeep(log.document, in: workspace) }
+        if areOthers { try core.log.rekeep(log.document, in: workspace) }
         return isChanged || areOthers
     }
 
@@ -93,7 +93,7 @@ extension NodeCore {
             guard store.operations.document(numbered: branch.document)?.kind == .channel
             else { continue }
             let positions = try store.operations.positions(in: branch.number, moving)
-            tally.noteRejudged(rows: positions.count)
+            turn.tally.noteRejudged(rows: positions.count)
             if isShown == true {
                 try tellRestored(positions, of: branch, under: span.grant, in: workspace, source)
                 try show(positions, of: branch, in: workspace, source)
@@ -102,7 +102,7 @@ extension NodeCore {
             }
             let arrivals = positions.map(\.arrival)
             try judgeAnnotations(arrivals, isValid: isShown == true, in: workspace, source)
-            try judgeFollowing(arrivals, isValid: isShown == true, workspace)
+            try core.channels.judgeFollowing(arrivals, isValid: isShown == true, workspace)
         }
         return hasChanged
     }
@@ -147,7 +147,7 @@ extension NodeCore {
             guard let row = try store.view.stored(at: position, in: branch.document),
                 row.visibility == .refused
             else { continue }
-            try record(
+            try core.events.record(
                 .messageRestored, workspace: workspace, document: branch.document,
                 arrival: position.arrival, isBackfill: source.isBackfill)
         }
@@ -170,7 +170,7 @@ extension NodeCore {
             guard row != nil, let stored = try store.operations.operation(position.arrival) else {
                 continue
             }
-            try recordRefused(stored, in: branch.document, workspace, source)
+            try core.events.recordRefused(stored, in: branch.document, workspace, source)
         }
     }
 

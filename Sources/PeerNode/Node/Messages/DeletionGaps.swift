@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Where a deleted message shows: as the redaction that counts says, for whoever has its payload and
 /// for whoever never gets it (PROTOCOL.md, 4.6).
-extension NodeCore {
+extension Messages {
     /// What is left to be seen of a deleted operation.
     enum DeletionGap: Equatable {
         /// It is no message, as far as the redaction says.
@@ -44,15 +44,15 @@ extension NodeCore {
             try write()
             try store.view.remove(at: position, in: stored.document)
         case .message(let thread):
-            let visibility = try visibility(of: stored, in: workspace)
+            let visibility = try core.privates.visibility(of: stored, in: workspace)
             if let known, known.row.thread == thread, known.visibility == visibility { return }
             try write()
             var row = row(of: stored, in: thread)
             row.isMention = known?.row.isMention ?? false
             try store.view.fold(row, as: visibility)
-            try noteLate(row, in: workspace)
+            try core.own.noteLate(row, in: workspace)
         case .unknown:
-            let visibility = try visibility(of: stored, in: workspace)
+            let visibility = try core.privates.visibility(of: stored, in: workspace)
             guard stored.entry.absent != nil, let known, known.visibility != visibility else {
                 return
             }
@@ -75,12 +75,12 @@ extension NodeCore {
             guard known != nil else { return }
             return try store.view.remove(at: position, in: stored.document)
         }
-        let visibility = try visibility(of: stored, in: workspace)
+        let visibility = try core.privates.visibility(of: stored, in: workspace)
         guard known?.row.thread != message.thread || known?.visibility != visibility else { return }
         var row = row(of: stored, in: message.thread)
         row.isMention = known?.row.isMention ?? false
         try store.view.fold(row, as: visibility)
-        try noteLate(row, in: workspace)
+        try core.own.noteLate(row, in: workspace)
     }
 
     private func row(

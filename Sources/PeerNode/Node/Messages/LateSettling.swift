@@ -5,16 +5,16 @@ import WorkspaceModel
 /// Messages and markers only add to it or take from it, and do so as they come. When the own member came
 /// in may change in many ways, by the words of anybody: then the rows rest on what is not so any more,
 /// and are made anew before anybody is told of them, once, however often it has changed.
-extension NodeCore {
+extension Messages {
     /// Makes the late messages of a conversation what they are by now.
     func settleLate(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) {
-        guard mayTidy, home != nil else { return }
+        guard core.mayTidy, home != nil else { return }
         for document in [channel.number] + channel.others {
             workspace.readMarks.lateLimits[document] = nil
             let basis = try store.view.lateBasis(of: document)
-            guard let limit = try lateLimit(document, workspace) else {
+            guard let limit = try core.own.lateLimit(document, workspace) else {
                 let first = try store.view.firstLate(in: document)
                 guard basis != nil || first != nil else { continue }
                 try store.begin()
@@ -45,7 +45,7 @@ extension NodeCore {
         in document: Int64, _ limit: LateLimit, _ workspace: Workspace
     ) throws(StorageError) {
         try store.begin()
-        tally.noteLateRenewed()
+        turn.tally.noteLateRenewed()
         try store.view.removeLate(in: document)
         let isPending = ConversationName(limit.place.subject).map {
             workspace.readMarks.pending[$0] != nil
@@ -60,9 +60,10 @@ extension NodeCore {
             let row = message.row
             let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
             guard limit.beginning.rawValue < displayed, ViewStore.readKey(of: row) <= limit.upTo,
-                author(ofGrant: row.grant, in: workspace) != workspace.member,
+                core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
                 let log = names[message.branch]
-                    ?? store.operations.branch(message.branch).map({ Self.name(of: $0.log) })
+                    ?? store.operations.branch(message.branch).map({ OwnDocuments.name(of: $0.log) }
+                    )
             else { continue }
             names[message.branch] = log
             guard message.sequence >= known.counts[log] ?? 0 else { continue }

@@ -155,7 +155,7 @@ struct MentionFinder {
     }
 }
 
-extension NodeCore {
+extension Messages {
     /// Whom a text that is written here mentions. Code mentions nobody.
     func mentions(
         in text: String, _ format: ContentPayload.Message.Format, _ channel: Workspace.Channel,
@@ -169,7 +169,7 @@ extension NodeCore {
         return try stored { () throws(StorageError) -> Mentions in
             var formerly: [(member: MemberID, name: String)] = []
             for member in people {
-                for former in try formerNames(of: member, in: workspace) {
+                for former in try core.profiles.formerNames(of: member, in: workspace) {
                     formerly.append((member, former.name))
                 }
             }
@@ -184,13 +184,13 @@ extension NodeCore {
         _ former: [MentionFinder.Former], to mentions: Mentions, in workspace: Workspace
     ) throws(StorageError) -> Mentions {
         var members = mentions.members
-        let all = try formerHolders(ofEach: former.map(\.name), in: workspace)
+        let all = try core.profiles.formerHolders(ofEach: former.map(\.name), in: workspace)
         for name in former {
             guard let only = workspace.foldedNames.key(of: name.name).flatMap({ all[$0] }),
                 name.holders == [only]
             else { continue }
             members.append(only)
-            note(FormerNameTaken(name: name.name, member: only, workspace: workspace))
+            core.profiles.note(FormerNameTaken(name: name.name, member: only, workspace: workspace))
         }
         return Mentions(members, everybody: mentions.isEverybody)
     }

@@ -7,7 +7,7 @@ import WorkspaceModel
 /// stay may have said it many times beside each other: a device in foreign hands, or anybody where all
 /// may say it. So a command writes as many operations as that needs, and refuses before the first one
 /// where that would be too many.
-extension NodeCore {
+extension Messages {
     /// Writes a word until it counts.
     ///
     /// - Parameters:

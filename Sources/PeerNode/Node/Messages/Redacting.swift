@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Deleting messages: what redactions say is noted as it comes, and what follows is judged at the
 /// end of the turn, in whatever order messages, redactions and verdicts arrived (PROTOCOL.md, 4.6).
-extension NodeCore {
+extension Messages {
     // MARK: Noting
 
     /// Takes up redactions among operations that were just stored, and what earlier ones name.
@@ -80,7 +80,7 @@ extension NodeCore {
         let limit = Limits.redactionsWeighedPerTurnMax / redactionReviews.count
         for number in redactionReviews.keys.sorted() {
             guard let row = store.operations.document(numbered: number), row.kind.holdsContent,
-                row.kind != .unknown, let workspace = workspaces[row.workspace],
+                row.kind != .unknown, let workspace = core.workspaces[row.workspace],
                 // Taken out, so that what is large is not copied.
                 var review = redactionReviews.removeValue(forKey: number)
             else {
@@ -100,7 +100,7 @@ extension NodeCore {
             }
         }
         queuedRedactions = redactionReviews.values.reduce(0) { $0 + $1.count }
-        if !redactionReviews.isEmpty { hasMoreToDo = true }
+        if !redactionReviews.isEmpty { turn.hasMoreToDo = true }
         try storeReviews()
     }
 
@@ -109,7 +109,7 @@ extension NodeCore {
         of targets: [OperationReference], inDocument number: Int64
     ) throws(StorageError) {
         guard mayWrite, let row = store.operations.document(numbered: number),
-            let workspace = workspaces[row.workspace]
+            let workspace = core.workspaces[row.workspace]
         else { return }
         _ = try settle(
             targets.map { ($0, nil) }, in: row, workspace, RedactionPass(), upTo: .max,
@@ -131,8 +131,8 @@ extension NodeCore {
         }
         // After the messages themselves, so that nobody is told how a deleted one changed.
         let source = OperationSource.released(source: 0, isBackfill: isBackfill)
-        try follow(said.forgotten, in: workspace, isBackfill: isBackfill)
-        if said.isOwnChanged { try refoldOwn(in: workspace, from: source) }
+        try core.profiles.follow(said.forgotten, in: workspace, isBackfill: isBackfill)
+        if said.isOwnChanged { try core.own.refoldOwn(in: workspace, from: source) }
         try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
         try judgeAnnotations(said.back, isValid: true, in: workspace, source)
         return count
@@ -144,7 +144,7 @@ extension NodeCore {
         var gone: [Int64] = []
         var back: [Int64] = []
         /// What somebody said of himself.
-        var forgotten = ForgottenWords()
+        var forgotten = Profiles.ForgottenWords()
         /// Whether anything of it stands in the own documents.
         var isOwnChanged = false
     }
@@ -166,7 +166,7 @@ extension NodeCore {
             stored.entry.kind == OperationKind.content.rawValue
         else { return }
         let before = try store.view.deletion(of: place.arrival)
-        tally.noteJudged(targets: 1)
+        turn.tally.noteJudged(targets: 1)
         switch try ruling(on: stored, before, because: cause, in: workspace, pass) {
         case .open: break
         case .stands:
@@ -181,13 +181,16 @@ extension NodeCore {
                 by: redaction.place.arrival, due: absent ? nil : due)
             if deletion != before {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
-                try reindex(stored)
-                if !absent { nextPayloadErasure = min(nextPayloadErasure ?? due, due) }
+                try core.queries.reindex(stored)
+                if !absent {
+                    core.integrity.nextPayloadErasure = min(
+                        core.integrity.nextPayloadErasure ?? due, due)
+                }
             }
             guard document.kind != .profile else {
-                return forgetProfile(stored, in: workspace, &said.forgotten)
+                return core.profiles.forgetProfile(stored, in: workspace, &said.forgotten)
             }
-            if document.kind == .channel { try silence(place.arrival, workspace) }
+            if document.kind == .channel { try core.channels.silence(place.arrival, workspace) }
             said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
             let gap = try gap(of: stored, by: redaction, in: workspace)
             if gap != .nowhere { try showGap(of: stored, gap, in: workspace) }
@@ -216,7 +219,7 @@ extension NodeCore {
         try write()
         try showAgain(stored, in: workspace)
         try store.view.set(nil, of: stored.place.arrival, in: document.number)
-        try reindex(stored)
+        try core.queries.reindex(stored)
         if stored.entry.absent != nil { try miss(stored.place.arrival) }
         if document.kind == .profile {
             if stored.entry.absent == nil {
@@ -225,8 +228,8 @@ extension NodeCore {
                     from: .released(source: 0, isBackfill: isBackfill))
             }
         } else {
-            if document.kind == .channel { try owe(stored.place.arrival, .nothing) }
-            if try visibility(of: stored, in: workspace) == .shown {
+            if document.kind == .channel { try core.channels.owe(stored.place.arrival, .nothing) }
+            if try core.privates.visibility(of: stored, in: workspace) == .shown {
                 said.back.append(stored.place.arrival)
             }
         }
@@ -238,7 +241,7 @@ extension NodeCore {
     private func miss(_ arrival: Int64) throws(StorageError) {
         try store.operations.setMissing(true, arrival)
         for link in network.ordered { link.askedPayloads.remove(arrival) }
-        asksForPayloads = true
+        core.integrity.asksForPayloads = true
     }
 
     private func tell(
@@ -246,7 +249,7 @@ extension NodeCore {
         in workspace: Workspace, _ isBackfill: Bool
     ) throws(StorageError) {
         guard workspace.deletedChannels[stored.log.document] == nil,
-            channel(stored.document, in: workspace) != nil,
+            core.queries.channel(stored.document, in: workspace) != nil,
             try store.view.message(
                 arrival: stored.place.arrival, sort: stored.place.sort,
                 document: stored.document) != nil
@@ -254,7 +257,7 @@ extension NodeCore {
         let author = redaction.flatMap {
             workspace.evaluator.subject(ofGrant: $0.entry.grant)
         }
-        try record(
+        try core.events.record(
             type, workspace: workspace, document: stored.document,
             arrival: stored.place.arrival, extra: author?.bytes, isBackfill: isBackfill)
     }

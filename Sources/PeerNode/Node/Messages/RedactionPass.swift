@@ -14,7 +14,7 @@ final class RedactionPass {
 
         /// Who had the right when it was written keeps what was deleted by it. Clocks can be wrong
         /// on purpose, so this reaches nothing that was written later than it says.
-        func voice(about target: StoredOperation?) -> NodeCore.RedactionVoice? {
+        func voice(about target: StoredOperation?) -> Messages.RedactionVoice? {
             guard power == nil, let target,
                 target.entry.timestamp.rawValue < operation.entry.timestamp.rawValue
             else { return .init(member: member, power: power) }

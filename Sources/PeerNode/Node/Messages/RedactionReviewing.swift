@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Which redactions are judged anew, and when: where a change of authority reaches the grants that
 /// they cite, a slice a turn.
-extension NodeCore {
+extension Messages {
     // MARK: Asking for a review
 
     /// Has judged what a redaction that has just come names. Of very much only the redaction is

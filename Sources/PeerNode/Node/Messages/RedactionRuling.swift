@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Which redactions count: a function of the operations that are stored, and of what of a private
 /// document is opened (PROTOCOL.md, 4.6).
-extension NodeCore {
+extension Messages {
     /// What becomes of an operation that redactions name.
     enum RedactionRuling {
         /// None of them counts.
@@ -87,7 +87,7 @@ extension NodeCore {
         if let known = pass.spoken[arrival] { return known }
         var spoken: RedactionPass.Spoken?
         if let operation = try store.operations.operation(arrival, hasPayload: false) {
-            tally.noteJudged(redactions: 1)
+            turn.tally.noteJudged(redactions: 1)
             pass.noteReading()
             spoken = try self.spoken(operation, in: workspace)
         }
@@ -159,7 +159,7 @@ extension NodeCore {
         default:
             reachesOthers =
                 workspace.evaluator.role(ofGrant: id).map { $0 <= .admin } ?? false
-                || everHadPower(member, in: document, workspace)
+                || core.channels.everHadPower(member, in: document, workspace)
         }
         return .init(member: member, reachesOthers: reachesOthers)
     }
@@ -224,7 +224,8 @@ extension NodeCore {
         }
         spoken.power = try power(of: member, stored, in: workspace)
         if spoken.power == nil, let ruling = workspace.ruling(ofChannel: stored.log.document) {
-            spoken.formerPower = try formerPower(of: member, stored, ruling, in: workspace)
+            spoken.formerPower = try core.channels.formerPower(
+                of: member, stored, ruling, in: workspace)
         }
         return spoken
     }
@@ -251,7 +252,7 @@ extension NodeCore {
     private func isUnwidened(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try standsUnwidened(
+        try core.membership.standsUnwidened(
             stored.place.sequence, on: stored.place.branch, under: stored.entry.grant,
             in: workspace)
     }

@@ -2,13 +2,15 @@ import CRDTStore
 import WorkspaceModel
 
 /// What else says what a message says: its edits. They are erased with it.
-extension NodeCore {
+extension Messages {
     /// The arrival numbers of the operations by which the author of a message changed it, as far
     /// as they are known.
     func saidAbout(
         _ message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> [Int64] {
-        guard let author = author(ofGrant: message.grant, in: workspace) else { return [] }
+        guard let author = core.queries.author(ofGrant: message.grant, in: workspace) else {
+            return []
+        }
         let register = ViewStore.Annotation.Register(
             document: message.document, target: message.key, .edit, of: author)
         return try store.view.arrivals(in: register, limit: Limits.editsErasedMax)
@@ -94,9 +96,9 @@ extension NodeCore {
         _ arrivals: [Int64], about message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
         guard home != nil, mayWrite, !arrivals.isEmpty,
-            let channel = channel(message.document, in: workspace)
+            let channel = core.queries.channel(message.document, in: workspace)
         else { return }
-        let isOwn = author(ofGrant: message.grant, in: workspace) == workspace.member
+        let isOwn = core.queries.author(ofGrant: message.grant, in: workspace) == workspace.member
         // Who has lost the right would write what has no effect, and again for each new word.
         guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
         for arrival in arrivals {
@@ -109,14 +111,14 @@ extension NodeCore {
     ///
     /// - Returns: whether there was anything.
     func redactLateWords() throws(StorageError) -> Bool {
-        try noteHiddenFields()
+        try core.profiles.noteHiddenFields()
         guard !lateWords.isEmpty else { return false }
         let words = lateWords
         lateWords = []
         var seen: Set<LateWord> = []
         var targets: [LatePlace: [OperationReference]] = [:]
         for word in words where seen.insert(word).inserted {
-            guard let workspace = workspaces[word.workspace],
+            guard let workspace = core.workspaces[word.workspace],
                 let stored = try store.operations.operation(word.arrival, hasPayload: false),
                 try store.view.deletion(of: word.arrival) == nil,
                 try !isNamed(stored, in: workspace)
@@ -128,8 +130,8 @@ extension NodeCore {
             ].append(stored.reference)
         }
         for (place, references) in targets.sorted(by: { $0.key.order < $1.key.order }) {
-            guard let workspace = workspaces[place.workspace] else { continue }
-            _ = try redact(
+            guard let workspace = core.workspaces[place.workspace] else { continue }
+            _ = try core.commands.redact(
                 references, nil, in: place.document, isOwn: place.isOwn, of: workspace)
         }
         return true
@@ -150,7 +152,7 @@ extension NodeCore {
     ) throws(StorageError) -> Bool {
         for naming in try store.view.namings(
             of: stored.place.link.id, in: stored.document)
-        where author(ofGrant: naming.grant, in: workspace) == workspace.member {
+        where core.queries.author(ofGrant: naming.grant, in: workspace) == workspace.member {
             return true
         }
         return false

@@ -74,7 +74,7 @@ struct UnsettledVerdicts {
     }
 }
 
-extension NodeCore {
+extension Messages {
     /// Takes note of what a change of authority bears on. It is carried out before anything is
     /// asked, written or removed here, and at the end of the turn.
     func settleLater(
@@ -100,7 +100,7 @@ extension NodeCore {
         // Grants that content cites are never let go of in between.
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            try keepGrants(of: document, in: workspace)
+            try core.log.keepGrants(of: document, in: workspace)
         }
     }
 
@@ -118,7 +118,7 @@ extension NodeCore {
         guard !unsettled.isEmpty else { return }
         try write()
         for (number, work) in unsettled.takeAll() {
-            guard let workspace = workspaces[number] else { continue }
+            guard let workspace = core.workspaces[number] else { continue }
             unsettled.forgetGivenBack()
             try settleContent(citing: work.grants, in: workspace, from: work.source)
             charge(work.bills)
@@ -133,7 +133,7 @@ extension NodeCore {
                 ofVerdicts: unsettled.givenBackCount(under: bill.grants),
                 isByAdmin: bill.payer.isByAdmin)
             guard units > 0 else { continue }
-            authorityBudget.charge(
+            core.log.authorityBudget.charge(
                 units, besides: bill.payer.payment, and: bill.payer.author, now: time.monotonic)
         }
         unsettled.forgetGivenBack()
@@ -152,20 +152,20 @@ extension NodeCore {
             }
             guard try judge(document, citing: grants, in: workspace, because: source) else {
                 // What is void for another reason may now cite a void grant.
-                try keepGrants(of: document, in: workspace)
+                try core.log.keepGrants(of: document, in: workspace)
                 continue
             }
             hasChanged = true
-            try rejudgePrivate(document, in: workspace, from: source)
-            try rekeep(document, in: workspace)
+            try core.privates.rejudgePrivate(document, in: workspace, from: source)
+            try core.log.rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
-                noteBranches(of: branch.log, in: workspace)
+                core.log.noteBranches(of: branch.log, in: workspace)
             }
         }
         // Somebody may have compared meanwhile what was kept before.
         if hasChanged { try store.peers.forgetAgreed() }
-        try reloadProfiles(of: workspace)
+        try core.profiles.reloadProfiles(of: workspace)
     }
 
     /// Whoever is out of the workspace is out of its private channels, whatever he wrote there; and
@@ -176,16 +176,16 @@ extension NodeCore {
     ) throws(StorageError) {
         let ends = workspace.memberEnds
         guard !people.isEmpty || workspace.settledEnds != ends else { return }
-        tally.noteSeatRound()
+        turn.tally.noteSeatRound()
         let known = people.map { ($0, workspace.evaluator.hasLetIn($0)) }
         let due = workspace.privateDocuments.values.filter { document in
-            document.ends != self.ends(in: document, of: workspace)
+            document.ends != self.core.privates.ends(in: document, of: workspace)
                 // A grant may be named as the proof of what it knows.
                 || people.contains(where: { document.ends[$0]?.isEmpty == false })
                 || known.contains(where: { document.isOutdated(on: $0, isKnown: $1) })
         }
         for document in due.sorted(by: { $0.id < $1.id }) {
-            try rejudgePrivate(document.id, in: workspace, from: source)
+            try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
         }
         // What was written meanwhile may have ended another membership.
         workspace.settledEnds = workspace.memberEnds == ends ? ends : nil

@@ -27,7 +27,7 @@ struct LateLimit {
     var isOfOlderForm: Bool { !isUnmarked && pending.isEmpty }
 }
 
-extension NodeCore {
+extension OwnDocuments {
     /// What messages of a document are compared with; `nil` where none is late.
     func lateLimit(
         _ document: Int64, _ workspace: Workspace
@@ -41,7 +41,8 @@ extension NodeCore {
     private func makeLateLimit(
         _ document: Int64, _ workspace: Workspace
     ) throws(StorageError) -> LateLimit? {
-        guard let channel = channel(document, in: workspace), let name = channel.conversation,
+        guard let channel = core.queries.channel(document, in: workspace),
+            let name = channel.conversation,
             let beginning = try beginning(channel, workspace),
             let upTo = try readUpTo(channel, in: workspace)
         else { return nil }
@@ -57,7 +58,7 @@ extension NodeCore {
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
         if workspace.readMarks.answered.contains(row.document),
-            author(ofGrant: row.grant, in: workspace) != workspace.member
+            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member
         {
             workspace.readMarks.answered.remove(row.document)
         }
@@ -77,7 +78,7 @@ extension NodeCore {
     ) throws(StorageError) {
         let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         guard limit.beginning.rawValue < displayed,
-            author(ofGrant: row.grant, in: workspace) != workspace.member,
+            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
             let stored = try store.operations.operation(row.position.arrival, hasPayload: false)
         else { return }
         let log = Self.name(of: stored.log)
@@ -105,7 +106,7 @@ extension NodeCore {
     func hasLate(
         in channel: Workspace.Channel, upTo sort: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try settleLate(channel, in: workspace)
+        try core.messages.settleLate(channel, in: workspace)
         for document in [channel.number] + channel.others {
             if let first = try store.view.firstLate(in: document), first <= sort { return true }
         }

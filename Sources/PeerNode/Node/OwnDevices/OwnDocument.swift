@@ -21,7 +21,7 @@ extension Workspace {
     }
 }
 
-extension NodeCore {
+extension OwnDocuments {
     // MARK: Writing
 
     /// Writes a register so that it counts, into a new document where there is none yet.
@@ -33,23 +33,24 @@ extension NodeCore {
         if workspace.ownDocuments.isEmpty {
             let root = PrivateRoot(
                 subtype: .own, seats: [PrivateSeat(workspace.member, .owner)])
-            guard try makePrivate(root, in: workspace) != nil else { return false }
+            guard try core.privates.makePrivate(root, in: workspace) != nil else { return false }
             try noteKnownKinds(of: workspace)
         }
         guard let first = workspace.ownDocuments.first?.id else { return false }
         guard let place = place(of: register, in: workspace), place.kind != .read else {
-            return try authorContent(.own(register), to: first, in: workspace) != nil
+            return try core.log.authorContent(.own(register), to: first, in: workspace) != nil
         }
         let count = try store.view.settingHeadCount(place, limit: Limits.ownWordsMax)
-        return try write(over: count, in: workspace.ownDocuments.count) {
+        return try core.messages.write(over: count, in: workspace.ownDocuments.count) {
             (made) throws(StorageError) in
             try store.view.register(place)?.id == made
         } _: { () throws(StorageError) in
             // A word overwrites those of its own document.
             let document = try documentOfSetting(place, in: workspace) ?? first
             let heads = try store.view.whatToCite(about: place, in: document)
-            return try authorContent(
-                .own(register), to: document, in: workspace, overwriting: references(to: heads))?.id
+            return try core.log.authorContent(
+                .own(register), to: document, in: workspace,
+                overwriting: core.messages.references(to: heads))?.id
         }
     }
 
@@ -105,7 +106,7 @@ extension NodeCore {
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
         guard let document = workspace.privateDocuments[stored.log.document],
-            workspace.isOwn(document), try !isDeleted(stored.place.arrival),
+            workspace.isOwn(document), try !core.messages.isDeleted(stored.place.arrival),
             let place = place(of: register, in: workspace)
         else { return nil }
         var key: MessageKey?
@@ -121,7 +122,7 @@ extension NodeCore {
         from source: OperationSource
     ) throws(StorageError) {
         guard let row = try row(of: register, stored, in: workspace) else { return }
-        let isValid = try visibility(of: stored, in: workspace) == .shown
+        let isValid = try core.privates.visibility(of: stored, in: workspace) == .shown
         if case .read(let name, _, let frontier) = register {
             guard isValid, let key = row.key else { return }
             return try foldMarker(row, name, key, frontier, in: workspace, from: source)
@@ -130,7 +131,7 @@ extension NodeCore {
         let before = try store.view.register(row.place)
         guard try foldWord(row, of: stored, isValid: isValid, in: workspace) else { return }
         switch register {
-        case .preference(PresenceChoice.setting, _): try reviewPresence(of: workspace)
+        case .preference(PresenceChoice.setting, _): try core.presence.reviewPresence(of: workspace)
         case .star(let message, _):
             let after = try store.view.register(row.place)
             guard (before?.key == nil) != (after?.key == nil) else { return }
@@ -152,7 +153,7 @@ extension NodeCore {
         ) { (word) throws(StorageError) in
             guard word.place.kind == .star || word.place.kind == .reminder,
                 let stored = try store.operations.operation(word.arrival),
-                case .own(let register)? = try content(of: stored, in: workspace)
+                case .own(let register)? = try core.messages.content(of: stored, in: workspace)
             else { return nil }
             return register.mark
         }
@@ -166,7 +167,7 @@ extension NodeCore {
         try write()
         // Of markers that named no log, nothing was late.
         if before != nil, !frontier.isEmpty, try !store.view.hasFrontier(row.place) {
-            try forgetLate(name, in: workspace)
+            try core.messages.forgetLate(name, in: workspace)
         }
         try store.view.fold(row)
         // What waits to be written, here or at another device, was told when it was read.
@@ -197,14 +198,16 @@ extension NodeCore {
             var found: [(StoredOperation, OwnRegister)] = []
             try store.operations.forEachOperation(in: document.id, of: workspace.number) {
                 (stored) throws(StorageError) in
-                guard case .own(let register)? = try content(of: stored, in: workspace) else {
+                guard
+                    case .own(let register)? = try core.messages.content(of: stored, in: workspace)
+                else {
                     return
                 }
                 found.append((stored, register))
             }
             for (stored, register) in found {
                 guard let row = try row(of: register, stored, in: workspace) else { continue }
-                let isValid = try visibility(of: stored, in: workspace) == .shown
+                let isValid = try core.privates.visibility(of: stored, in: workspace) == .shown
                 rows.append((row, register, stored, isValid))
             }
         }
@@ -221,7 +224,7 @@ extension NodeCore {
             try store.view.fold(row)
             try store.view.fold(frontier, at: row.place)
         }
-        try reviewPresence(of: workspace)
+        try core.presence.reviewPresence(of: workspace)
         let now = (keys: try read(), frontiers: try store.view.frontiers(of: workspace.number))
         let places = Set(before.keys).union(now.keys.keys)
         for place in places.sorted()
@@ -230,7 +233,7 @@ extension NodeCore {
         {
             guard let name = ConversationName(place.subject) else { continue }
             // It may be less than before.
-            try forgetLate(name, in: workspace)
+            try core.messages.forgetLate(name, in: workspace)
         }
         for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
@@ -249,7 +252,7 @@ extension NodeCore {
         let known = try store.registry.value(Self.knownKinds(of: workspace))
         guard isOwed || known != Self.kindCount else { return }
         for document in workspace.ownDocuments {
-            judgeLater(
+            core.privates.judgeLater(
                 document.id, isAnew: true, in: workspace,
                 from: .released(source: 0, isBackfill: true))
         }
@@ -274,7 +277,7 @@ extension NodeCore {
     ) throws(StorageError) -> OwnRegister? {
         guard let place, let row = try store.view.register(place),
             let stored = try store.operations.operation(row.arrival),
-            case .own(let register)? = try content(of: stored, in: workspace)
+            case .own(let register)? = try core.messages.content(of: stored, in: workspace)
         else { return nil }
         return register
     }

@@ -60,7 +60,7 @@ extension Workspace.Channel {
     }
 }
 
-extension NodeCore {
+extension OwnDocuments {
     // MARK: Markers
 
     /// Up to where a conversation was read: what is stored, or was said a moment ago.
@@ -92,7 +92,7 @@ extension NodeCore {
         guard channel.includes(workspace.member) else { return nil }
         if channel.isDirect { return .zero }
         if channel.isDefault {
-            return try admission(of: workspace.member, in: workspace).flatMap {
+            return try core.queries.admission(of: workspace.member, in: workspace).flatMap {
                 (record) throws(StorageError) in
                 try store.operations.credibleTime(at: record.arrival)
             }
@@ -145,16 +145,18 @@ extension NodeCore {
     func unread(
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> Unread {
-        guard ownEnd(in: workspace) == nil, let key = try readUpTo(channel, in: workspace) else {
+        guard core.membership.ownEnd(in: workspace) == nil,
+            let key = try readUpTo(channel, in: workspace)
+        else {
             return Unread()
         }
-        try settleLate(channel, in: workspace)
+        try core.messages.settleLate(channel, in: workspace)
         let found = try store.view.unread(channel.filter, after: key)
         var unread = Unread(last: found.last)
         unread.end = found.tallies.values.map(\.newest.sort).max()
         var others: ViewStore.Unread.Tally?
         for (grant, tally) in found.tallies
-        where author(ofGrant: grant, in: workspace) != workspace.member {
+        where core.queries.author(ofGrant: grant, in: workspace) != workspace.member {
             guard others != nil else {
                 others = tally
                 continue
@@ -249,7 +251,7 @@ extension NodeCore {
                 // What is stored counts up to where it is credible, which may be less than was read.
                 let stored = try store.view.register(place)?.key
                 if !isKept || stored.map({ $0 < mark.key }) ?? true {
-                    try forgetLate(name, in: workspace)
+                    try core.messages.forgetLate(name, in: workspace)
                 }
             }
         }
@@ -264,7 +266,7 @@ extension NodeCore {
         let id = PublicID.conversation(subject)
         guard let place = workspace.channelIndex.place(of: id) else { return }
         let channel = workspace.channelIndex.all[place]
-        try record(
+        try core.events.record(
             .readChanged, workspace: workspace, document: channel.number, extra: subject,
             isBackfill: isBackfill)
     }
@@ -273,7 +275,7 @@ extension NodeCore {
     func readData(
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {
-        guard let channel = channel(event.document, in: workspace),
+        guard let channel = core.queries.channel(event.document, in: workspace),
             let name = channel.conversation
         else { return .null }
         let key = try marker(place(.read, name, in: workspace), in: workspace)

@@ -7,7 +7,7 @@ import WorkspaceModel
 /// Of one conversation a marker is written once a minute. Until then a word says it, so that what
 /// somebody reads at one device is not new at another; what waits there is written by whichever of
 /// the two is still running.
-extension NodeCore {
+extension OwnDocuments {
     // MARK: Telling
 
     /// When own devices may hear of a conversation again, on the monotonic clock.

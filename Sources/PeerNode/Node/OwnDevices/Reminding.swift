@@ -3,10 +3,10 @@ import WorkspaceModel
 
 /// Telling of reminders: each device by itself, once, by an event and by a notice. That it was told
 /// stands in the store beside the event, so that a restart tells nothing twice.
-extension NodeCore {
+extension OwnDocuments {
     /// When a reminder is due, on the monotonic clock.
     var nextReminder: UInt64? {
-        guard home != nil, !lock.isLocked, mayWrite else { return nil }
+        guard home != nil, !core.session.lock.isLocked, mayWrite else { return nil }
         let due = workspaces.values.compactMap { $0.readMarks.reminders.deadline(at: time) }.min()
         // What cannot be written now must not keep the loop awake.
         return due.map { max($0, network.fullDisk.until) }
@@ -33,7 +33,8 @@ extension NodeCore {
 
     /// Tells of the reminders that are due.
     func tellReminders() throws(StorageError) {
-        guard home != nil, !lock.isLocked, !isBuilding, mayTidy else { return }
+        guard home != nil, !core.session.lock.isLocked, !core.integrity.isBuilding, core.mayTidy
+        else { return }
         let wall = time.wall
         let due = workspaces.values.filter { $0.readMarks.reminders.wantsLook(at: wall) }
         for workspace in due.sorted(by: { $0.number < $1.number }) {
@@ -51,19 +52,19 @@ extension NodeCore {
         let due = rows.filter { told.pending($0).map { $0 <= time.wall } ?? false }
             .sorted { ($0.due ?? 0, $0.id) < ($1.due ?? 0, $1.id) }
         try write()
-        let command = try noticeCommand()
+        let command = try core.events.noticeCommand()
         for row in due {
             told.note(row)
             // What cannot be opened says nothing.
             guard let object = try reminder(arrival: row.arrival) else { continue }
             let isOld = time.wall - (row.due ?? 0) > Limits.reminderNewsMilliseconds
-            try record(
+            try core.events.record(
                 .reminderDue, workspace: workspace,
                 document: workspace.channelIndex.place(of: object.channel).map {
                     workspace.channelIndex.all[$0].number
                 }, arrival: row.arrival, isBackfill: isOld)
             if let command, !isOld {
-                effects.append(.notify(notice(command, object, in: workspace)))
+                turn.emit(.notify(notice(command, object, in: workspace)))
             }
         }
         told.keep(rows)
@@ -87,7 +88,7 @@ extension NodeCore {
         ]
         return Notice(
             command: command, input: Array((reminder.json.text + "\n").utf8),
-            variables: pairs.map { Notice.Variable(name: $0.0, value: Self.variable($0.1)) })
+            variables: pairs.map { Notice.Variable(name: $0.0, value: Events.variable($0.1)) })
     }
 
     // MARK: What they say
@@ -98,7 +99,7 @@ extension NodeCore {
         guard let stored = try store.operations.operation(arrival),
             let number = store.operations.document(numbered: stored.document)?.workspace,
             let workspace = workspaces[number],
-            case .own(let register)? = try content(of: stored, in: workspace),
+            case .own(let register)? = try core.messages.content(of: stored, in: workspace),
             case .reminder(let name, let reminder?) = register
         else { return nil }
         var object = ReminderObject(
@@ -122,7 +123,7 @@ extension NodeCore {
         if let message = reminder.message, let row = try store.view.message(message),
             channel.contains(document: row.document)
         {
-            object.preview = try preview(of: message, in: workspace)
+            object.preview = try core.queries.preview(of: message, in: workspace)
         }
         return object
     }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Messages to come back to: a star is private to its person's own devices.
-extension NodeCore {
+extension OwnDocuments {
     /// The messages that the own person has starred.
     func stars(of workspace: Workspace) throws(StorageError) -> Set<MessageKey> {
         Set(try starRows(of: workspace).compactMap(\.key))
@@ -26,7 +26,7 @@ extension NodeCore {
     func tellStar(
         _ message: MessageKey, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
-        try record(
+        try core.events.record(
             .starChanged, workspace: workspace,
             document: try store.view.message(message)?.document, extra: message.bytes,
             isBackfill: isBackfill)
@@ -43,7 +43,7 @@ extension NodeCore {
         return [
             "id": .string(id),
             "channel": JSONValue(
-                orNull: channel(event.document, in: workspace).map(\.publicID)),
+                orNull: core.queries.channel(event.document, in: workspace).map(\.publicID)),
             "starred": .bool(at != nil), "starred_at": JSONValue(orNull: at),
         ]
     }

@@ -54,7 +54,7 @@ struct Departures {
 /// Offline is who was linked to this node and is not any more, or says so. Of anybody else without
 /// a word nothing is known: they may be linked to others. That they are is known of whom another
 /// member says to reach, and of who has written something since the link ended.
-extension NodeCore {
+extension Presences {
     /// Notes who is gone with a link.
     func noteDepartures(
         of people: [(workspace: Workspace, member: MemberID)], with ended: PeerLink
@@ -82,16 +82,17 @@ extension NodeCore {
     /// Goes on with who is gone after a core that was discarded. Its links have ended with it, and this
     /// is no start.
     func noteDepartures(with former: NodeCore) {
-        guard home != nil, former.home != nil else { return }
+        guard home != nil, former.session.home != nil else { return }
         for workspace in workspaces.values {
             guard let known = former.workspaces.values.first(where: { $0.id == workspace.id })
             else { continue }
             network.departures.goOn(
-                after: former.network.departures, numbered: known.number, as: workspace.number,
+                after: former.links.network.departures, numbered: known.number,
+                as: workspace.number,
                 at: time.wall)
-            for link in former.network.links.values
+            for link in former.links.network.links.values
             where link.syncs[known.number]?.standing == .full {
-                guard let member = former.companion(on: link, in: known) else { continue }
+                guard let member = former.presence.companion(on: link, in: known) else { continue }
                 network.departures.note(member, in: workspace.number, at: time.wall)
             }
         }

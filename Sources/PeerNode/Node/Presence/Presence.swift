@@ -3,16 +3,16 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Who is there, in each workspace: told over links, never stored, gone with the link.
-extension NodeCore {
+extension Presences {
     // MARK: The own choice
 
     /// Takes up what the own devices have chosen, and has it told where it looks different now.
     func reviewPresence(of workspace: Workspace) throws(StorageError) {
         guard home != nil else { return }
         var choice = PresenceChoice()
-        if let place = place(ofPreference: PresenceChoice.setting, in: workspace),
+        if let place = core.own.place(ofPreference: PresenceChoice.setting, in: workspace),
             let row = try store.view.register(place),
-            case .preference(_, let value)? = try register(place, in: workspace)
+            case .preference(_, let value)? = try core.own.register(place, in: workspace)
         {
             choice = PresenceChoice(setting: value, at: row.timestamp)
         }
@@ -27,7 +27,7 @@ extension NodeCore {
         workspace.shownPresence = now
         untoldPresence.insert(workspace.number)
         guard PresenceObject.Shown(before) != .init(now.word(asks: false)) else { return }
-        pass(
+        core.events.pass(
             "presence.changed", presenceObject(of: workspace.member, in: workspace).json,
             in: workspace)
     }
@@ -71,7 +71,7 @@ extension NodeCore {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.owesPresence || due.contains(sync.workspace) {
                 sync.owesPresence = false
-                guard sync.standing == .full, let workspace = workspaces[sync.workspace],
+                guard sync.standing == .full, let workspace = core.workspaces[sync.workspace],
                     workspace.standing == .member, workspace.ownRole ?? .guest <= .member,
                     companion(on: link, in: workspace) != nil
                 else { continue }
@@ -117,7 +117,7 @@ extension NodeCore {
         for (index, (workspace, member)) in people.enumerated() {
             let now = presence(of: member, in: workspace)
             guard now != before[index] else { continue }
-            pass(
+            core.events.pass(
                 "presence.changed", presenceObject(of: member, in: workspace).json, in: workspace)
         }
     }
@@ -129,7 +129,7 @@ extension NodeCore {
         var others: [(workspace: Workspace, member: MemberID)] = []
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
         where home != nil && sync.standing == .full {
-            guard let workspace = workspaces[sync.workspace] else { continue }
+            guard let workspace = core.workspaces[sync.workspace] else { continue }
             let member = companion(on: link, in: workspace)
             if let member { ended.append((workspace, member)) }
             others += departed(sync.reach, in: workspace).filter { $0.member != member }
@@ -153,7 +153,7 @@ extension NodeCore {
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where changed.contains(sync.workspace) {
-                guard let workspace = workspaces[sync.workspace], sync.standing == .full,
+                guard let workspace = core.workspaces[sync.workspace], sync.standing == .full,
                     workspace.ownRole ?? .guest <= .member,
                     companion(on: link, in: workspace) != nil
                 else {

@@ -3,12 +3,12 @@ import SyncProtocol
 import WorkspaceModel
 
 /// That somebody writes something: told to those who may read it, and gone after 10 s.
-extension NodeCore {
+extension Presences {
     func tellTyping(in reference: ChannelReference, _ scope: CallScope) throws(NodeError) {
-        let workspace: Workspace = try workspace(scope)
-        let channel = try channel(reference, in: workspace)
-        guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
-        try refuseOutsider(of: channel, in: workspace)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let channel = try core.queries.channel(reference, in: workspace)
+        guard workspace.ownRole != nil else { throw core.commands.notAllowed(in: workspace) }
+        try core.channels.refuseOutsider(of: channel, in: workspace)
         // Whoever wants to look as if nobody were there is not there to type.
         guard workspace.shownPresence.state != .offline else { return }
         let now = time.monotonic
@@ -44,15 +44,17 @@ extension NodeCore {
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
             sync.passing.take(at: now),
             let number = store.operations.document(document, in: workspace.number)?.number,
-            let channel = channel(number, in: workspace), channel.includes(workspace.member),
+            let channel = core.queries.channel(number, in: workspace),
+            channel.includes(workspace.member),
             let member = reader(on: link, of: channel, in: workspace)
         else { return }
         // On the way two words may come closer together, but not this close.
         sync.typing = sync.typing.filter { $0.value &+ Limits.typingMilliseconds / 2 > now }
         guard sync.typing.updateValue(now, forKey: document) == nil else { return }
         let data: JSONValue = [
-            "channel": .string(channel.publicID), "member": person(member, in: workspace).json,
+            "channel": .string(channel.publicID),
+            "member": core.queries.person(member, in: workspace).json,
         ]
-        pass("typing", data, in: workspace, document: number)
+        core.events.pass("typing", data, in: workspace, document: number)
     }
 }

@@ -4,27 +4,30 @@ import WorkspaceModel
 /// In a private channel every operation under a stronger seat answers the departures that it knows:
 /// whoever has left so cannot leave once more, as if before they had put somebody out. Where an owner or
 /// admin leaves, and nobody stronger writes anything by chance, somebody does it for that (PROTOCOL.md, 4.3).
-extension NodeCore {
+extension PrivateDocuments {
     /// Plans it for a document that was just judged: its owner does it in a minute, the admins one
     /// after the other, and each only if it is still due.
     func planAnswering(of document: PrivateDocument, in workspace: Workspace) {
         let name = JudgingQueue.Name(workspace: workspace.number, document: document.id)
         guard home != nil, document.authority.hasOpenDeparture(weakerThan: workspace.member) else {
-            if confirmations.departures[name] != nil { confirmations.departures[name] = nil }
+            if core.membership.confirmations.departures[name] != nil {
+                core.membership.confirmations.departures[name] = nil
+            }
             return
         }
-        guard confirmations.departures[name] == nil else { return }
+        guard core.membership.confirmations.departures[name] == nil else { return }
         let leaders = document.leaders
         let place = leaders.firstIndex(of: workspace.member) ?? leaders.count
-        confirmations.departures[name] =
+        core.membership.confirmations.departures[name] =
             time.monotonic &+ Limits.confirmingMilliseconds &* UInt64(1 + min(place, 64))
     }
 
     func answerDeparturesWhenDue() throws(StorageError) {
-        let due = confirmations.departures.filter { $0.value <= time.monotonic }.keys
+        let due = core.membership.confirmations.departures.filter { $0.value <= time.monotonic }
+            .keys
         for name in due.sorted(by: { ($0.workspace, $0.document) < ($1.workspace, $1.document) }) {
-            confirmations.departures[name] = nil
-            guard mayWrite, let workspace = workspaces[name.workspace],
+            core.membership.confirmations.departures[name] = nil
+            guard mayWrite, let workspace = core.workspaces[name.workspace],
                 workspace.standing == .member,
                 let document = workspace.privateDocuments[name.document],
                 document.deletion == nil,

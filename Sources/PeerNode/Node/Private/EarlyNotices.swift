@@ -81,7 +81,7 @@ struct EarlyNotices {
     }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     private static func name(in workspace: Workspace) -> String {
         "private.notices.early.\(workspace.number)"
     }

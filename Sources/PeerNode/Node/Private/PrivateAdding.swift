@@ -12,7 +12,7 @@ struct PrivateAddingPlan {
     let sealing: SymmetricKey?
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     /// What lets people in. Who sees only what is written from then on, or comes back, comes with a
     /// new key; so does everybody while one is due.
     func addition(
@@ -41,7 +41,7 @@ extension NodeCore {
     ) throws(StorageError) {
         guard let key = plan.fresh ?? plan.sealing else { return }
         let receivers = plan.fresh == nil ? Set(plan.new) : document.people
-        try mail(key, of: document.id, to: receivers, in: workspace)
+        try core.keys.mail(key, of: document.id, to: receivers, in: workspace)
     }
 
     /// A guest cannot open what people are called. Whoever adds one says it of everybody who is in;

@@ -5,17 +5,17 @@ import WorkspaceModel
 
 /// Asking peers for keys of private documents, and answering: for what fell between two members
 /// who wrote without knowing of each other's devices.
-extension NodeCore {
+extension PrivateDocuments {
     // MARK: Asking
 
     /// Asks a peer whose copy is known to equal this one for what still does not open.
     func askForKeys(of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink) {
         guard sync.standing == .full, let peer = link.peer?.device, mayWrite else { return }
         let others = workspace.evaluator.members(of: peer)
-        let view = CoreReplica(core: self, workspace: workspace, peer: peer)
+        let view = CoreReplica(core: core, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
-        askForGroupKeys(of: workspace, on: link, sync)
+        core.keys.askForGroupKeys(of: workspace, on: link, sync)
         let scope = view.confined(to: sync.session.scope)
         for (document, keys) in missingKeys(of: workspace, from: others)
         where scope.serves(document) {
@@ -84,7 +84,7 @@ extension NodeCore {
         _ want: KeyWant, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         if want.document == workspace.id {
-            return try groupKeysWanted(want, in: workspace, on: link)
+            return try core.keys.groupKeysWanted(want, in: workspace, on: link)
         }
         // While something waits to be judged nobody can say who may be given what.
         guard try !awaitsJudging(want.document, in: workspace) else { return }
@@ -95,7 +95,7 @@ extension NodeCore {
             document.isIn(other),
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
-        guard !withholds(keysOf: document, from: other, on: device, in: workspace) else {
+        guard !core.keys.withholds(keysOf: document, from: other, on: device, in: workspace) else {
             link.withheld[document.id] = want
             return
         }
@@ -149,12 +149,12 @@ extension NodeCore {
         guard link.refusedKeys < Limits.unprovenKeysMax else { return }
         let isOfUse =
             have.document == workspace.id
-            ? try takeGivenGroupKey(have, in: workspace, on: link)
+            ? try core.keys.takeGivenGroupKey(have, in: workspace, on: link)
             : try takeGiven(have, in: workspace, on: link)
         guard isOfUse else {
             link.refusedKeys += 1
             let from = link.peer.map { PublicID.device($0.device) } ?? "?"
-            return effects.append(.log(.info, "key.refused device=\(from)"))
+            return turn.emit(.log(.info, "key.refused device=\(from)"))
         }
     }
 
@@ -169,7 +169,7 @@ extension NodeCore {
         else { return false }
         let place = MailboxPlace(
             mailbox: have.document, sender: device, incarnation: 0, sequence: 0)
-        for secret in mailboxSecrets(with: device, in: workspace) {
+        for secret in core.keys.mailboxSecrets(with: device, in: workspace) {
             guard case .key(let key, have.document)? = secret.open(payload, at: place),
                 try isNamed(key.keyID, in: row, workspace)
             else { continue }
@@ -217,7 +217,7 @@ extension PrivateDocument {
 }
 
 /// Telling people that a key is missing.
-extension NodeCore {
+extension PrivateDocuments {
     /// Of each private document that shows and lacks keys, what a person is told.
     private var lacks: [String] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
@@ -228,7 +228,7 @@ extension NodeCore {
                     channel.includes(workspace.member)
                 else { return nil }
                 let keys = count == 1 ? "1 key is" : "\(count) keys are"
-                let name = NodeError.quoted(shownName(channel, workspace))
+                let name = NodeError.quoted(core.channels.shownName(channel, workspace))
                 return "\(name): \(keys) missing, so what was written since cannot be read here; "
                     + "asking its members for it"
             }

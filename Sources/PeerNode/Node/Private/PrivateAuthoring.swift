@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Writing into private documents. Whatever introduces a key sends it out in the same transaction:
 /// after a crash either both are there or neither is.
-extension NodeCore {
+extension PrivateDocuments {
     // MARK: Making
 
     /// Makes a private document, whose key goes to every device of its people.
@@ -19,7 +19,7 @@ extension NodeCore {
                 of: home.device, leastRole: change.leastRole ?? .guest)
         else { return nil }
         try write()
-        let timestamp = try nextTimestamp()
+        let timestamp = try core.log.nextTimestamp()
         let key = SymmetricKey(using: environment.random, lifetime: .long)
         let draft = OperationDraft(
             kind: .privateAuthority, document: .zero,
@@ -33,8 +33,8 @@ extension NodeCore {
             using: environment.random)
         let document = DocumentID(sameBytesAs: signed.id)
         try takePrivate(key, of: document, in: workspace)
-        try acceptOwn(signed, in: workspace, document: document)
-        try mail(key, of: document, to: Set(root.seats.map(\.member)), in: workspace)
+        try core.log.acceptOwn(signed, in: workspace, document: document)
+        try core.keys.mail(key, of: document, to: Set(root.seats.map(\.member)), in: workspace)
         return document
     }
 
@@ -60,7 +60,7 @@ extension NodeCore {
             let sealing = key ?? sealingKey(of: document, in: workspace)?.key
                 ?? document.newestKey
         else { return nil }
-        let timestamp = try nextTimestamp()
+        let timestamp = try core.log.nextTimestamp()
         let log = LogName(
             document: document.id, device: home.device,
             incarnation: storeIdentity?.incarnation ?? 0)
@@ -99,7 +99,7 @@ extension NodeCore {
         guard trial.isValid(signed.id), isEffective(trial) else { return nil }
         try write()
         if let key { try takePrivate(key, of: document.id, in: workspace) }
-        try acceptOwn(signed, in: workspace, document: document.id)
+        try core.log.acceptOwn(signed, in: workspace, document: document.id)
         return signed.id
     }
 
@@ -120,7 +120,7 @@ extension NodeCore {
         else { return nil }
         guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }
         let introduction = introduction(toCite: sealing.id, in: document)
-        let stored = try authorContent(
+        let stored = try core.log.authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
             with: home.signing, overwriting: overwritten + introduction)
         if stored != nil { document.writtenUnder = sealing.id }

@@ -73,7 +73,7 @@ extension Workspace {
 }
 
 /// Events of private channels.
-extension NodeCore {
+extension PrivateDocuments {
     /// Tells what changed of a private document since it was told of last.
     func tell(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
@@ -85,21 +85,21 @@ extension NodeCore {
         let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
         guard let channel else {
             guard wasTold, let deletion = document.deletion else { return }
-            return try record(
+            return try core.events.record(
                 .channelDeleted, workspace: workspace, document: document.number,
                 arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,
                 isBackfill: cause.isBackfill)
         }
         // A conversation shows with its first message, not with its making.
         if channel.isDirect { return }
-        try tell(channel, before, wasDeleted: false, in: workspace, cause)
+        try core.channels.tell(channel, before, wasDeleted: false, in: workspace, cause)
         let (old, new) = (before?.circle?.roles ?? [:], channel.circle?.roles ?? [:])
         // To whom the channel is new is told of nobody in it but of being in it now.
         let touched = before == nil ? [workspace.member] : Set(old.keys).union(new.keys)
         for member in touched.sorted() {
             let (wasIn, isIn) = (old[member] != nil, new[member] != nil)
             if wasIn != isIn {
-                try record(
+                try core.events.record(
                     wasIn ? .channelMemberRemoved : .channelMemberAdded,
                     workspace: workspace, document: document.number, arrival: cause.arrival,
                     extra: member.bytes, isBackfill: cause.isBackfill)

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What content of private documents is shown: what the workspace and the document both allow.
-extension NodeCore {
+extension PrivateDocuments {
     /// Whether a content operation counts in its private document. The workspace has judged it
     /// already.
     func isAllowed(
@@ -54,7 +54,8 @@ extension NodeCore {
                     keyID: stored.entry.keyID), in: document, workspace)
         }
         if isValid { return .shown }
-        return isOwn(stored.entry.grant, of: stored.log.device, workspace) ? .refused : .hidden
+        return core.messages.isOwn(stored.entry.grant, of: stored.log.device, workspace)
+            ? .refused : .hidden
     }
 
     /// Folds content of a private document, all of it or some. Rows that stay as they are cause no
@@ -72,7 +73,7 @@ extension NodeCore {
         // With all of it goes what keys were to open that have come since.
         if arrivals == nil { _ = document.sealed.take(document.keys.names) }
         if arrivals == nil || !places.isEmpty, workspace.isOwn(document) {
-            return try refoldOwn(in: workspace, from: source)
+            return try core.own.refoldOwn(in: workspace, from: source)
         }
         for (stored, content) in try content(
             of: document, only: arrivals, at: places, in: workspace)
@@ -90,7 +91,7 @@ extension NodeCore {
         if let arrivals, places.isEmpty {
             for arrival in arrivals {
                 guard let stored = try store.operations.operation(arrival),
-                    let content = try content(of: stored, in: workspace)
+                    let content = try core.messages.content(of: stored, in: workspace)
                 else { continue }
                 found.append((stored, content))
             }
@@ -103,7 +104,7 @@ extension NodeCore {
                 let key = stored.entry.keyID,
                 some?.contains(stored.place.arrival) ?? true
                     || isOne(of: places, stored, key, in: workspace),
-                let content = try content(of: stored, in: workspace)
+                let content = try core.messages.content(of: stored, in: workspace)
             else { return }
             found.append((stored, content))
         }
@@ -128,13 +129,13 @@ extension NodeCore {
         switch content {
         case .message(let message):
             try foldPrivate(message, stored, in: workspace, from: source)
-        case .own(let register): try fold(register, stored, in: workspace, from: source)
+        case .own(let register): try core.own.fold(register, stored, in: workspace, from: source)
         case .annotation(let annotation):
             // There are no messages in the own document.
             guard let document = workspace.privateDocuments[stored.log.document],
                 !workspace.isOwn(document)
             else { return }
-            try fold(
+            try core.messages.fold(
                 annotation, WordSource(stored),
                 isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,
                 from: source)
@@ -149,12 +150,12 @@ extension NodeCore {
     ) throws(StorageError) {
         switch OperationKind(rawValue: stored.entry.kind) {
         case .mailbox:
-            let found = try openMailbox(stored, in: workspace)
+            let found = try core.keys.openMailbox(stored, in: workspace)
             for document in found.sorted() {
                 try placePrivate(document, in: workspace, from: source)
             }
         case .content:
-            guard let content = try content(of: stored, in: workspace) else { return }
+            guard let content = try core.messages.content(of: stored, in: workspace) else { return }
             try foldPrivate(content, stored, in: workspace, from: source)
         case .authority, .privateAuthority, .redact, nil: break
         }
@@ -176,17 +177,17 @@ extension NodeCore {
         try write()
         let row = try row(of: message, stored, in: workspace)
         try store.view.fold(row, as: visibility)
-        indexShown(row, isBackfill: source.isBackfill)
-        try noteLate(row, in: workspace)
+        core.queries.indexShown(row, isBackfill: source.isBackfill)
+        try core.own.noteLate(row, in: workspace)
         switch visibility {
         case .shown:
-            if isNew { return try recordCreated(row, in: workspace, source) }
+            if isNew { return try core.messages.recordCreated(row, in: workspace, source) }
             guard before == .refused else { return }
-            try record(
+            try core.events.record(
                 .messageRestored, workspace: workspace, document: stored.document,
                 arrival: position.arrival, isBackfill: source.isBackfill)
         case .refused:
-            try recordRefused(stored, in: stored.document, workspace, source)
+            try core.events.recordRefused(stored, in: stored.document, workspace, source)
         case .hidden: break
         }
     }
@@ -201,7 +202,7 @@ extension NodeCore {
             document: stored.document,
             position: .init(sort: stored.place.sort, arrival: stored.place.arrival), key: key,
             grant: stored.grantNumber, thread: message.thread)
-        row.isMention = try isMention(
+        row.isMention = try core.messages.isMention(
             message, key, in: stored.document, grant: stored.grantNumber, workspace)
         return row
     }

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The keys of private documents: which one seals, when a new one is due, who gets it.
-extension NodeCore {
+extension PrivateDocuments {
     /// The key that seals now: introduced with every end of a membership known, of the document
     /// and of the workspace. `nil` when a new one is due, or is not held.
     ///
@@ -13,7 +13,7 @@ extension NodeCore {
     ) -> (id: KeyID, key: SymmetricKey)? {
         workspace.sealingKey(of: document.id) {
             let ends = endsToAnswer(in: document, of: workspace)
-            guard !owesKey(of: document, in: workspace),
+            guard !core.keys.owesKey(of: document, in: workspace),
                 let epoch = document.authority.sealingEpoch(answering: ends)?.epoch,
                 let key = document.keys[epoch.keyID]
             else { return nil }
@@ -114,7 +114,7 @@ extension NodeCore {
             let id = try author(
                 .rekey(epoch), in: document, of: workspace, introducing: key)
         else { return nil }
-        try mail(key, of: document.id, to: document.people, in: workspace)
+        try core.keys.mail(key, of: document.id, to: document.people, in: workspace)
         return id
     }
 }

@@ -6,7 +6,7 @@ import WorkspaceModel
 /// Relays cannot judge the deletion, and digests are of what all keep, so the sealed operations
 /// stay. What goes is what makes them more than noise here: the keys, and everything that was
 /// shown. The node then stands to the document as a relay does, and takes no key of it any more.
-extension NodeCore {
+extension PrivateDocuments {
     private static func mark(of document: DocumentID) -> String {
         "erased:" + PublicID.channel(document)
     }
@@ -24,7 +24,7 @@ extension NodeCore {
         if let known = workspace.derived.privateErasures { return known }
         let due = try findPrivateErasures(of: workspace)
         workspace.derived.privateErasures = due
-        tally.noteErasurePlan()
+        turn.tally.noteErasurePlan()
         return due
     }
 
@@ -54,15 +54,15 @@ extension NodeCore {
         try write()
         try store.registry.setValue([1], of: Self.mark(of: document.id))
         try store.registry.forgetSecrets(of: document.number)
-        vault.forget(document.number)
+        core.session.vault.forget(document.number)
         try store.view.clear(document.number)
-        reindex(erasedDocument: document.number)
+        core.queries.reindex(erasedDocument: document.number)
         workspace.privateDocuments[document.id] = nil
         // A guest names those of which it has a key.
         workspace.namedDocuments = nil
         workspace.forgetSealing(of: document.id)
         workspace.forgetChannelIndex()
-        effects.append(
+        turn.emit(
             .log(.info, "channel.erased channel=\(PublicID.channel(document.id))"))
         return true
     }

@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Opening and judging the membership operations of private documents, in whatever order they and
 /// their keys arrive.
-extension NodeCore {
+extension PrivateDocuments {
     /// Places what can be opened of a private document, and shows what follows from it.
     ///
     /// - Parameter arrivals: membership operations that were just stored.
@@ -23,7 +23,7 @@ extension NodeCore {
         guard isNew || !keys.isEmpty else { return }
         document.unfoldedKeys = []
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
-        if isNew { guestPlansDue.insert(workspace.number) }
+        if isNew { core.membership.guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
         for notice in document.notices
         where document.records[notice.operation].map({ arrivals.contains($0.arrival) }) == true {
@@ -32,7 +32,9 @@ extension NodeCore {
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)
-        if isNew, isJoining(workspace) { try endSyncedJoin(of: workspace) }
+        if isNew, core.enrolment.isJoining(workspace) {
+            try core.enrolment.endSyncedJoin(of: workspace)
+        }
     }
 
     /// Judges a document anew, and finds out what of its content that may show or hide. Usually
@@ -79,7 +81,7 @@ extension NodeCore {
         else { return }
         // What was lost may have told names.
         workspace.forgetChannelIndex()
-        tally.noteRejudged()
+        turn.tally.noteRejudged()
         _ = try openClosed(document, in: workspace)
         document.noteTold(as: former)
         document.unfoldedKeys = []
@@ -94,7 +96,7 @@ extension NodeCore {
     ) throws(StorageError) {
         switch document.kind {
         case .mailbox:
-            try readMailbox(appended, in: workspace, from: source)
+            try core.keys.readMailbox(appended, in: workspace, from: source)
         case .privateDocument:
             let arrivals = appended.filter {
                 $0.operation.header.kind == OperationKind.privateAuthority.rawValue
@@ -110,7 +112,7 @@ extension NodeCore {
             // After a start nobody has asked how far what was shown before counts.
             if known.hasCuts { try completeLimits(of: known, in: workspace) }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
-                try refoldLater(known, in: workspace, from: source)
+                try core.integrity.refoldLater(known, in: workspace, from: source)
             }
         case .authority, .channel, .profile, .unknown: break
         }
@@ -127,7 +129,7 @@ extension NodeCore {
             document.unfoldedKeys = []
         }
         workspace.forgetChannelIndex()
-        let first = try firstUnfolded()
+        let first = try core.session.firstUnfolded()
         let unjudged = try takeUnjudged(of: workspace)
         for document in workspace.privateDocuments.values {
             document.noteTold(
@@ -135,7 +137,7 @@ extension NodeCore {
                     of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
                     in: workspace))
         }
-        try oweSettings(of: workspace)
+        try core.own.oweSettings(of: workspace)
     }
 
     /// What was told of a document: what it is, unless operations came while the node was locked.
@@ -159,7 +161,7 @@ extension NodeCore {
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         guard let document = workspace.privateDocuments[id] else { return }
-        tally.noteRejudged()
+        turn.tally.noteRejudged()
         try judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
     }
@@ -309,7 +311,7 @@ extension NodeCore {
                 known.formUnion(found)
             }
             let least = record.change?.leastRole
-            let stands = try standsUnwidened(
+            let stands = try core.membership.standsUnwidened(
                 record.sequence, on: record.branch, under: record.grant, asAtLeast: least,
                 in: workspace)
             var isAllowed = stands
@@ -380,7 +382,7 @@ extension NodeCore {
         // What is opened only now says which of what it names are messages.
         if document.hasOtherRights || opened?.isEmpty != true {
             document.hasOtherRights = false
-            try reviewRedactions(inDocument: document.number)
+            try core.messages.reviewRedactions(inDocument: document.number)
         }
         try tellThoseNamedInVain(in: document, of: workspace)
         let wasSeen = document.isTold

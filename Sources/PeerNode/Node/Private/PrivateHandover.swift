@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Keys of private documents for devices that come later: those that were linked, and the one with
 /// which somebody comes back by the phrase.
-extension NodeCore {
+extension PrivateDocuments {
     // MARK: Linked devices
 
     /// Sends what a new device of the own person needs to read what this one reads.
@@ -22,7 +22,7 @@ extension NodeCore {
                     MailboxDelivery(.notice(notice.operation, in: document.id), to: box))
             }
         }
-        try mail(deliveries, in: workspace)
+        try core.keys.mail(deliveries, in: workspace)
     }
 
     /// The devices that this one has linked and that are in, with when that was; and a phrase that came
@@ -90,10 +90,10 @@ extension NodeCore {
         let due = mailDue.sorted { $0.key < $1.key }
         mailDue = [:]
         for (number, deliveries) in due {
-            guard let workspace = workspaces[number], workspace.standing == .member else {
+            guard let workspace = core.workspaces[number], workspace.standing == .member else {
                 continue
             }
-            try mail(deliveries.filter { isStillSaid($0, in: workspace) }, in: workspace)
+            try core.keys.mail(deliveries.filter { isStillSaid($0, in: workspace) }, in: workspace)
         }
     }
 

@@ -101,7 +101,7 @@ struct JudgingQueue {
     static func rank(_ size: Int) -> Int { (Int.bitWidth - size.leadingZeroBitCount) / 2 }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     /// When something that waits is judged, on the monotonic clock.
     var judgingDue: UInt64? {
         mayWrite ? judgings.nextDue { sizeOfPrivate($0) } : nil
@@ -129,12 +129,12 @@ extension NodeCore {
                 at: all ? .max : time.monotonic, most: all ? .max : Limits.judgedPerTurnMax
             ) { sizeOfPrivate($0) }
             for (name, work) in due {
-                guard let workspace = workspaces[name.workspace] else { continue }
+                guard let workspace = core.workspaces[name.workspace] else { continue }
                 try place(work, in: name.document, of: workspace)
             }
             // What one makes known may add to another.
         } while all && !judgings.isEmpty
-        if let next = judgingDue, next <= time.monotonic { hasMoreToDo = true }
+        if let next = judgingDue, next <= time.monotonic { turn.hasMoreToDo = true }
         try noteWaiting()
     }
 
@@ -165,15 +165,17 @@ extension NodeCore {
     }
 
     private func sizeOfPrivate(_ name: JudgingQueue.Name) -> Int {
-        workspaces[name.workspace]?.privateDocuments[name.document]?.size ?? 0
+        core.workspaces[name.workspace]?.privateDocuments[name.document]?.size ?? 0
     }
 
     /// Judges what came of one document before what this node writes there.
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
-        try settleVerdicts()
-        try reloadPrivateWhereDue(id, in: workspace)
+        try core.messages.settleVerdicts()
+        try core.integrity.reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
-        if !lock.isFolding { while folding != nil { try foldArrived() } }
+        if !core.session.lock.isFolding {
+            while core.session.folding != nil { try core.session.foldArrived() }
+        }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)
         guard let work = judgings.take(name) else { return }
         try place(work, in: id, of: workspace)

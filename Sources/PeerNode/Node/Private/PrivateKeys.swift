@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Keeping the keys of private documents: each with its document, sealed under the home's key.
-extension NodeCore {
+extension PrivateDocuments {
     /// The private document with this name, as far as this node holds a key of it; `nil` before its
     /// root came, and for a document that is none.
     func privateDocument(
@@ -14,7 +14,7 @@ extension NodeCore {
             row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
         let document = PrivateDocument(
-            id: id, number: row.number, vault: vault, shelf: privateShelf)
+            id: id, number: row.number, vault: core.session.vault, shelf: privateShelf)
         guard try loadKeys(of: document) else { return nil }
         workspace.privateDocuments[id] = document
         try loadNotices(of: document)
@@ -27,7 +27,9 @@ extension NodeCore {
     private func loadKeys(of document: PrivateDocument) throws(StorageError) -> Bool {
         for row in try store.registry.secrets(of: document.number) {
             // Only to see that it can be opened when it is asked for.
-            guard var secret = vault.open(row.sealed, row.kind, row.id) else { continue }
+            guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
+                continue
+            }
             defer { SecretBytes.wipe(&secret) }
             guard let name = KeyID(untrusted: Array(row.id.prefix(KeyID.byteCount))) else {
                 continue

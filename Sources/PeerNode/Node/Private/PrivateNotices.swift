@@ -103,7 +103,7 @@ extension PrivateDocument {
     }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     /// Finds out which notices name something that the workspace lets stand.
     func heedNotices(
         of document: PrivateDocument, in workspace: Workspace
@@ -113,7 +113,7 @@ extension NodeCore {
         for notice in document.notices {
             guard let record = document.records[notice.operation] else { continue }
             document.soughtNotices.insert(notice)
-            let stands = try standsUnwidened(
+            let stands = try core.membership.standsUnwidened(
                 record.sequence, on: record.branch, under: record.grant, in: workspace)
             if stands { document.heededNotices.insert(notice) }
         }

@@ -2,12 +2,12 @@ import CRDTStore
 import WorkspaceModel
 
 /// The steps of `why` that come from a private document: only who reads it can ask.
-extension NodeCore {
+extension PrivateDocuments {
     /// What made a private channel or direct conversation what it is.
     func whyPrivate(
         _ channel: Workspace.Channel, _ action: String?, in workspace: Workspace
     ) throws(NodeError) -> WhyObject {
-        let document = try document(of: channel, in: workspace)
+        let document = try core.commands.document(of: channel, in: workspace)
         var answer = true
         if let action {
             answer = channel.includes(workspace.member)
@@ -66,7 +66,7 @@ extension NodeCore {
         guard let record = document.records[id] else { return nil }
         return WhyObject.Step(
             operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
-            by: record.author.map { person($0, in: workspace) },
+            by: record.author.map { core.queries.person($0, in: workspace) },
             at: Int64(clamping: record.timestamp.milliseconds), valid: true, text: text)
     }
 
@@ -85,7 +85,7 @@ extension NodeCore {
             }
             return WhyObject.Step(
                 operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
-                by: record.author.map { person($0, in: workspace) },
+                by: record.author.map { core.queries.person($0, in: workspace) },
                 at: Int64(clamping: record.timestamp.milliseconds), valid: verdict == .valid,
                 text: text)
         }

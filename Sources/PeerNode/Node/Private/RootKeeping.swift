@@ -20,7 +20,7 @@ struct RootBranches {
     mutating func forget(_ document: DocumentID) { known[document] = nil }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     private static let kept = OperationSource.released(source: 0, isBackfill: true)
 
     /// The branch that begins with the root of a private document.
@@ -66,8 +66,8 @@ extension NodeCore {
         else { return }
         let branches = store.operations.branches(in: document, of: workspace.number)
         guard branches.contains(where: { $0.kept != nil }) else { return }
-        try keep(root, through: 0, in: workspace)
-        try keepGrants(
+        try core.log.keep(root, through: 0, in: workspace)
+        try core.log.keepGrants(
             citedBy: [.init(branch: root.number, places: 0...0)], of: document, in: workspace)
         judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
     }

@@ -32,7 +32,7 @@ struct SealedContent {
     }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     /// Takes note of an operation that came, where its key is not here.
     func noteSealed(
         _ operation: OperationStore.Appended, of id: DocumentID, in workspace: Workspace

@@ -50,7 +50,7 @@ struct VainAdditions {
     }
 }
 
-extension NodeCore {
+extension PrivateDocuments {
     /// Leaves a notice for everybody whom somebody names who was put out by the own member.
     func tellThoseNamedInVain(
         in document: PrivateDocument, of workspace: Workspace
@@ -69,7 +69,7 @@ extension NodeCore {
         try write()
         try store.registry.setValue(additions.bytes, of: name)
         for entry in new {
-            try mail(
+            try core.keys.mail(
                 removalNotices(entry.removal, in: document.id, to: entry.member, workspace),
                 in: workspace)
         }

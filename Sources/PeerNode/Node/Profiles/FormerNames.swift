@@ -29,7 +29,7 @@ struct FormerNameTaken {
 /// It follows from the words that are kept in the profile document, and from their times: the same on
 /// every device and after every start. Only names that nobody has are looked for, so this costs
 /// nothing while people are called by what they are called.
-extension NodeCore {
+extension Profiles {
     /// What a member was called within the last 30 days and is not now, the latest first, at most
     /// `Limits.formerNamesMax`.
     func formerNames(
@@ -158,7 +158,7 @@ extension NodeCore {
         if let known = workspace.derived.goneNames { return known }
         // Works the names of all out at once: one by one it would take as long as there are people.
         _ = workspace.hasTwin(workspace.member)
-        let names = formerMembers(of: workspace).compactMap {
+        let names = core.commands.formerMembers(of: workspace).compactMap {
             workspace.foldedNames.key(of: workspace.displayName(of: $0))
         }
         workspace.derived.goneNames = Set(names)
@@ -181,7 +181,8 @@ extension NodeCore {
         guard let only = holders.first(where: people.contains) else { return nil }
         guard holders.count == 1 else {
             throw .ambiguous(
-                name, candidates: holders.map { person($0, in: workspace).json }, field: field)
+                name, candidates: holders.map { core.queries.person($0, in: workspace).json },
+                field: field)
         }
         let taken = FormerNameTaken(name: name, member: only, workspace: workspace)
         guard isTaken else {
@@ -216,7 +217,7 @@ extension NodeCore {
     private func json(of taken: FormerNameTaken) -> JSONValue {
         [
             "name": .string(taken.name),
-            "member": person(taken.member, in: taken.workspace).json,
+            "member": core.queries.person(taken.member, in: taken.workspace).json,
         ]
     }
 }

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// What members say of themselves, taken over from the profile document. A pure fold, in memory:
 /// no table holds what a passphrase protects.
-extension NodeCore {
+extension Profiles {
     /// Somebody about whom something else is said than before, or whose device is called something
     /// else, told at the end of the turn.
     struct ProfileEdit: Hashable {
@@ -86,8 +86,8 @@ extension NodeCore {
         guard let word, let stored = try store.operations.operation(word.arrival) else {
             return nil
         }
-        tally.noteProfileRead()
-        let said = try content(of: stored, in: workspace)?.aboutOneself
+        turn.tally.noteProfileRead()
+        let said = try core.messages.content(of: stored, in: workspace)?.aboutOneself
         return said?.subject == place.subject ? said?.value : nil
     }
 
@@ -111,9 +111,9 @@ extension NodeCore {
         let edits = profileEdits.sorted { $0.value.arrival < $1.value.arrival }
         profileEdits = [:]
         for (edit, cause) in edits {
-            guard let workspace = workspaces[edit.workspace] else { continue }
+            guard let workspace = core.workspaces[edit.workspace] else { continue }
             let renamed = edit.device.map(\.bytes)
-            try record(
+            try core.events.record(
                 renamed == nil ? .memberEdited : .deviceRenamed, workspace: workspace,
                 arrival: cause.arrival, extra: (renamed ?? []) + edit.member.bytes,
                 isBackfill: cause.isBackfill)
@@ -139,14 +139,14 @@ extension NodeCore {
     func noteHiddenFields() throws(StorageError) {
         guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return }
         for number in hiddenProfiles.sorted() {
-            guard let workspace = workspaces[number] else { continue }
+            guard let workspace = core.workspaces[number] else { continue }
             for field in ProfileChange.Field.allCases {
                 let place = ProfileRegisters.Place(
                     member: workspace.member, subject: .field(field))
                 guard workspace.profileRegisters.current(place)?.hasValue == false else { continue }
                 for word in workspace.profileRegisters.values(place) {
-                    lateWords.append(
-                        LateWord(workspace: number, arrival: word.arrival, isOwn: true))
+                    core.messages.lateWords.append(
+                        Messages.LateWord(workspace: number, arrival: word.arrival, isOwn: true))
                 }
             }
         }
@@ -164,12 +164,12 @@ extension NodeCore {
         guard let (subject, _) = content.aboutOneself else { return false }
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
         let count = workspace.profileRegisters.heads(place).count
-        return try write(over: count) { made in
+        return try core.messages.write(over: count) { made in
             workspace.profileRegisters.current(place)?.id == made
         } _: { () throws(StorageError) in
             let words = workspace.profileRegisters.whatToCite(place)
-            let overwritten = try references(to: words.map(\.arrival))
-            return try authorContent(
+            let overwritten = try core.messages.references(to: words.map(\.arrival))
+            return try core.log.authorContent(
                 content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)?.id
         }
     }
@@ -182,7 +182,7 @@ extension NodeCore {
         let isWritten = try stored { () throws(StorageError) in
             try authorProfile(content, in: workspace)
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.commands.notAllowed(in: workspace) }
     }
 
     /// Refuses to say something of the own member that would not count.
@@ -190,7 +190,7 @@ extension NodeCore {
         _ subject: ProfileRegisters.Subject, in workspace: Workspace
     ) throws(NodeError) {
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
-        try refuseOverruled(workspace.profileRegisters.heads(place).count)
+        try core.messages.refuseOverruled(workspace.profileRegisters.heads(place).count)
     }
 
     // MARK: From nothing
@@ -208,7 +208,9 @@ extension NodeCore {
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            if let (subject, value) = try content(of: stored, in: workspace)?.aboutOneself {
+            if let (subject, value) = try core.messages.content(of: stored, in: workspace)?
+                .aboutOneself
+            {
                 found.append((stored, subject, value != nil))
             }
         }

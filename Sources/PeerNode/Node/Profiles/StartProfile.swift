@@ -12,7 +12,7 @@ struct IdentityStart {
 
 /// What somebody has said of themselves before there was a workspace: it goes into each one that they
 /// make or come into, where each field is shown or hidden as it is by itself.
-extension NodeCore {
+extension Profiles {
     private static let startProfileName = "profile.start"
     /// The fields that can be told beforehand.
     private static let startFields: [ProfileChange.Field] = [.email, .phone]
@@ -43,10 +43,10 @@ extension NodeCore {
         let values = try startProfile()
         guard !values.isEmpty, workspace.ownRole ?? .guest <= .member else { return }
         let edit = ProfileEditDraft(name: nil, nickname: nil, values: values, shown: [], hidden: [])
-        do throws(NodeError) { _ = try editProfile(edit, in: workspace) } catch {
-            if let failure { throw failure }
+        do throws(NodeError) { _ = try core.commands.editProfile(edit, in: workspace) } catch {
+            if let failure = turn.failure { throw failure }
             // Another device of theirs has said more, or the role allows none: that stays.
-            effects.append(.log(.info, "profile.kept \(error.reason ?? "")"))
+            turn.emit(.log(.info, "profile.kept \(error.reason ?? "")"))
         }
     }
 }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// The objects that people and scripts see (4-interface 4.9), from what the core holds.
-extension NodeCore {
+extension Queries {
     // MARK: People
 
     func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
@@ -24,9 +24,9 @@ extension NodeCore {
         let devices = standing?.devices ?? []
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
-        object.removedAt = removed(member, from: workspace)?.at
+        object.removedAt = core.events.removed(member, from: workspace)?.at
         object.profile = workspace.visibleFields(of: member)
-        object.presence = presence(of: member, in: workspace)
+        object.presence = core.presence.presence(of: member, in: workspace)
         return object
     }
 
@@ -56,7 +56,7 @@ extension NodeCore {
     // MARK: Workspaces
 
     func object(of workspace: Workspace) throws(StorageError) -> WorkspaceObject {
-        refreshDigest(of: workspace)
+        core.syncing.refreshDigest(of: workspace)
         let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
         let members = workspace.members
         var object = WorkspaceObject(
@@ -72,7 +72,7 @@ extension NodeCore {
         }
         object.isDeleted = fields.deletion != nil
         object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
-            try acknowledgements(of: deletion, in: workspace)
+            try core.commands.acknowledgements(of: deletion, in: workspace)
         }
         object.role = members.first { $0.member == workspace.member }?.role.word
         object.owner = members.first { $0.role == .owner }.map { person($0.member, in: workspace) }
@@ -81,9 +81,9 @@ extension NodeCore {
             workspace.ownRole == .guest
                 ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.channels.count)
         let selected = try selectedWorkspace()
-        object.isSelected = selected === workspace && !isOver(workspace)
-        let end = ownEnd(in: workspace)
-        object.address = end == nil ? address(of: workspace) : nil
+        object.isSelected = selected === workspace && !core.integrity.isOver(workspace)
+        let end = core.membership.ownEnd(in: workspace)
+        object.address = end == nil ? core.links.address(of: workspace) : nil
         object.removedAt = end?.at
         object.removedBy = end?.by
         object.removedHow = end?.cause.rawValue
@@ -96,7 +96,7 @@ extension NodeCore {
     /// One word for how the own person stands to a workspace.
     func state(of workspace: Workspace) -> String {
         if workspace.fields.deletion != nil { return "deleted" }
-        return ownEnd(in: workspace)?.cause.rawValue ?? "member"
+        return core.membership.ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
     /// The workspace that calls act in when they name none. Where that is over, or a damaged store does
@@ -108,8 +108,8 @@ extension NodeCore {
             .sorted { $0.number < $1.number }
         let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
         let chosen = own.first { $0.id == id }
-        if let chosen, !isOver(chosen) { return chosen }
-        return own.first { !isOver($0) } ?? chosen ?? own.first
+        if let chosen, !core.integrity.isOver(chosen) { return chosen }
+        return own.first { !core.integrity.isOver($0) } ?? chosen ?? own.first
     }
 
     /// What the owner of this home is called. A further device has a name of its own, and its owner
@@ -123,13 +123,13 @@ extension NodeCore {
     }
 
     func identityObject() -> IdentityObject? {
-        if lock.isLocked { return lockedIdentityObject }
+        if core.session.lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
             id: PublicID.device(home.device), name: personName(of: home),
             createdAt: Int64(home.createdAt))
-        object.hasPassphrase = lock.sealed != nil
-        object.recovery = recoveryState
+        object.hasPassphrase = core.session.lock.sealed != nil
+        object.recovery = core.enrolment.recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
@@ -138,9 +138,9 @@ extension NodeCore {
 
     /// What may be said of whose home it is while it is locked.
     private var lockedIdentityObject: IdentityObject? {
-        guard let device = ownDevice else { return nil }
+        guard let device = core.session.ownDevice else { return nil }
         var object = IdentityObject(id: PublicID.device(device), name: nil, createdAt: nil)
-        object.hasPassphrase = lock.sealed != nil
+        object.hasPassphrase = core.session.lock.sealed != nil
         object.isLocked = true
         object.recovery = nil
         return object
@@ -153,7 +153,7 @@ extension NodeCore {
     }
 
     func channel(_ number: Int64?, in workspace: Int64?) -> Workspace.Channel? {
-        workspace.flatMap { workspaces[$0] }.flatMap { channel(number, in: $0) }
+        workspace.flatMap { core.workspaces[$0] }.flatMap { channel(number, in: $0) }
     }
 
     func object(
@@ -179,7 +179,7 @@ extension NodeCore {
         object.isJoined = followers.contains(workspace.member)
         object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
-        try addReading(to: &object, channel, in: workspace)
+        try core.commands.addReading(to: &object, channel, in: workspace)
         return object
     }
 
@@ -263,7 +263,7 @@ extension NodeCore {
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
-            channel: publicID(ofChannel: document, in: workspace),
+            channel: core.channels.publicID(ofChannel: document, in: workspace),
             author: person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: nil)
         object.isTimeDoubtful = isDoubtful(row.key.timestamp, seen: stored.seen, in: workspace)
@@ -271,7 +271,8 @@ extension NodeCore {
         object.deleted = try deletion(of: stored, in: workspace)
         // Of what is deleted, or not here, the place in its channel is left.
         if object.deleted == nil, stored.entry.absent == nil {
-            guard case .message(let message)? = try content(of: stored, in: workspace) else {
+            guard case .message(let message)? = try core.messages.content(of: stored, in: workspace)
+            else {
                 return nil
             }
             object.text = message.text
@@ -289,11 +290,11 @@ extension NodeCore {
         // What is deleted has no text any more, whatever else was said about it.
         if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
-        object.starredAt = try starredAt(row.key, in: workspace)
+        object.starredAt = try core.own.starredAt(row.key, in: workspace)
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number
-        ).filter { $0 != ownDevice }
+        ).filter { $0 != core.session.ownDevice }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }
@@ -317,7 +318,8 @@ extension NodeCore {
     private func addAnnotations(
         to object: inout MessageObject, _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        if let edit = try edit(of: row.key, in: row.document, grant: row.grant, workspace),
+        if let edit = try core.messages.edit(
+            of: row.key, in: row.document, grant: row.grant, workspace),
             case .edit(let text, let format, let mentions)? = try change(edit, in: workspace)
         {
             object.text = text
@@ -337,7 +339,7 @@ extension NodeCore {
         _ annotation: ViewStore.Annotation, in workspace: Workspace
     ) throws(StorageError) -> MessageAnnotation.Change? {
         guard let stored = try store.operations.operation(annotation.arrival),
-            case .annotation(let said)? = try content(of: stored, in: workspace)
+            case .annotation(let said)? = try core.messages.content(of: stored, in: workspace)
         else { return nil }
         return said.change
     }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Finding what a call names (4-interface 4.0.2): an id, or a name without regard to case.
-extension NodeCore {
+extension Queries {
     /// The workspace a call acts in: the one it names, else the selected one. What its owner has
     /// ended is not worked in any more.
     func workspace(_ scope: CallScope) throws(NodeError) -> Workspace {
@@ -73,7 +73,7 @@ extension NodeCore {
         case .channel(.id(let id)): return workspace.channelIndex.place(of: id) != nil
         case .channel(.name(let name)): return !workspace.channelIndex.matching(name).isEmpty
         case .channel(.direct(let member)), .member(let member):
-            return (try? person(member, in: workspace, orRemoved: true)) != nil
+            return (try? core.commands.person(member, in: workspace, orRemoved: true)) != nil
                 || isCalledInPart(member, in: workspace)
         case .id(let id):
             if let key = PublicID.messageKey(id) {
@@ -83,7 +83,7 @@ extension NodeCore {
                 }
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
-                || joinRequests(of: workspace).contains { $0.id == id }
+                || core.enrolment.joinRequests(of: workspace).contains { $0.id == id }
         }
     }
 
@@ -107,7 +107,7 @@ extension NodeCore {
         case .name(let name):
             let named = all.filter { NameFolding.matches($0.displayName, name) }
             // One that is over has given its name back.
-            let found = named.filter { !isOver($0) }
+            let found = named.filter { !core.integrity.isOver($0) }
             return try single(
                 found.isEmpty ? named : found, name, "workspace", names: all.map(\.displayName),
                 hint: "wsx-node workspace list"
@@ -125,12 +125,15 @@ extension NodeCore {
         switch reference {
         case .id(let id):
             if let place = channels.place(of: id) { return channels.all[place] }
-            if let deleted = deletion(of: id, in: workspace, field: field) { throw deleted }
-            throw .notFound("channel", id, field: field, hint: channelHint(in: workspace))
+            if let deleted = core.channels.deletion(of: id, in: workspace, field: field) {
+                throw deleted
+            }
+            throw .notFound(
+                "channel", id, field: field, hint: core.membership.channelHint(in: workspace))
         case .name(let name):
             let found = try single(
                 channels.matching(name), name, "channel", field: field, names: channels.references,
-                hint: channelHint(in: workspace)
+                hint: core.membership.channelHint(in: workspace)
             ) {
                 [
                     "id": .string(channels.all[$0].publicID),
@@ -139,7 +142,7 @@ extension NodeCore {
             }
             return channels.all[found]
         case .direct(let reference):
-            return try direct(with: reference, in: workspace, field: field)
+            return try core.channels.direct(with: reference, in: workspace, field: field)
         }
     }
 

@@ -6,14 +6,14 @@ import WorkspaceModel
 /// The index takes operations in the order of their arrival, a slice a turn, and says how far it
 /// came; so it catches up by itself after a start, a crash or a loss of its file. What is said of
 /// older messages later goes through `reindex`.
-extension NodeCore {
+extension Queries {
     // MARK: Opening and closing
 
     /// Has the index opened that fits the home now; one that does not is removed.
     func startSearch() throws(StorageError) {
         guard home != nil, let store = storeIdentity?.store else { return stopSearch() }
         let todo = SearchTodo(stored: try self.store.registry.value(Self.todoName))
-        if lock.sealed == nil {
+        if core.session.lock.sealed == nil {
             openSearch(.file(store), todo)
         } else {
             // What lies in memory alone is new each time.
@@ -49,18 +49,18 @@ extension NodeCore {
     /// locked.
     func stopSearch() {
         // A start without keys does not know what the last one left.
-        guard search.standing != .off || lock.sealed != nil else { return }
+        guard search.standing != .off || core.session.lock.sealed != nil else { return }
         search.generation += 1
         search.standing = .off
         order(.close)
-        let failure = Result<JSONValue, NodeError>.failure(.locked(lock.phase))
-        for call in orderedSearches { effects.append(.answer(call, failure)) }
+        let failure = Result<JSONValue, NodeError>.failure(.locked(core.session.lock.phase))
+        for call in orderedSearches { turn.emit(.answer(call, failure)) }
         search.calls = [:]
     }
 
     private func order(_ work: SearchJob.Work) {
         if case .write = work { search.writing += 1 }
-        effects.append(.search(SearchJob(generation: search.generation, work: work)))
+        turn.emit(.search(SearchJob(generation: search.generation, work: work)))
     }
 
     /// The calls that wait, in the order of asking.
@@ -84,17 +84,17 @@ extension NodeCore {
                 search.unsettled.isAll = false
                 search.isTodoStored = false
             }
-            for call in orderedSearches { try askFresh(call) }
+            for call in orderedSearches { try core.commands.askFresh(call) }
         case .wrote:
             search.writing -= 1
             settleSearch()
-        case .found(let call, let candidates): try found(candidates, for: call)
+        case .found(let call, let candidates): try core.commands.found(candidates, for: call)
         case .closed: break
         case .failed(let reason):
             search.standing = .broken
             search.writing = 0
-            effects.append(.log(.warning, "search.failed reason=\(reason)"))
-            for call in orderedSearches { try finishSearch(call, isCut: true) }
+            turn.emit(.log(.warning, "search.failed reason=\(reason)"))
+            for call in orderedSearches { try core.commands.finishSearch(call, isCut: true) }
         }
     }
 
@@ -115,7 +115,7 @@ extension NodeCore {
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
         guard !mayWait || time.monotonic >= search.quietAfter else { return }
         try handToSearch()
-        askAwaited()
+        core.commands.askAwaited()
     }
 
     /// One batch: what has to be looked at again, what should not wait, and the next slice.
@@ -150,7 +150,7 @@ extension NodeCore {
         batch.isUrgent = batch.isFinal
         order(.write(batch))
         // The next one is opened while the index writes this one.
-        if !search.again.isEmpty || batch.through < newest { hasMoreToDo = true }
+        if !search.again.isEmpty || batch.through < newest { turn.hasMoreToDo = true }
     }
 
     /// A slice of the messages that have changed, with all documents that are gone.
@@ -175,14 +175,14 @@ extension NodeCore {
             stored.entry.kind == OperationKind.content.rawValue,
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel || document.kind == .privateDocument,
-            let workspace = workspaces[document.workspace], workspace.standing == .member,
+            let workspace = core.workspaces[document.workspace], workspace.standing == .member,
             stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil,
-            case .message(let message)? = try content(of: stored, in: workspace)
+            case .message(let message)? = try core.messages.content(of: stored, in: workspace)
         else { return nil }
         let key = MessageKey(
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
         var text = message.text
-        if let edit = try edit(
+        if let edit = try core.messages.edit(
             of: key, in: stored.document, grant: stored.grantNumber, workspace),
             case .edit(let newer, _, _)? = try change(edit, in: workspace)
         {
@@ -296,7 +296,7 @@ extension NodeCore {
     private func reindexAll() {
         var todo = SearchTodo()
         todo.isAll = true
-        guard lock.sealed == nil, let store = storeIdentity?.store else {
+        guard core.session.lock.sealed == nil, let store = storeIdentity?.store else {
             return openSearch(.memory, todo)
         }
         openSearch(.file(store), todo)
@@ -306,7 +306,7 @@ extension NodeCore {
     /// Whether the index has all there is.
     var isSearchComplete: Bool {
         search.standing == .open && search.through >= store.operations.arrival
-            && search.first <= 1 && folding == nil
+            && search.first <= 1 && core.session.folding == nil
     }
 
     // MARK: Across a crash

@@ -8,7 +8,7 @@ import WorkspaceModel
 /// What stays while it is locked: the Noise static key and the certificate over it, discovery
 /// secrets, and the psks of group keys and invites, so that links go on. What goes: signing, box, home and epoch
 /// keys, everything that was derived from them, and every text that they opened.
-extension NodeCore {
+extension HomeSession {
     /// This device's name, whether its keys are at hand or not.
     var ownDevice: DeviceID? {
         home?.device ?? lock.certified?.identity.device ?? lock.sealed?.device
@@ -18,11 +18,11 @@ extension NodeCore {
 
     /// Drops the keys; links go on.
     func lockKeys() throws(StorageError) {
-        guard let home, let identity = localIdentity else { return }
+        guard let home, let identity = core.links.localIdentity else { return }
         // Keys go although the disk fails: what could be noted of it is less than that.
         if mayWrite { try write() }
-        try judgeWaiting(all: true)
-        try writeMarkers(all: true)
+        try core.privates.judgeWaiting(all: true)
+        try core.own.writeMarkers(all: true)
         let certified = LockState.Certified(
             identity: identity, createdAt: home.createdAt)
         try endWhatNeedsKeys()
@@ -30,7 +30,7 @@ extension NodeCore {
         let isTold = lock.lastEvent != nil
         lock.certified = certified
         lock.phase = .relaying
-        stopSearch()
+        core.queries.stopSearch()
         forgetKeys()
         if !isTold { try tellLocked() }
     }
@@ -38,28 +38,18 @@ extension NodeCore {
     /// Everything secret that a lock takes away goes here, and nowhere else.
     private func forgetKeys() {
         for workspace in workspaces.values { workspace.forgetSecrets() }
-        forgetPresences()
-        home = nil
-        lock.passcode = nil
-        lock.wrongCodes = 0
-        keyChanges.cancelAll()
-        confirmations.cancelAll()
-        guestsDue = [:]
-        mailDue = [:]
-        network.candidates = nil
-        network.issuedLink = nil
-        network.pendingJoins = []
+        for component in core.components { component.forgetSecrets() }
     }
 
     /// Tells readers of events, who are given no later one until the node is open again.
     func tellLocked() throws(StorageError) {
-        if mayWrite { try record(.sessionLocked, workspace: nil) }
-        notices.fresh = []
+        if mayWrite { try core.events.record(.sessionLocked, workspace: nil) }
+        core.events.notices.fresh = []
         // It holds names and texts that keys have opened.
-        subscriptions.forgetPassing(isCounted: false)
-        effects.append(.forgetNotices)
+        core.events.subscriptions.forgetPassing(isCounted: false)
+        turn.emit(.forgetNotices)
         lock.lastEvent = store.events.newest
-        effects.append(.log(.info, "session.locked"))
+        turn.emit(.log(.info, "session.locked"))
     }
 
     /// Joins, checks and held calls cannot go on without keys. Whoever waits is told so; joins that
@@ -69,53 +59,41 @@ extension NodeCore {
         let joins = network.joins
         network.joins = []
         for join in joins {
-            if let scope = join.scope { effects.append(.answer(scope.call, failure)) }
+            if let scope = join.scope { turn.emit(.answer(scope.call, failure)) }
             try leaveBehind(join.linkID, join.workspace.map { [$0] } ?? [])
         }
         if let linking = network.linking {
             network.linking = nil
-            effects.append(.answer(linking.scope.call, failure))
+            turn.emit(.answer(linking.scope.call, failure))
             try leaveBehind(linking.connection, linking.workspaces.keys.sorted())
         }
         for case .call(let call, _, _) in network.ownHistory.held {
-            effects.append(.answer(call, failure))
+            turn.emit(.answer(call, failure))
         }
         network.ownHistory.held = []
-        if let check = checking { effects.append(.answer(check.call, failure)) }
-        checking = nil
+        if let check = core.integrity.checking { turn.emit(.answer(check.call, failure)) }
+        core.integrity.checking = nil
     }
 
     private func leaveBehind(_ link: LinkID?, _ numbers: [Int64]) throws(StorageError) {
         if let link = link.flatMap({ network.links[$0] }) {
-            try drop(link, because: LinkEnding("session.locked"))
+            try core.links.drop(link, because: LinkEnding("session.locked"))
         }
         // Where nothing is written, the next process finds it, and lets go of it.
-        for number in numbers where mayWrite { try abandon(number) }
+        for number in numbers where mayWrite { try core.enrolment.abandon(number) }
     }
 
     /// Drops the keys and the network with them; what is stored stays, sealed.
     func closeSession() throws(StorageError) {
         try lockKeys()
-        endAllAnonymous()
+        core.links.endAllAnonymous()
         for link in network.ordered {
-            try drop(link, because: LinkEnding("session.closed"))
+            try core.links.drop(link, because: LinkEnding("session.closed"))
         }
-        workspaces = [:]
-        waiting = WaitingRoom()
-        released = []
-        judgings = JudgingQueue()
-        appended = []
-        moved = [:]
-        overgrown = []
-        wholeFolds = WholeFolds()
-        let former = network
-        network = NetworkState(announces: former.announces)
-        network.nextSource = former.nextSource
-        network.nextJoinDial = former.nextJoinDial
-        storeIdentity = nil
-        lock.certified = nil
+        core.workspaces = [:]
+        for component in core.components { component.forgetWorkspaces() }
         lock.phase = .closed
-        effects.append(.setNetwork(isOn: false))
+        turn.emit(.setNetwork(isOn: false))
     }
 
     // MARK: Unlocking
@@ -139,43 +117,43 @@ extension NodeCore {
             lock.phase = .open
             switch phase {
             case .closed:
-                try open(home)
+                try core.open(home)
                 try write()
-                effects.append(.setNetwork(isOn: true))
+                turn.emit(.setNetwork(isOn: true))
             case .relaying: try takeUp(home)
             case .gated, .open: break
             }
             lock.certified = nil
             lock.lastEvent = nil
             lock.wrongCodes = 0
-            try record(.sessionUnlocked, workspace: nil)
+            try core.events.record(.sessionUnlocked, workspace: nil)
             try foldArrived()
         }
-        effects.append(.log(.info, "session.unlocked"))
+        turn.emit(.log(.info, "session.unlocked"))
     }
 
     private func takeUp(_ home: HomeIdentity) throws(StorageError) {
-        self.home = try withLaterPhrase(home)
+        self.home = try core.enrolment.withLaterPhrase(home)
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.invitePSKs = [:]
             workspace.ownName = home.name
-            try loadSecrets(of: workspace)
+            try core.membership.loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
-            try openDiscovery(of: workspace)
-            try loadRecoveryBox(of: workspace)
-            try loadPrivateDocuments(of: workspace)
-            try refreshChannels(of: workspace)
-            try reviewRedactions(of: workspace)
-            planKeyChange(of: workspace)
-            planConfirming(of: workspace)
-            planGuests(of: workspace)
-            try reviewPresence(of: workspace)
+            try core.keys.openDiscovery(of: workspace)
+            try core.privates.loadRecoveryBox(of: workspace)
+            try core.privates.loadPrivateDocuments(of: workspace)
+            try core.channels.refreshChannels(of: workspace)
+            try core.messages.reviewRedactions(of: workspace)
+            core.keys.planKeyChange(of: workspace)
+            core.membership.planConfirming(of: workspace)
+            core.membership.planGuests(of: workspace)
+            try core.presence.reviewPresence(of: workspace)
         }
-        try buildViews()
+        try core.integrity.buildViews()
         try beginFolding()
-        try openPendingJoins()
-        try startSearch()
+        try core.enrolment.openPendingJoins()
+        try core.queries.startSearch()
     }
 
     // MARK: What came meanwhile
@@ -221,7 +199,9 @@ extension NodeCore {
         guard let first = lock.unfolded ?? noted else { return }
         lock.unfolded = nil
         folding = (first, store.operations.arrival)
-        for number in redactedDocuments.sorted() { try reviewRedactions(inDocument: number) }
+        for number in core.messages.redactedDocuments.sorted() {
+            try core.messages.reviewRedactions(inDocument: number)
+        }
     }
 
     /// Opens and shows a part of what was stored unopened.
@@ -229,7 +209,7 @@ extension NodeCore {
         guard home != nil, let (first, last) = folding else { return }
         lock.isFolding = true
         defer { lock.isFolding = false }
-        try foldFilled()
+        try core.integrity.foldFilled()
         try write()
         let end = min(last, first &+ Self.foldedPerTurn - 1)
         var next = first
@@ -241,23 +221,24 @@ extension NodeCore {
             next += 1
         }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            try foldUnfolded(in: workspace, from: .released(source: 0, isBackfill: false))
+            try core.messages.foldUnfolded(
+                in: workspace, from: .released(source: 0, isBackfill: false))
         }
         guard end >= last else {
             folding = (end + 1, last)
             try store.registry.setValue(
                 bigEndianBytes(of: UInt64(bitPattern: end + 1)), of: Self.unfoldedName)
-            hasMoreToDo = true
+            turn.hasMoreToDo = true
             return
         }
         folding = nil
         try store.registry.setValue(nil, of: Self.unfoldedName)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             // What came into force while no box could be opened.
-            let opened = try openMissedDiscovery(of: workspace)
-            try foldOpened(
+            let opened = try core.keys.openMissedDiscovery(of: workspace)
+            try core.messages.foldOpened(
                 by: opened, in: workspace, from: .released(source: 0, isBackfill: false))
-            try loadProfiles(of: workspace)
+            try core.profiles.loadProfiles(of: workspace)
         }
     }
 
@@ -268,24 +249,24 @@ extension NodeCore {
         _ stored: StoredOperation, _ judged: inout Set<Int64>
     ) throws(StorageError) {
         guard let document = store.operations.document(numbered: stored.document),
-            let workspace = workspaces[document.workspace]
+            let workspace = core.workspaces[document.workspace]
         else { return }
         let source = OperationSource.released(source: 0, isBackfill: false)
         switch document.kind {
         case .authority:
             guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
-            workspace.unfoldedKeys += try openKeys(of: payload, in: workspace)
+            workspace.unfoldedKeys += try core.membership.openKeys(of: payload, in: workspace)
             return
         case .mailbox, .privateDocument:
             if stored.entry.kind == OperationKind.privateAuthority.rawValue {
                 guard judged.insert(document.number).inserted else { return }
-                return try rejudgePrivate(document.id, in: workspace, from: source)
+                return try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
             }
-            return try foldPrivate(stored, in: workspace, from: source)
+            return try core.privates.foldPrivate(stored, in: workspace, from: source)
         case .channel, .profile, .unknown:
             // What came before it is shown before it.
-            try foldUnfolded(in: workspace, from: source)
-            try fold(stored, document, in: workspace, from: source)
+            try core.messages.foldUnfolded(in: workspace, from: source)
+            try core.messages.fold(stored, document, in: workspace, from: source)
         }
     }
 }

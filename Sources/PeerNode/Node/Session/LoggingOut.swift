@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Logging out: the keys go, and with them as much of what is stored as was asked.
-extension NodeCore {
+extension HomeSession {
     func logOut(
         wiping wipe: String, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> SessionObject {
@@ -16,7 +16,7 @@ extension NodeCore {
         }
         if !isForced { try refuseUnsent(losesThem: wipe != "none") }
         if wipe == "all" {
-            effects.append(.wipeHome)
+            turn.emit(.wipeHome)
             stopEffects = true
             isStopping = true
             var object = SessionObject(state: "none")
@@ -30,7 +30,7 @@ extension NodeCore {
                 try closeSession()
             }
         }
-        return try session(scope)
+        return try core.commands.session(scope)
     }
 
     // MARK: Unsent
@@ -62,7 +62,7 @@ extension NodeCore {
         in workspace: Workspace, losesThem: Bool
     ) throws(StorageError) -> Int64 {
         guard workspace.standing == .member,
-            losesThem || devices(of: workspace).contains(where: { $0 != ownDevice })
+            losesThem || core.links.devices(of: workspace).contains(where: { $0 != ownDevice })
         else { return 0 }
         var count: Int64 = 0
         for document in store.operations.documents(ofWorkspace: workspace.number) {
@@ -102,7 +102,7 @@ extension NodeCore {
     /// fetches from peers what they have. It begins new logs, since it forgets where its own ended;
     /// that is no restoration, and nobody is told of one.
     private func wipeMessages() throws(StorageError) {
-        try renewStore()
+        try core.log.renewStore()
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             try store.view.clearRegisters(of: workspace.number)
             for document in store.operations.documents(ofWorkspace: workspace.number)

@@ -2,7 +2,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// A passphrase that is to seal the identity of a home that begins with somebody else's help.
-extension NodeCore {
+extension HomeSession {
     /// Turns the passphrase of a new home into a key, beside the loop.
     ///
     /// - Returns: whether that goes on; `false` where there is nothing to seal.
@@ -23,7 +23,8 @@ extension NodeCore {
         }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
-        begin(purpose(stretch), scope.call, [(stretch, Self.secret(passphrase))])
+        core.commands.begin(
+            purpose(stretch), scope.call, [(stretch, CommandDesk.secret(passphrase))])
         return true
     }
 }

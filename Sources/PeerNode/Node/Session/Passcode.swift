@@ -6,7 +6,7 @@ import WorkspaceModel
 ///
 /// Ten thousand guesses are nothing, so no hash of it is stored and it wraps no key. Three wrong
 /// ones drop the keys, and the passphrase is needed.
-extension NodeCore {
+extension HomeSession {
     func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         guard lock.passcode == nil else {
             throw NodeError(
@@ -19,9 +19,9 @@ extension NodeCore {
                 "a passcode protects nothing while the keys have no passphrase",
                 reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
         }
-        lock.passcode = Self.secret(code)
+        lock.passcode = CommandDesk.secret(code)
         lock.wrongCodes = 0
-        return try session(scope)
+        return try core.commands.session(scope)
     }
 
     func changePasscode(
@@ -29,15 +29,15 @@ extension NodeCore {
     ) throws(NodeError) -> SessionObject {
         try checkCodes([("current", current), ("new", new)])
         try verify(current, field: "current")
-        lock.passcode = Self.secret(new)
-        return try session(scope)
+        lock.passcode = CommandDesk.secret(new)
+        return try core.commands.session(scope)
     }
 
     func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         try checkCodes([("code", code)])
         try verify(code, field: "code")
         lock.passcode = nil
-        return try session(scope)
+        return try core.commands.session(scope)
     }
 
     /// Locks: behind the passcode where there is one, else by dropping the keys.
@@ -56,12 +56,12 @@ extension NodeCore {
                 try tellLocked()
             }
         }
-        return try session(scope)
+        return try core.commands.session(scope)
     }
 
     func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         switch lock.phase {
-        case .open: return try session(scope)
+        case .open: return try core.commands.session(scope)
         case .relaying, .closed: throw .locked(lock.phase)
         case .gated: break
         }
@@ -70,10 +70,10 @@ extension NodeCore {
         try stored { () throws(StorageError) in
             lock.phase = .open
             lock.lastEvent = nil
-            try record(.sessionUnlocked, workspace: nil)
+            try core.events.record(.sessionUnlocked, workspace: nil)
         }
-        effects.append(.log(.info, "session.unlocked"))
-        return try session(scope)
+        turn.emit(.log(.info, "session.unlocked"))
+        return try core.commands.session(scope)
     }
 
     private func checkCodes(_ codes: [(field: String, code: String)]) throws(NodeError) {
@@ -104,7 +104,7 @@ extension NodeCore {
         }
         lock.wrongCodes += 1
         let left = LockState.wrongCodesMax - lock.wrongCodes
-        effects.append(.log(.warning, "session.wrong_passcode left=\(left)"))
+        turn.emit(.log(.warning, "session.wrong_passcode left=\(left)"))
         guard left > 0 else { throw try dropKeys() }
         throw NodeError(
             .wrongSecret, "that is not the passcode",
@@ -118,7 +118,7 @@ extension NodeCore {
     /// A refusal that has written: it goes out by itself, for a call that fails writes nothing.
     private func dropKeys() throws(NodeError) -> NodeError {
         try stored { () throws(StorageError) in try lockKeys() }
-        hasWrittenOnPurpose = true
+        turn.hasWrittenOnPurpose = true
         return NodeError(
             .locked, "three wrong passcodes: the keys are dropped; use your passphrase",
             hint: "wsx-node session unlock",

@@ -10,8 +10,8 @@ final class ScopedDigest {
 /// What guests are served, and what is taken from them (PROTOCOL.md, 5.4).
 extension CoreReplica {
     var ownDocuments: [DocumentID]? {
-        guard let own = core.ownDevice, workspace.isGuest(own) else { return nil }
-        return core.namedDocuments(of: workspace)
+        guard let own = core.session.ownDevice, workspace.isGuest(own) else { return nil }
+        return core.syncing.namedDocuments(of: workspace)
     }
 
     var isPeerGuest: Bool { peer.map(workspace.isGuest) ?? false }
@@ -57,7 +57,7 @@ extension CoreReplica {
     }
 
     private func kind(of document: DocumentID) -> DocumentKind? {
-        core.store.operations.document(document, in: workspace.number)?.kind
+        core.turn.store.operations.document(document, in: workspace.number)?.kind
     }
 
     /// Whether a document that the peer has named may be shown to it. Who cannot read the document
@@ -85,7 +85,7 @@ extension Workspace {
     }
 }
 
-extension NodeCore {
+extension Syncing {
     /// The private documents that this device asks for as a guest: those of which it was ever given
     /// a key. Ascending; of more than an opening takes some, those that are stored first.
     ///
@@ -102,7 +102,7 @@ extension NodeCore {
                 if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }
             }
         } catch {
-            failure = error
+            turn.failure = error
             return []
         }
         // Keys may name documents that never were: what is there goes before them.

@@ -20,7 +20,7 @@ struct CoreReplica: Replica {
         self.peer = peer
     }
 
-    private var operations: OperationStore { core.store.operations }
+    private var operations: OperationStore { core.turn.store.operations }
 
     private func read<Value>(
         _ fallback: Value, _ body: () throws(StorageError) -> Value
@@ -28,7 +28,7 @@ struct CoreReplica: Replica {
         do throws(StorageError) {
             return try body()
         } catch {
-            core.failure = error
+            core.turn.failure = error
             return fallback
         }
     }
@@ -36,19 +36,19 @@ struct CoreReplica: Replica {
     var authorityDocument: DocumentID { workspace.id }
 
     var root: SetDigest {
-        core.refreshDigest(of: workspace)
+        core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.root() }
     }
 
     var bucketDigests: [UInt8] {
-        core.refreshDigest(of: workspace)
+        core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.bucketBytes() }
     }
 
     var arrival: UInt64 { UInt64(max(operations.arrival, 0)) }
 
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
-        core.refreshDigest(of: workspace)
+        core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.documents(in: bucket) }.map {
             DocumentDigest(document: $0.document, digest: Identifier16(prefixOf: $0.digest))
         }
@@ -134,7 +134,7 @@ struct CoreReplica: Replica {
         }
     }
 
-    func holdsBack(_ log: LogName) -> Bool { core.holdsBack(log, in: workspace) }
+    func holdsBack(_ log: LogName) -> Bool { core.log.holdsBack(log, in: workspace) }
 
     func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
 

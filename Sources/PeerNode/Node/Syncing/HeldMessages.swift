@@ -21,7 +21,7 @@ struct HeldNews {
 /// What others hold follows from receipts and agreed states (PROTOCOL.md, 5.4), not from a list of
 /// messages that somebody watches. So a message that was written before a restart is told of too,
 /// and nothing has to be kept.
-extension NodeCore {
+extension Syncing {
     private static let heldType = "message.held"
 
     // MARK: What changes
@@ -30,7 +30,8 @@ extension NodeCore {
     ///
     /// - Parameter before: how many operations of the branch the device held.
     func noteHolding(_ branch: LogBranch, by device: DeviceID, _ before: UInt64) {
-        guard subscriptions.wantPassing, branch.log.device == ownDevice else { return }
+        guard core.events.subscriptions.wantPassing, branch.log.device == core.session.ownDevice
+        else { return }
         let known = heldNews.receipts[branch.number]?[device] ?? before
         heldNews.receipts[branch.number, default: [:]][device] = min(known, before)
     }
@@ -39,7 +40,7 @@ extension NodeCore {
     func noteAgreed(
         with device: DeviceID, _ before: PeerStore.Agreed?, in workspace: Workspace
     ) {
-        guard subscriptions.wantPassing else { return }
+        guard core.events.subscriptions.wantPassing else { return }
         let arrival = before?.arrival ?? 0
         let known = heldNews.agreed[workspace.number]?[device] ?? arrival
         heldNews.agreed[workspace.number, default: [:]][device] = min(known, arrival)
@@ -51,11 +52,13 @@ extension NodeCore {
     func tellHeld() throws(StorageError) {
         let news = heldNews
         heldNews = HeldNews()
-        guard !news.isEmpty, home != nil, !lock.isLocked else { return }
+        guard !news.isEmpty, home != nil, !core.session.lock.isLocked else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             for branch in ownBranches(of: workspace, with: news) {
-                guard let channel = channel(branch.document, in: workspace) else { continue }
+                guard let channel = core.queries.channel(branch.document, in: workspace) else {
+                    continue
+                }
                 try tellHeld(branch, of: channel, in: workspace, news)
             }
         }
@@ -64,8 +67,9 @@ extension NodeCore {
     /// The branches of own logs of channels of which somebody may hold more now.
     private func ownBranches(of workspace: Workspace, with news: HeldNews) -> [LogBranch] {
         let told = news.receipts.keys.sorted().compactMap { store.operations.branch($0) }
-            .filter { channel($0.document, in: workspace) != nil }
-        guard let agreed = news.agreed[workspace.number]?.values.min(), let own = ownDevice,
+            .filter { core.queries.channel($0.document, in: workspace) != nil }
+        guard let agreed = news.agreed[workspace.number]?.values.min(),
+            let own = core.session.ownDevice,
             let incarnation = storeIdentity?.incarnation
         else { return told }
         let known = Set(told.map(\.number))
@@ -118,7 +122,7 @@ extension NodeCore {
                 "people": .integer(Int64(readers.count(holding: holders.now))),
                 "readers": .integer(Int64(readers.count)),
             ]
-            pass(Self.heldType, data, in: workspace, document: branch.document)
+            core.events.pass(Self.heldType, data, in: workspace, document: branch.document)
         }
     }
 
@@ -136,7 +140,8 @@ extension NodeCore {
         if people.now > people.before, people.before == 0 || people.now == readers.count {
             return true
         }
-        return readers.allDevices.subtracting([ownDevice].compactMap { $0 }).isSubset(of: now)
+        return readers.allDevices.subtracting([core.session.ownDevice].compactMap { $0 }).isSubset(
+            of: now)
     }
 
     private func readers(
@@ -156,7 +161,7 @@ extension NodeCore {
         let now = store.peers.holders(
             of: place.branch, through: place.sequence, arrival: place.arrival,
             workspace: workspace.number
-        ).filter { $0 != ownDevice }
+        ).filter { $0 != core.session.ownDevice }
         var before: Set<DeviceID> = []
         for device in now {
             let isReceived =

@@ -34,7 +34,7 @@ enum HolderVerdict: String {
     case unknown
 }
 
-extension NodeCore {
+extension Syncing {
     /// Who is to have a message.
     ///
     /// - Parameter key: under which it is sealed, which tells who was given that where people who
@@ -42,7 +42,7 @@ extension NodeCore {
     func readers(
         of channel: Workspace.Channel, sealedUnder key: KeyID?, in workspace: Workspace
     ) throws(StorageError) -> MessageReaders {
-        var people = Set(try followers(of: channel, in: workspace))
+        var people = Set(try core.queries.followers(of: channel, in: workspace))
         if channel.circle?.isFromJoin == true, let key,
             let given = workspace.privateDocuments[channel.id]?.seated(before: key)
         {
@@ -65,7 +65,7 @@ extension NodeCore {
         if member == readers.own { return .held }
         guard let devices = readers.devices[member] else { return nil }
         if devices.contains(where: { holders.contains($0) }) { return .held }
-        let isHeardOf = devices.contains(where: { lastSeen($0) != nil })
+        let isHeardOf = devices.contains(where: { core.commands.lastSeen($0) != nil })
         return isHeardOf ? HolderVerdict.waiting : HolderVerdict.unknown
     }
 }

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Whom a device reaches itself with what it writes. It tells that before it writes, and takes it back
 /// when one of them does not confirm; who was told passes nothing on to them. So a message in a team
 /// where all are linked costs as many sendings as there are people, not its square (PROTOCOL.md, 5.4).
-extension NodeCore {
+extension Syncing {
     // MARK: Telling
 
     /// Tells whom this device reaches, before it pushes something; only what has changed.
@@ -65,7 +65,9 @@ extension NodeCore {
         _ word: ReachWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
-        changePresence(of: departed(word.come + word.gone, in: workspace)) {
+        core.presence.changePresence(
+            of: core.presence.departed(word.come + word.gone, in: workspace)
+        ) {
             sync.reach.subtract(word.gone)
             for name in word.come where sync.reach.count < Limits.reachNamesMax {
                 sync.reach.insert(name)

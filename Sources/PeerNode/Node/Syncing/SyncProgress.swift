@@ -29,23 +29,23 @@ struct SyncProgress {
     }
 }
 
-extension NodeCore {
+extension Syncing {
     static let progressType = "sync.progress"
 
     /// Tells how far the transfers have come, where anybody listens to what passes.
     func tellProgress() {
-        guard subscriptions.wantPassing else { return }
+        guard core.events.subscriptions.wantPassing else { return }
         for link in network.ordered {
             guard let peer = link.peer?.device else { continue }
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                 guard sync.progress.isNews(sync.session.behind, at: time.monotonic),
-                    let workspace = workspaces[sync.workspace]
+                    let workspace = core.workspaces[sync.workspace]
                 else { continue }
                 var object = SyncObject(
                     peer: PublicID.device(peer), workspace: PublicID.workspace(workspace.id))
                 object.behind = Int64(clamping: sync.session.behind)
                 object.ahead = Int64(clamping: sync.session.ahead)
-                pass(Self.progressType, object.json, in: workspace)
+                core.events.pass(Self.progressType, object.json, in: workspace)
             }
         }
     }

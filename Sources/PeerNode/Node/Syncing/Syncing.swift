@@ -3,8 +3,18 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
+/// What this node and its peers have of each workspace, and telling each other of it.
+final class Syncing: Component {
+    /// Who got to hold what the own device wrote, in this turn.
+    var heldNews = HeldNews()
+    /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
+    var receiptsDue: UInt64?
+
+    override var deadlines: [UInt64] { receiptsDue.map { [$0] } ?? [] }
+}
+
 /// Messages of peers, and the sync sessions they belong to.
-extension NodeCore {
+extension Syncing {
     // MARK: Messages
 
     func received(_ message: SyncMessage, on link: PeerLink) throws(StorageError) {
@@ -15,46 +25,49 @@ extension NodeCore {
                 let sync = link.syncs[workspace.number]
             else { return }
             try feed(.received(message), to: sync, on: link)
-        case .joinHello(let invite, let proof): try joinHello(invite, proof, on: link)
+        case .joinHello(let invite, let proof):
+            try core.enrolment.joinHello(invite, proof, on: link)
         case .joinRequest(let request):
-            if !holdsJoin(request, on: link) { try joinRequest(request, on: link) }
-        case .joinResult(let result): try joinResult(result, on: link)
-        case .linkOffer(let offer): try linkOffered(offer, on: link)
-        case .linkRequest(let proofs): try linkRequested(proofs, on: link)
-        case .linkResult(let result): try linkAnswered(result, on: link)
+            if !core.log.holdsJoin(request, on: link) {
+                try core.enrolment.joinRequest(request, on: link)
+            }
+        case .joinResult(let result): try core.enrolment.joinResult(result, on: link)
+        case .linkOffer(let offer): try core.enrolment.linkOffered(offer, on: link)
+        case .linkRequest(let proofs): try core.enrolment.linkRequested(proofs, on: link)
+        case .linkResult(let result): try core.enrolment.linkAnswered(result, on: link)
         case .keyWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
-            try keysWanted(want, in: workspace, on: link)
+            try core.privates.keysWanted(want, in: workspace, on: link)
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
-            try keyGiven(have, in: workspace, on: link)
+            try core.privates.keyGiven(have, in: workspace, on: link)
         case .payloadWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
-            try payloadsWanted(want, in: workspace, on: link)
+            try core.integrity.payloadsWanted(want, in: workspace, on: link)
         case .payloadHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
-            try payloadGiven(have, in: workspace, from: link)
+            try core.integrity.payloadGiven(have, in: workspace, from: link)
         case .presence(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            presenceHeard(word, in: workspace, on: link)
+            core.presence.presenceHeard(word, in: workspace, on: link)
         case .typing(let number, let document):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            typingHeard(document, in: workspace, on: link)
+            core.presence.typingHeard(document, in: workspace, on: link)
         case .reading(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            try readingHeard(word, in: workspace, on: link)
+            try core.own.readingHeard(word, in: workspace, on: link)
         case .book(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            try bookHeard(word, in: workspace, on: link)
+            try core.links.bookHeard(word, in: workspace, on: link)
         case .reach(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try reachHeard(word, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            try learned(records, in: workspace, from: link)
+            try core.links.learned(records, in: workspace, from: link)
         case .error(let code, _):
-            effects.append(.log(.info, "peer.error code=\(TerminalText.forLog(code))"))
-            if code == LinkEnding.doubled.word { toldDoubled(on: link) }
+            turn.emit(.log(.info, "peer.error code=\(TerminalText.forLog(code))"))
+            if code == LinkEnding.doubled.word { core.links.toldDoubled(on: link) }
         case .ping: break
         case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
             switch message {
@@ -80,13 +93,14 @@ extension NodeCore {
         }
         // One number for each workspace is what an honest peer needs.
         guard link.theirNumbers.count < 1_024 || link.theirNumbers[opening.workspace] != nil else {
-            return try drop(link, because: LinkEnding("sync.violation", "too many numbers"))
+            return try core.links.drop(
+                link, because: LinkEnding("sync.violation", "too many numbers"))
         }
         link.theirNumbers[opening.workspace] = workspace.number
         if link.syncs[workspace.number] == nil {
             guard
                 isShared(workspace, withLink: link, peer)
-                    || hasShownSecret(opening, of: workspace, on: link)
+                    || core.links.hasShownSecret(opening, of: workspace, on: link)
             else {
                 link.session.send(
                     .workspaceResult(tag: opening.tag, .unknown), in: .control, isUnasked: false)
@@ -105,7 +119,7 @@ extension NodeCore {
         // of another one that both are in. Who was removed from this one has to hear that there.
         if peer.knowsSecret(of: workspace.id) { return true }
         if link.provenWorkspaces.contains(workspace.number) { return true }
-        return standing(of: peer.device, in: workspace) != .authorityOnly
+        return core.links.standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
     private func workspace(tagged tag: WorkspaceTag, on link: PeerLink) -> Workspace? {
@@ -115,7 +129,7 @@ extension NodeCore {
     }
 
     private func workspace(numbered number: WorkspaceNumber, on link: PeerLink) -> Workspace? {
-        link.theirNumbers[number].flatMap { workspaces[$0] }
+        link.theirNumbers[number].flatMap { core.workspaces[$0] }
     }
 
     /// H16("wsx-wstag1", workspace || handshake hash).
@@ -131,18 +145,18 @@ extension NodeCore {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let own = ownDevice, !link.isClosing,
+        guard let peer = link.peer, let own = core.session.ownDevice, !link.isClosing,
             link.syncs[workspace.number] == nil
         else {
             return link.syncs[workspace.number]
         }
-        let standing = wanted ?? standing(of: peer.device, in: workspace)
+        let standing = wanted ?? core.links.standing(of: peer.device, in: workspace)
         let session = SyncSession(
             .init(
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
                 ownDevice: own, peerDevice: peer.device, source: network.nextSource,
-                authorityClaimsMax: isJoining(workspace)
+                authorityClaimsMax: core.enrolment.isJoining(workspace)
                     ? Limits.authorityTipsMaxAtJoining : Limits.authorityTipsMax))
         network.nextSource += 1
         let sync = WorkspaceLink(
@@ -159,8 +173,8 @@ extension NodeCore {
                 }), to: sync, on: link)
         if standing == .full {
             sync.owesPresence = true
-            try renewOwnRecord()
-            introduce(workspace, on: link)
+            try core.links.renewOwnRecord()
+            core.links.introduce(workspace, on: link)
         }
         try applyReach(in: workspace.number, to: link)
         return sync
@@ -170,14 +184,14 @@ extension NodeCore {
     func feed(
         _ input: SyncSession.Input, to sync: WorkspaceLink, on link: PeerLink
     ) throws(StorageError) {
-        guard let workspace = workspaces[sync.workspace] else { return }
+        guard let workspace = core.workspaces[sync.workspace] else { return }
         var planner = network.planners[sync.workspace] ?? PullPlanner()
         let wanted = sync.session.handle(
             input, at: time.monotonic,
-            replica: CoreReplica(core: self, workspace: workspace, peer: link.peer?.device),
+            replica: CoreReplica(core: core, workspace: workspace, peer: link.peer?.device),
             planner: &planner)
         network.planners[sync.workspace] = planner
-        if let failure { throw failure }
+        if let failure = turn.failure { throw failure }
         for effect in wanted { try perform(effect, of: sync, workspace, on: link) }
     }
 
@@ -189,26 +203,26 @@ extension NodeCore {
         case .send(let message, let messageClass, let isUnasked):
             guard !link.isClosing else { return }
             link.session.send(
-                showingSecret(message, of: workspace, on: link), in: messageClass,
+                core.links.showingSecret(message, of: workspace, on: link), in: messageClass,
                 isUnasked: isUnasked)
         case .ingest(let runs, let request):
-            try ingest(runs, request, of: sync, on: link)
+            try core.log.ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
             link.wasToldRemoval = false
             network.synced.insert(workspace.number)
             sync.unknownSince = nil
             try remember(agreement, workspace, with: link)
-            try giveWithheld(in: workspace)
-            askForKeys(of: workspace, on: link, sync)
-            try askForPayloads(of: workspace, on: link, sync)
+            try core.keys.giveWithheld(in: workspace)
+            core.privates.askForKeys(of: workspace, on: link, sync)
+            try core.integrity.askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
             link.wasToldRemoval = false
             sync.unknownSince = nil
             network.synced.insert(workspace.number)
-            noteAgreedInScope(workspace, with: link)
-            try giveWithheld(in: workspace)
-            askForKeys(of: workspace, on: link, sync)
-            try askForPayloads(of: workspace, on: link, sync)
+            core.keys.noteAgreedInScope(workspace, with: link)
+            try core.keys.giveWithheld(in: workspace)
+            core.privates.askForKeys(of: workspace, on: link, sync)
+            try core.integrity.askForPayloads(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
             receipts(tips, of: device, in: workspace)
@@ -220,23 +234,23 @@ extension NodeCore {
                 return
             }
             sync.knowsOwnHistory = true
-            effects.append(.log(.info, "workspace.refused code=\(refusal)"))
+            turn.emit(.log(.info, "workspace.refused code=\(refusal)"))
             if refusal == .removed { link.wasToldRemoval = true }
             if refusal == .unknown {
-                joinRefused(on: link)
+                core.enrolment.joinRefused(on: link)
                 // The peer did not note our number either. Once it knows the workspace it opens
                 // it, and both begin anew.
                 try feed(.closed, to: sync, on: link)
                 link.syncs[sync.workspace] = nil
                 try forgetReach(in: sync.workspace, of: link)
-                try showSecret(of: workspace, on: link)
+                try core.links.showSecret(of: workspace, on: link)
             }
         case .caughtUp:
             sync.isCaughtUp = true
             sync.unknownSince = nil
             network.synced.insert(workspace.number)
-            try askForPayloads(of: workspace, on: link, sync)
-            try caughtUp(workspace, on: link)
+            try core.integrity.askForPayloads(of: workspace, on: link, sync)
+            try core.enrolment.caughtUp(workspace, on: link)
         case .replanOthers:
             for other in network.ordered where other !== link {
                 if let session = other.syncs[sync.workspace] {
@@ -246,7 +260,7 @@ extension NodeCore {
         case .reachLost: network.lostReach.insert(sync.workspace)
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
-            try drop(link, because: LinkEnding(violation))
+            try core.links.drop(link, because: LinkEnding(violation))
         }
     }
 
@@ -265,7 +279,7 @@ extension NodeCore {
 
     /// What a peer says it holds. Kept in memory, and written with the next COMMIT that there is.
     private func receipts(_ tips: [LogTip], of device: DeviceID, in workspace: Workspace) {
-        let replica = CoreReplica(core: self, workspace: workspace)
+        let replica = CoreReplica(core: core, workspace: workspace)
         for tip in tips {
             guard let branch = replica.branch(holding: tip) else { continue }
             let before = store.peers.noteHeld(
@@ -278,31 +292,34 @@ extension NodeCore {
 
     /// Tells every session what this turn has stored; the frames leave after COMMIT.
     func tellPeers() throws(StorageError) {
-        try processDeadlines()
+        try core.processDeadlines()
         takeReachBack()
         try tellStored()
-        try settleFarewells()
-        try writeRegistry()
-        tellPresence()
-        try tellMarkers()
+        try core.links.settleFarewells()
+        try core.links.writeRegistry()
+        core.presence.tellPresence()
+        try core.own.tellMarkers()
         for link in network.ordered {
-            try perform(link.session.flush(now: time.monotonic), on: link)
+            try core.links.perform(link.session.flush(now: time.monotonic), on: link)
         }
-        if let failure { throw failure }
+        if let failure = turn.failure { throw failure }
     }
 
     /// What is accepted while sessions are told, such as a joiner's own admission, is told in
     /// the next round.
     private func tellStored() throws(StorageError) {
         var rounds = 0
-        while rounds < 4, !appended.isEmpty || !moved.isEmpty || !needed.isEmpty || hasIngested {
+        while rounds < 4,
+            !core.log.appended.isEmpty || !core.log.moved.isEmpty || !core.log.needed.isEmpty
+                || hasIngested
+        {
             rounds += 1
-            let stored = appended
-            let branches = moved
-            let logs = needed
-            appended = []
-            moved = [:]
-            needed = [:]
+            let stored = core.log.appended
+            let branches = core.log.moved
+            let logs = core.log.needed
+            core.log.appended = []
+            core.log.moved = [:]
+            core.log.needed = [:]
             // First, or whoever was removed in this turn would be told what follows in it.
             try standingsMayHaveEnded(stored)
             for workspace in Set(stored.filter { $0.own != nil }.map(\.workspace)).sorted() {
@@ -322,9 +339,9 @@ extension NodeCore {
                 }
             }
             try standingsMayHaveChanged(stored)
-            try tellDecisions()
-            try joinsMayGoOn()
-            try linkingMayGoOn()
+            try core.enrolment.tellDecisions()
+            try core.enrolment.joinsMayGoOn()
+            try core.enrolment.linkingMayGoOn()
         }
     }
 
@@ -343,7 +360,7 @@ extension NodeCore {
         }
         // What this device wrote was told as `appended` already.
         let own = Set(stored.filter { $0.own != nil }.map(\.branch))
-        guard let workspace = workspaces[sync.workspace] else { return }
+        guard let workspace = core.workspaces[sync.workspace] else { return }
         var tips: [LogTip] = []
         for branch in moved.subtracting(own).sorted().compactMap({ store.operations.branch($0) })
         where !workspace.isGone(branch.log.document) {
@@ -377,20 +394,20 @@ extension NodeCore {
         guard !changed.isEmpty else { return }
         network.candidates = nil
         for number in changed.sorted() {
-            guard let workspace = workspaces[number] else { continue }
+            guard let workspace = core.workspaces[number] else { continue }
             try openWhereShared(workspace)
-            planKeyChange(of: workspace)
-            planConfirming(of: workspace)
-            guestPlansDue.insert(number)
+            core.keys.planKeyChange(of: workspace)
+            core.membership.planConfirming(of: workspace)
+            core.membership.guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }
-        reviewCompanions(in: changed)
-        planAddressNews()
+        core.presence.reviewCompanions(in: changed)
+        core.links.planAddressNews()
     }
 
     private func workspacesWithNewAuthority(_ stored: [AppendedRun]) -> Set<Int64> {
         Set(
-            stored.filter { workspaces[$0.workspace]?.id == $0.log.document }
+            stored.filter { core.workspaces[$0.workspace]?.id == $0.log.document }
                 .map(\.workspace))
     }
 
@@ -403,10 +420,10 @@ extension NodeCore {
             guard let peer = link.peer else { continue }
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where changed.contains(sync.workspace) && sync.standing != .joining {
-                guard let workspace = workspaces[sync.workspace],
+                guard let workspace = core.workspaces[sync.workspace],
                     workspace.standing == .member
                 else { continue }
-                let standing = standing(of: peer.device, in: workspace)
+                let standing = core.links.standing(of: peer.device, in: workspace)
                 guard standing != sync.standing, isWanted(sync.standing, standing) else {
                     continue
                 }
@@ -419,9 +436,9 @@ extension NodeCore {
     func openWhereShared(_ workspace: Workspace) throws(StorageError) {
         guard workspace.standing == .member else { return }
         for link in network.ordered where link.syncs[workspace.number] == nil {
-            guard let peer = link.peer, !link.isClosing, joinIndex(of: link) == nil,
+            guard let peer = link.peer, !link.isClosing, core.enrolment.joinIndex(of: link) == nil,
                 network.linking?.connection != link.id,
-                standing(of: peer.device, in: workspace) == .full
+                core.links.standing(of: peer.device, in: workspace) == .full
             else { continue }
             try openSync(workspace, on: link)
         }
@@ -438,10 +455,10 @@ extension NodeCore {
             return
         }
         sync.owesPresence = true
-        try welcomeBack(link)
-        try renewOwnRecord()
-        introduce(workspace, on: link)
-        try openOthers(on: link)
+        try core.links.welcomeBack(link)
+        try core.links.renewOwnRecord()
+        core.links.introduce(workspace, on: link)
+        try core.links.openOthers(on: link)
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {
@@ -469,7 +486,7 @@ extension NodeCore {
                     tips: isDeleted
                         ? []
                         : try store.operations.intactBranches(in: document, of: workspace.number))
-            } catch { failure = error }
+            } catch { turn.failure = error }
         }
         workspace.staleDocuments = []
     }

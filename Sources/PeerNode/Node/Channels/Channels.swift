@@ -1,0 +1,14 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Public channels: their fields, who follows them, and the words about that.
+final class Channels: Component {
+    /// Words about who follows a channel that count and were not read.
+    var owedWords = OwedWords()
+
+    override var deadlines: [UInt64] { erasureDue.map { [$0] } ?? [] }
+
+    override func tick() throws(StorageError) { try eraseDeleted() }
+}

@@ -1,0 +1,56 @@
+import CRDTStore
+import WorkspaceModel
+
+/// A room of the core: a part of the node with state of its own.
+class Component: CoreMember {
+    unowned let core: NodeCore
+    let turn: NodeTurn
+
+    /// Called by `core` when somebody first asks for this room.
+    init(_ core: NodeCore) {
+        self.core = core
+        turn = core.turn
+    }
+
+    /// When it has something to do, on the monotonic clock. Nothing that would be in vain now, which
+    /// would keep the loop awake.
+    var deadlines: [UInt64] { [] }
+
+    /// Does what is due.
+    func tick() throws(StorageError) {}
+
+    /// Lets go of everything secret that a lock takes away.
+    func forgetSecrets() {}
+
+    /// Lets go of what it knows of workspaces: the node is about to be closed.
+    func forgetWorkspaces() {}
+
+    /// Goes on in the place of a room whose core was discarded, with what is not stored and with what the
+    /// loop says only once.
+    func goOn(after former: NodeCore) {}
+}
+
+/// What every room uses: the turn, and of other rooms what all of them ask for.
+protocol CoreMember: AnyObject {
+    var core: NodeCore { get }
+    var turn: NodeTurn { get }
+}
+
+extension CoreMember {
+    var environment: NodeEnvironment { turn.environment }
+    var store: NodeStore { turn.store }
+    var time: TurnTime { turn.time }
+    var mayWrite: Bool { turn.mayWrite }
+    var workspaces: [Int64: Workspace] { core.workspaces }
+    var home: HomeIdentity? { core.session.home }
+    var storeIdentity: StoreIdentity? { core.session.storeIdentity }
+    var network: NetworkState { core.links.network }
+
+    func write() throws(StorageError) { try turn.write() }
+
+    func stored<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(NodeError) -> Value {
+        try turn.stored(body)
+    }
+}

@@ -1,0 +1,79 @@
+import CRDTStore
+import WorkspaceModel
+
+/// One turn of the core: what it may use, and the only way to write, to answer and to tell.
+///
+/// All inputs of a turn share one transaction. `NodeHost` commits it, and carries out the effects only
+/// then.
+final class NodeTurn {
+    let environment: NodeEnvironment
+    let store: NodeStore
+    /// The clocks of the current turn.
+    private(set) var time: TurnTime
+    let startedAt: UInt64
+    /// Why nothing is written any more, if so.
+    private(set) var writingStop: WritingStop?
+    /// A storage failure that a command met; it ends the turn.
+    var failure: StorageError?
+    /// Effects of the current input, in order.
+    var effects: [NodeEffect] = []
+    var wroteInInput = false
+    /// A refusal that changes something: the last wrong passcode, which drops the keys.
+    var hasWrittenOnPurpose = false
+    var hasMoreToDo = false
+    /// What has happened since the start, in numbers.
+    var tally = NodeTally()
+
+    /// The turn in which a core is made.
+    init(_ environment: NodeEnvironment, _ store: NodeStore, at time: TurnTime) {
+        self.environment = environment
+        self.store = store
+        self.time = time
+        startedAt = time.monotonic
+    }
+
+    func begin(at time: TurnTime) {
+        self.time = time
+        hasMoreToDo = false
+    }
+
+    func beginInput() {
+        wroteInInput = false
+        hasWrittenOnPurpose = false
+    }
+
+    /// Adds what is to be done once the turn is on disk.
+    func emit(_ effect: NodeEffect) { effects.append(effect) }
+
+    func takeEffects() -> [NodeEffect] {
+        let taken = effects
+        effects = []
+        return taken
+    }
+
+    // MARK: Writing
+
+    /// Whether the store takes anything now.
+    var mayWrite: Bool { writingStop == nil }
+
+    func refuseWriting(because stop: WritingStop) { writingStop = stop }
+
+    /// Begins the turn's transaction if need be. Every write of the core starts with this.
+    func write() throws(StorageError) {
+        if let writingStop { throw writingStop.error }
+        try store.begin()
+        wroteInInput = true
+    }
+
+    /// Runs store code inside a command; a failure ends the turn.
+    func stored<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(NodeError) -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            failure = error
+            throw NodeError(storage: error)
+        }
+    }
+}

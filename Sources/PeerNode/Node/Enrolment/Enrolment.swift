@@ -1,0 +1,62 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// How somebody comes in: joining by a link, linking a device, coming back by the phrase, and the
+/// other end of each.
+final class Enrolment: Component {
+    override var deadlines: [UInt64] {
+        var deadlines: [UInt64] = []
+        let rest = network.fullDisk.until
+        for join in network.joins {
+            join.deadline.map { deadlines.append($0) }
+            if join.hasOthers, join.stage != .syncing { join.turnEnds.map { deadlines.append($0) } }
+            if join.stage == .searching, join.dial == nil, join.connection == nil,
+                !join.addresses.isEmpty, !network.registry.isSuspended
+            {
+                deadlines.append(max(join.nextDial, rest))
+            }
+        }
+        if let linking = network.linking {
+            deadlines.append(linking.deadline)
+            if linking.isWaitingToDial, !network.registry.isSuspended {
+                deadlines.append(max(linking.nextDial, rest))
+            }
+        }
+        return deadlines
+    }
+
+    override func tick() throws(StorageError) {
+        try turnJoins()
+        try expireJoins()
+        try expireLinking()
+    }
+
+    override func forgetSecrets() {
+        network.issuedLink = nil
+        network.pendingJoins = []
+    }
+
+    override func goOn(after former: NodeCore) {
+        network.issuedLink = former.links.network.issuedLink
+    }
+
+    /// Dials for whoever waits to come in.
+    func dialWhenDue() {
+        for index in network.joins.indices {
+            guard let address = network.joins[index].addressDue(now: time.monotonic) else {
+                continue
+            }
+            network.joins[index].dial = network.nextJoinDial
+            turn.emit(.dial(number: network.nextJoinDial, address: address.text))
+            network.nextJoinDial -= 1
+        }
+        if let address = network.linking?.addressDue(now: time.monotonic) {
+            let number = network.nextJoinDial
+            network.linking?.dial = number
+            turn.emit(.dial(number: number, address: address.text))
+            network.nextJoinDial -= 1
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Keys of epochs and documents: who gets which, when they change, and what is missing.
+final class KeySchedule: Component {
+    /// When this device changes a workspace's key, on the monotonic clock.
+    var keyChanges = KeyChangePlan()
+
+    override var deadlines: [UInt64] { Array(keyChanges.deadlines) }
+
+    override func tick() throws(StorageError) { try changeKeysWhenDue() }
+
+    override func forgetSecrets() { keyChanges.cancelAll() }
+}

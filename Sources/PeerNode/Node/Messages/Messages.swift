@@ -1,0 +1,22 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Messages and what is said about them: folding them, verdicts on them, and redactions.
+final class Messages: Component {
+    /// What changes of authority in this turn mean for content.
+    var unsettled = UnsettledVerdicts()
+    /// What of the redactions of a document is judged at the end of the turn, by short number.
+    var redactionReviews: [Int64: RedactionReview] = [:]
+    /// How much of that is held in memory, of all documents together.
+    var queuedRedactions = 0
+    /// How much of it is judged in one turn.
+    var redactionBudget = Limits.redactionsJudgedPerTurnMax
+    /// The documents of which the store says that not all is judged.
+    var storedReviews: [Int64] = []
+    /// The documents in which something was ever redacted, by short number.
+    var redactedDocuments: Set<Int64> = []
+    /// What was said about deleted messages, and goes too.
+    var lateWords: [LateWord] = []
+}

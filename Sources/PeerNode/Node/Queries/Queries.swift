@@ -1,0 +1,13 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What people see: objects of the interface, names that are looked up, and search.
+final class Queries: Component {
+    var search = SearchState()
+
+    override var deadlines: [UInt64] {
+        search.quietAfter > time.monotonic ? [search.quietAfter] : []
+    }
+}
