@@ -41,7 +41,7 @@ public struct Personal: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-/// The hash functions of the protocol (PROTOCOL.md, "Notation"): H, with a purpose, and Hk, with
+/// The hash functions of the protocol (PROTOCOL.md, 1): H, with a purpose, and Hk, with
 /// a key. Both are BLAKE2b-256.
 ///
 /// - Source: RFC 7693, by libsodium's `crypto_generichash_blake2b`.

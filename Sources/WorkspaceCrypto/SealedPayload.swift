@@ -63,7 +63,7 @@ public enum XChaCha20Poly1305 {
     }
 }
 
-/// A sealed payload (PROTOCOL.md, "The operation"): 24 bytes of random nonce, then the ciphertext
+/// A sealed payload (PROTOCOL.md, 3.2): 24 bytes of random nonce, then the ciphertext
 /// of the padded plaintext, then a 16-byte tag.
 public enum SealedPayload {
     /// By how many bytes at least a sealed payload is longer than its plaintext.

@@ -18,7 +18,7 @@ import WorkspaceModel
 ///
 /// - Cost: an addition is linear in the number of its citations and of the revocations that name
 ///   its author; memory is that of `CausalPast`.
-/// - Source: PROTOCOL.md, "Authority", whose reference evaluator this one equals.
+/// - Source: PROTOCOL.md, 4, whose reference evaluator this one equals.
 public struct AuthEvaluator: Sendable {
     /// In the order of arrival, which is a causal one.
     var records = SharedArray<AuthRecord>()

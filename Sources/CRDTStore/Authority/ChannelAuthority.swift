@@ -9,7 +9,7 @@ public import WorkspaceModel
 /// that the next link knew. So somebody who was replaced can write nothing more that counts,
 /// however far back it is dated.
 ///
-/// - Source: PROTOCOL.md, "Channels".
+/// - Source: PROTOCOL.md, 4.1.
 extension AuthEvaluator {
     /// What the claims about a channel come to; `nil` when nobody could make the channel.
     ///

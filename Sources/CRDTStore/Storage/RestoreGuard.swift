@@ -22,8 +22,8 @@ public import WorkspaceModel
 /// ```
 ///
 /// What it cannot notice: a whole machine, or store and guard together and in place, brought back
-/// to an earlier moment. Then everything fits, and only peers know better (PROTOCOL.md, "Forks and
-/// restore").
+/// to an earlier moment. Then everything fits, and only peers know better (PROTOCOL.md, 5.4,
+/// Y-11 and Y-41 to Y-43).
 public struct RestoreGuard: Equatable, Sendable {
     /// Bytes of one slot.
     public static let slotByteCount = 64

@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// Who follows a channel: of each member the word that counts.
 ///
-/// What is said about one member in one channel is a register (PROTOCOL.md, 4.3). Every word of it is
+/// What is said about one member in one channel is a register (PROTOCOL.md, 4.1). Every word of it is
 /// a row of `following`, valid or not, so that one whose verdict turns or that is deleted gives way to
 /// others without anything being opened, also while the keys are dropped. A word overwrites those that
 /// say the opposite. Of those that nothing overwrites the member's own come first, then the largest

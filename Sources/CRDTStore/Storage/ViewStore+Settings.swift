@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 /// What the own documents say besides what was read: settings, mutes and what one wants to hear of
-/// (PROTOCOL.md, 3.2 and 4.4).
+/// (PROTOCOL.md, 3.2 and 4.3).
 ///
 /// Every word is a row of `setting`, valid or not. One cites what it overwrites, which is of its own
 /// document: devices that began apart made several. Of all that nothing overwrites the one with the

@@ -13,7 +13,7 @@
 /// numbers that ascend, text is UTF-8. A count is believed only as far as the bytes that are left
 /// could hold it, so nothing is reserved for a lie. After an error the decoder is of no more use.
 ///
-/// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, "Encoding".
+/// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, 1.
 public struct CBORDecoder: Sendable {
     /// The array that offsets and ranges refer to, whole.
     public let bytes: [UInt8]

@@ -9,7 +9,7 @@
 /// The encoder does not count items and does not sort keys: what it writes is our own structure,
 /// and whoever writes a wrong one finds that no decoder takes it.
 ///
-/// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, "Encoding".
+/// - Source: RFC 8949, section 4.2.1; PROTOCOL.md, 1.
 public struct CBOREncoder: Sendable {
     /// What was written so far.
     public private(set) var bytes: [UInt8] = []

@@ -164,7 +164,7 @@ public enum Named {
     public enum Store {}
 }
 
-/// The hash of an operation's header (PROTOCOL.md, "The operation").
+/// The hash of an operation's header (PROTOCOL.md, 2).
 public typealias OperationID = Identifier32<Named.Operation>
 /// The document an operation belongs to.
 public typealias DocumentID = Identifier32<Named.Document>

@@ -29,7 +29,7 @@ public struct HybridClock: Hashable, Sendable {
     /// How far this clock is ahead of the wall clock, in milliseconds; 0 if it is behind.
     ///
     /// More than `Limits.clockLeadMillisecondsMax` means that the wall clock stepped back, after
-    /// which a device begins a new incarnation (PROTOCOL.md, "Clock").
+    /// which a device begins a new incarnation (PROTOCOL.md, 2.2).
     public func lead(overWallMilliseconds wall: UInt64) -> UInt64 {
         last.milliseconds > wall ? last.milliseconds - wall : 0
     }

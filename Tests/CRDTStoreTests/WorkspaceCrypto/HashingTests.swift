@@ -25,6 +25,16 @@ private let hex = CryptoVectors.hex
         #expect(key.keyID == KeyID(hex("4aed59a35d2ec808445b4d9071404e31")))
     }
 
+    /// The example of PROTOCOL.md, 3.2, in a workspace of Tests/Vectors/frozen.json.
+    @Test func `with an epoch key gives the key of a document`() {
+        let key = SymmetricKey(
+            hex("ae942ad96726f72dd22e643568cbc2e9adc2975064088fd25a8b2dc61f8944e8"))
+        let document = hex("9f68aea8a35b5e11abc9a89a2ac2adf4eb44be231be016fc45920df2c357706f")
+        let expected = hex("38044587daf6461905a87e7ccda439b04cd077e3fd7d40aabf99f7ba6673cae0")
+        #expect(Hash.keyed(key, [UInt8]("wsx-doc".utf8), document) == expected)
+        #expect(key.keyID == KeyID(hex("81b476abd2de8c21f0f41e03c173f446")))
+    }
+
     @Test func `of parts is the hash of the parts in a row`() {
         let whole = [UInt8](0..<200)
         let parts = Hash.personal("p", [UInt8](whole[..<7]), [], [UInt8](whole[7...]))

@@ -1,16 +1,18 @@
 import Foundation
 import Testing
 
-/// The pages that people read are plain English: standard terms, short sentences. PROTOCOL.md is
-/// left out because it specifies bytes, OPERATIONS.md because the table of commands makes it.
+/// The pages that people read are plain English: standard terms, short sentences. OPERATIONS.md is
+/// left out because the table of commands makes it.
 @Suite struct `Words of the documents` {
     static let pages = [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Benchmarks/README.md",
-        "docs/ARCHITECTURE.md", "docs/RELIABILITY.md", "docs/SCALE.md", "docs/SECURITY.md",
+        "docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SCALE.md",
+        "docs/SECURITY.md",
     ]
 
-    /// A sentence should have 30 words at most. Beyond this many nobody reads it once only.
-    static let wordCountMax = 40
+    /// A sentence should have 30 words at most. Beyond 40 nobody reads it once only. A specification,
+    /// in which each word counts, keeps to 30.
+    static func wordCountMax(on page: String) -> Int { page == "docs/PROTOCOL.md" ? 30 : 40 }
 
     /// What sounds translated in a page, besides what nobody says to a colleague.
     static let stiff =
@@ -40,12 +42,13 @@ import Testing
     }
 
     @Test(arguments: pages)
-    func `come in sentences of at most 40 words`(page: String) throws {
+    func `come in sentences that are read once`(page: String) throws {
         let sentences = Self.sentences(of: try Self.prose(of: page))
         #expect(sentences.count > 5)
         for sentence in sentences {
             let count = sentence.split(whereSeparator: \.isWhitespace).count
-            #expect(count <= Self.wordCountMax, "\(page): \(count) words: \(sentence)")
+            #expect(
+                count <= Self.wordCountMax(on: page), "\(page): \(count) words: \(sentence)")
         }
     }
 

@@ -41,7 +41,7 @@ struct OwedWords {
     var room = Limits.followersHeardPerTurnMax
 }
 
-/// Who follows a channel: of each member the word that counts (PROTOCOL.md, 4.3). What a redaction that
+/// Who follows a channel: of each member the word that counts (PROTOCOL.md, 4.1). What a redaction that
 /// counts names is as if it had never come; so a newcomer, who never gets what a deleted one said, and
 /// whoever has read it come to the same, in whatever order words, redactions and verdicts arrive.
 ///

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What an author cites of other logs, so that it is shown behind it by every node: what the clock
-/// alone does not put there (PROTOCOL.md, 2).
+/// alone does not put there (PROTOCOL.md, 2.2).
 ///
 /// A clock that is ahead says a time that each node takes as late as that of its own clock allows,
 /// so each shows it, and all that cites it, in another place. What several people then say one
