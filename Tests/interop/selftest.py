@@ -13,8 +13,10 @@ import endings
 import confirmations
 import open_ends
 import successions
+import worked
 
-MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions)
+MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
+           worked)
 
 
 def main():
