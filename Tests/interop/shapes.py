@@ -1,6 +1,6 @@
 """Section 3.1 of docs/PROTOCOL.md: which payloads of authority operations are well formed.
 
-Nothing is said there of the most that a list may hold, so nothing is asked of it here.
+Appendix A says the most that a list may hold. Nothing is asked of that here.
 """
 
 from terms import (ADDDEV, ADMIT, CONFIRM, CREATE, CUTPART, DOCCREATE, DOCDEL, DOCSET, FEATURE,
