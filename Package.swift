@@ -42,6 +42,9 @@ let package = Package(
             swiftSettings: optimised),
         .target(name: "SyncProtocol", dependencies: ["WorkspaceModel"], swiftSettings: optimised),
         .target(
+            name: "BlobStore", dependencies: ["CLinux", "WorkspaceCrypto", "WorkspaceModel"],
+            swiftSettings: optimised),
+        .target(
             name: "PeerNode",
             dependencies: [
                 "CLinux", "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
@@ -69,6 +72,9 @@ let package = Package(
             dependencies: [
                 "CRDTStore", "CSodium", "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "BlobStoreTests", dependencies: ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
             swiftSettings: settings),
         .testTarget(
             name: "PeerNodeTests",

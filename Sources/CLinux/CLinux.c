@@ -121,6 +121,10 @@ int wsx_rename_new(const char *path, const char *other) {
     return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
 }
 
+int wsx_rename_new_at(int folder, const char *name, const char *other) {
+    return renameat2(folder, name, folder, other, RENAME_NOREPLACE);
+}
+
 int wsx_network_changes(void) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (fd < 0) return -1;

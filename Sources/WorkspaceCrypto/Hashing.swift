@@ -74,6 +74,25 @@ public enum Hash {
         Identifier32(personal(purpose, message))
     }
 
+    /// H(purpose, message) of bytes that lie in a larger array, which is not copied.
+    public static func name<Thing>(
+        _ purpose: Personal, span message: Span<UInt8>
+    ) -> Identifier32<Thing> {
+        requireSodium()
+        return Identifier32(
+            [UInt8](
+                count: 32,
+                surelyWrittenBy: { hash in
+                    purpose.withBytes { purpose in
+                        message.withUnsafeBufferPointer { message in
+                            crypto_generichash_blake2b_salt_personal(
+                                hash, 32, message.baseAddress, UInt64(message.count), nil, 0, nil,
+                                purpose)
+                        }
+                    }
+                }))
+    }
+
     /// H(purpose, all parts in a row) as the name of something.
     public static func name<Thing>(
         _ purpose: Personal, _ parts: [UInt8]...
@@ -127,6 +146,15 @@ public final class HashStream {
     public func update(_ bytes: [UInt8]) {
         precondition(!isFinished, "a hash stream goes on after its end")
         let status = crypto_generichash_blake2b_update(state, bytes, UInt64(bytes.count))
+        precondition(status == 0)
+    }
+
+    /// Appends bytes that lie in a larger array, which is not copied.
+    public func update(span bytes: Span<UInt8>) {
+        precondition(!isFinished, "a hash stream goes on after its end")
+        let status = bytes.withUnsafeBufferPointer { bytes in
+            crypto_generichash_blake2b_update(state, bytes.baseAddress, UInt64(bytes.count))
+        }
         precondition(status == 0)
     }
 

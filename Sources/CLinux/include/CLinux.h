@@ -66,6 +66,9 @@ int wsx_name_file(int fd, const char *path);
 // Renames a file unless something has the new name: then EEXIST. EINVAL where the file system cannot.
 int wsx_rename_new(const char *path, const char *other);
 
+// The same within an open folder, whatever its path stands for meanwhile.
+int wsx_rename_new_at(int folder, const char *name, const char *other);
+
 // A socket on which the kernel reports that addresses or links of this machine changed.
 int wsx_network_changes(void);
 

@@ -17,6 +17,8 @@ import Testing
         "Sources/CRDTStore/Reducers": ["WorkspaceModel"],
         "Sources/CRDTStore/Storage": ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/SyncProtocol": ["WorkspaceModel"],
+        "Sources/BlobStore": ["WorkspaceCrypto", "WorkspaceModel"],
+        "Sources/BlobStore/Disk": ["CLinux", "Glibc", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Node": [
             "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
         ],
@@ -50,8 +52,8 @@ import Testing
 
     static let core = [
         "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
-        "Sources/SyncProtocol", "Sources/PeerNode/Node", "Sources/PeerNode/Peers",
-        "Sources/PeerNode/Search",
+        "Sources/SyncProtocol", "Sources/BlobStore", "Sources/PeerNode/Node",
+        "Sources/PeerNode/Peers", "Sources/PeerNode/Search",
     ]
 
     /// Words with which a layer would look at the world, wait for it, or roll dice.

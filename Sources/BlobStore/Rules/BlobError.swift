@@ -1,0 +1,90 @@
+public import WorkspaceModel
+
+/// Why something about a file did not work, each case a word that logs and programs know.
+///
+/// It carries no bytes of anybody's file, so it may be logged as it is.
+public enum BlobError: Error, Hashable, Sendable {
+    /// A manifest, or what it says of a file's size, cannot be true.
+    case badManifest
+    /// A chunk does not have the hash that it must have.
+    case badChunk(Int)
+    /// The leaves, or their proof, do not lead to the root.
+    case badLeaves
+    /// Nothing is held of this, or not all of it.
+    case missing
+    /// The disk, or this user's share of it, is full.
+    case noSpace
+    /// The quota is used up by what may not be dropped.
+    case overQuota
+    /// A system call failed: its name and errno.
+    case disk(call: String, number: Int32)
+    /// The source is not what it was when reading began.
+    case changed
+    /// The path is a pipe, a device, a folder or a link.
+    case notRegular
+    /// The source ended before the length that was announced.
+    case tooShort
+    /// The source goes on after the length that was announced.
+    case tooLong
+    /// The file is larger than blobs are.
+    case tooLarge
+    /// Something has the name under which it was to be saved.
+    case exists
+    /// A name, or a folder, that cannot be used.
+    case badName
+    /// This was closed or thrown away before.
+    case closed
+
+    /// The stable word for logs, and for `reason` of what a person gets to see.
+    public var code: String {
+        switch self {
+        case .badManifest: "file.bad_manifest"
+        case .badChunk: "file.bad_chunk"
+        case .badLeaves: "file.bad_leaves"
+        case .missing: "file.missing"
+        case .noSpace: "file.no_space"
+        case .overQuota: "file.over_quota"
+        case .disk: "file.io"
+        case .changed: "file.changed"
+        case .notRegular: "file.not_regular"
+        case .tooShort: "file.too_short"
+        case .tooLong: "file.too_long"
+        case .tooLarge: "file.too_large"
+        case .exists: "file.exists"
+        case .badName: "file.bad_name"
+        case .closed: "file.closed"
+        }
+    }
+}
+
+extension NodeError {
+    /// The same for a person, about the file that they know by `name`.
+    public init(_ error: BlobError, file name: String) {
+        let name = Self.quoted(name)
+        let (kind, message, hint): (Kind, String, String?) =
+            switch error {
+            case .badManifest, .badLeaves:
+                (.badRequest, "what was sent about \(name) cannot be a file", nil)
+            case .badChunk(let chunk):
+                (.blobMissing, "part \(chunk) of \(name) is damaged", "fetch the file again")
+            case .missing:
+                (.blobMissing, "\(name) is not here yet", "try again when a device is online")
+            case .noSpace:
+                (.storageFull, "no space left for \(name)", "free some space on this disk")
+            case .overQuota:
+                (.storageFull, "\(name) does not fit into the cache", "raise the cache's quota")
+            case .disk(let call, let number):
+                (.storeFailed, "\(call) failed for \(name) (errno \(number))", "check the disk")
+            case .changed:
+                (.conflict, "\(name) changed while it was read", "send it again")
+            case .notRegular: (.badRequest, "\(name) is not a file", nil)
+            case .tooShort: (.badRequest, "\(name) ended before the announced length", nil)
+            case .tooLong: (.badRequest, "\(name) goes on after the announced length", nil)
+            case .tooLarge: (.tooLarge, "\(name) is larger than files may be", nil)
+            case .exists: (.duplicate, "\(name) already exists", "choose another name")
+            case .badName: (.badRequest, "\(name) is not a usable file name", nil)
+            case .closed: (.internal, "the transfer of \(name) was over before", nil)
+            }
+        self.init(kind, message, hint: hint, reason: error.code)
+    }
+}
