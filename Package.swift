@@ -74,7 +74,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "BlobStoreTests", dependencies: ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
+            name: "BlobStoreTests",
+            dependencies: ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
             swiftSettings: settings),
         .testTarget(
             name: "PeerNodeTests",

@@ -1,0 +1,51 @@
+public import WorkspaceModel
+
+/// A map is written as the lengths of its runs, in turns: how many chunks are not held, how many
+/// are, and so on. The last number is of chunks that are held; what comes behind is not.
+///
+/// Only the first number may be 0. So a map has one form, of 16 KiB at most, and 2 or 3 bytes where
+/// a transfer goes from the beginning to the end.
+extension HaveMap {
+    /// Writes `Enc` array of the lengths.
+    public func encode(to encoder: inout CBOREncoder) {
+        let runs = runs
+        encoder.array(count: runs.count * 2)
+        var end = 0
+        for run in runs {
+            encoder.int(run.lowerBound - end)
+            encoder.int(run.count)
+            end = run.upperBound
+        }
+    }
+
+    /// Reads what `encode(to:)` wrote of a blob with so many chunks.
+    public init(chunkCount: Int, from decoder: inout CBORDecoder) throws(Malformed) {
+        self.init(chunkCount: chunkCount)
+        let start = decoder.position
+        let count = try decoder.arrayCount(max: chunkCount + 1)
+        guard count % 2 == 0 else { throw Malformed(.inconsistent, at: start) }
+        var end = 0
+        for index in 0..<count {
+            let start = decoder.position
+            // What is left bounds each, so nothing adds up to more.
+            let length = try decoder.int(max: chunkCount - end)
+            guard length > 0 || index == 0 else { throw Malformed(.inconsistent, at: start) }
+            if index % 2 == 1 { insert(end..<end + length) }
+            end += length
+        }
+    }
+
+    /// The same as a whole, for a table.
+    public var encoded: [UInt8] {
+        var encoder = CBOREncoder()
+        encode(to: &encoder)
+        return encoder.bytes
+    }
+
+    /// The map that `encoded` gave.
+    public init(chunkCount: Int, decoding bytes: [UInt8]) throws(Malformed) {
+        var decoder = CBORDecoder(bytes)
+        try self.init(chunkCount: chunkCount, from: &decoder)
+        try decoder.finish()
+    }
+}

@@ -1,0 +1,130 @@
+/// Which chunks of a blob are held: a bit for each, at most 2 KiB.
+///
+/// A value: what the tables keep, what peers tell, and what a transfer still wants.
+public struct HaveMap: Hashable, Sendable {
+    /// How many chunks there are.
+    public let chunkCount: Int
+    /// How many of them are held.
+    public private(set) var heldCount: Int
+    private var words: [UInt64]
+
+    /// Nothing of a blob with so many chunks.
+    ///
+    /// - Precondition: no more than `BlobLimits.chunkCountMax`, as every shape has.
+    public init(chunkCount: Int) {
+        precondition((0...BlobLimits.chunkCountMax).contains(chunkCount), "no blob has as many")
+        self.chunkCount = chunkCount
+        heldCount = 0
+        words = [UInt64](repeating: 0, count: (chunkCount + 63) / 64)
+    }
+
+    /// Nothing of a blob.
+    public init(_ shape: BlobShape) { self.init(chunkCount: shape.chunkCount) }
+
+    /// All of a blob.
+    public static func whole(_ shape: BlobShape) -> HaveMap {
+        var map = HaveMap(shape)
+        map.insert(0..<shape.chunkCount)
+        return map
+    }
+
+    /// Whether all chunks are held.
+    public var isWhole: Bool { heldCount == chunkCount }
+
+    /// Whether none is.
+    public var isEmpty: Bool { heldCount == 0 }
+
+    /// Whether a chunk is held; one that is none is not.
+    public func contains(_ chunk: Int) -> Bool {
+        guard (0..<chunkCount).contains(chunk) else { return false }
+        return words[chunk >> 6] & 1 << UInt64(chunk & 63) != 0
+    }
+
+    /// Notes that a chunk is held. A chunk that is none changes nothing.
+    public mutating func insert(_ chunk: Int) {
+        guard (0..<chunkCount).contains(chunk), !contains(chunk) else { return }
+        words[chunk >> 6] |= 1 << UInt64(chunk & 63)
+        heldCount += 1
+    }
+
+    /// The same of all chunks in a range.
+    public mutating func insert(_ chunks: Range<Int>) {
+        for chunk in chunks.clamped(to: 0..<chunkCount) { insert(chunk) }
+    }
+
+    /// Notes that a chunk is not held.
+    public mutating func remove(_ chunk: Int) {
+        guard contains(chunk) else { return }
+        words[chunk >> 6] &= ~(1 << UInt64(chunk & 63))
+        heldCount -= 1
+    }
+
+    /// Notes what `other` holds, too.
+    ///
+    /// - Precondition: both are of as many chunks.
+    public mutating func formUnion(_ other: HaveMap) {
+        precondition(chunkCount == other.chunkCount, "maps of two blobs")
+        for index in words.indices { words[index] |= other.words[index] }
+        heldCount = words.reduce(0) { $0 + $1.nonzeroBitCount }
+    }
+
+    /// The chunks that are held in rows, ascending, with a gap between any two.
+    public var runs: [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var chunk = first(from: 0, held: true)
+        while let start = chunk {
+            let end = first(from: start, held: false) ?? chunkCount
+            runs.append(start..<end)
+            chunk = first(from: end, held: true)
+        }
+        return runs
+    }
+
+    /// The first chunk from `start` on that is held, or that is not.
+    public func first(from start: Int, held: Bool) -> Int? {
+        guard start >= 0 else { return nil }
+        var chunk = start
+        while chunk < chunkCount {
+            let word = held ? words[chunk >> 6] : ~words[chunk >> 6]
+            let rest = word & (.max << UInt64(chunk & 63))
+            if rest != 0 {
+                let found = chunk & ~63 + rest.trailingZeroBitCount
+                return found < chunkCount ? found : nil
+            }
+            chunk = (chunk | 63) + 1
+        }
+        return nil
+    }
+
+    /// The first chunk from `start` on that is held here and in neither of the others.
+    func first(from start: Int, outside one: HaveMap, _ two: HaveMap) -> Int? {
+        guard start >= 0, one.chunkCount == chunkCount, two.chunkCount == chunkCount else {
+            return nil
+        }
+        var chunk = start
+        while chunk < chunkCount {
+            let index = chunk >> 6
+            let word = words[index] & ~one.words[index] & ~two.words[index]
+            let rest = word & (.max << UInt64(chunk & 63))
+            if rest != 0 { return chunk & ~63 + rest.trailingZeroBitCount }
+            chunk = (chunk | 63) + 1
+        }
+        return nil
+    }
+
+    /// How many bytes of ciphertext the chunks that are held have.
+    public func byteCount(of shape: BlobShape) -> UInt64 {
+        guard shape.chunkCount == chunkCount else { return 0 }
+        let whole = UInt64(heldCount) << UInt64(shape.chunkBits)
+        guard contains(shape.lastChunk) else { return whole }
+        let missing = shape.chunkBytes - shape.ciphertextByteCount(of: shape.lastChunk)
+        return whole - UInt64(missing)
+    }
+
+    /// How many bytes of the file those chunks hold.
+    public func plaintextByteCount(of shape: BlobShape) -> UInt64 {
+        let tags = UInt64(heldCount) * UInt64(BlobShape.tagByteCount)
+        let bytes = byteCount(of: shape)
+        return bytes - min(bytes, tags)
+    }
+}
