@@ -1,0 +1,110 @@
+private import CLinux
+private import Glibc
+public import WorkspaceCrypto
+
+/// Saves a file into a folder of somebody's, never outside of it and never over something.
+///
+/// The folder is held open, so it does not matter what its path stands for meanwhile. The bytes go
+/// into a file of another name beside it, which gets the right one in one step that refuses where
+/// something has it.
+public final class FileSaver {
+    /// The name under which it will stand.
+    public let name: String
+    private let folder: Int32
+    private let draft: String
+    private var file: Int32
+    private var offset: UInt64 = 0
+    private var isOver = false
+
+    /// Begins to save.
+    ///
+    /// - Parameters:
+    ///   - folder: a path that its user named.
+    ///   - name: one part of a path. What others wrote goes through `SafeFileName` first.
+    ///   - random: for the name of the draft.
+    /// - Throws: `exists` where something has the name already, `badName`, `missing`, `disk`.
+    public init(
+        folder path: String, name: String, random: any RandomSource
+    ) throws(BlobError) {
+        let bytes = [UInt8](name.utf8)
+        guard (1...BlobLimits.fileNameBytesMax).contains(bytes.count), !bytes.contains(0x2f),
+            !bytes.contains(0), name != ".", name != "..", !path.isEmpty, !path.utf8.contains(0)
+        else { throw .badName }
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw errno == ENOTDIR ? .badName : .last("open") }
+        var status = stat()
+        if fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+            close(folder)
+            throw .exists
+        }
+        let draft = ".wsx-" + String(random.number(), radix: 36) + ".part"
+        let file = openat(
+            folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            let error = BlobError.last("openat")
+            close(folder)
+            throw error
+        }
+        self.name = name
+        self.folder = folder
+        self.draft = draft
+        self.file = file
+    }
+
+    deinit {
+        abandon()
+        close(folder)
+    }
+
+    /// Appends bytes.
+    ///
+    /// - Throws: `noSpace` and `disk`; nothing is left of the file then.
+    public func write(_ bytes: ArraySlice<UInt8>) throws(BlobError) {
+        guard !isOver else { throw .closed }
+        var error: BlobError?
+        bytes.withUnsafeBytes { memory in
+            var done = 0
+            while done < memory.count {
+                let count = pwrite(
+                    file, memory.baseAddress?.advanced(by: done), memory.count - done,
+                    off_t(clamping: offset + UInt64(done)))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    error = .last("pwrite")
+                    return
+                }
+                done += count
+            }
+        }
+        if let error {
+            abandon()
+            throw error
+        }
+        offset += UInt64(bytes.count)
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    ///
+    /// - Throws: `exists` where something has the name by now; nothing is left of the file then.
+    public func finish() throws(BlobError) {
+        guard !isOver else { throw .closed }
+        defer { abandon() }
+        guard fdatasync(file) == 0 else { throw .last("fdatasync") }
+        if wsx_rename_new_at(folder, draft, name) == 0 {
+            isOver = true
+        } else {
+            // Some file systems know no renaming that refuses.
+            guard errno == EINVAL || errno == ENOSYS else { throw .last("renameat2") }
+            guard linkat(folder, draft, folder, name, 0) == 0 else { throw .last("linkat") }
+        }
+        guard fsync(folder) == 0 else { throw .last("fsync") }
+    }
+
+    /// Throws the draft away, if there is one.
+    public func abandon() {
+        if !isOver { unlinkat(folder, draft, 0) }
+        isOver = true
+        if file >= 0 { close(file) }
+        file = -1
+    }
+}

@@ -1,0 +1,88 @@
+private import Glibc
+
+/// A file of somebody's that is read from its beginning to its end, once.
+///
+/// It must be a plain file, and stay the same meanwhile: its length and its times are compared
+/// after the last byte. What a link, a pipe or a device would give is never waited for.
+public final class FileSource: ByteSource {
+    /// What tells that a file was changed.
+    private struct Mark: Equatable {
+        let byteCount: Int
+        let modified: [Int]
+
+        init(_ status: stat) {
+            byteCount = Int(clamping: status.st_size)
+            modified = [
+                Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec),
+                Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
+            ]
+        }
+    }
+
+    private let file: Int32
+    private let mark: Mark
+    private var offset = 0
+
+    /// Opens the file at `path`.
+    ///
+    /// - Throws: `notRegular` for what is no plain file, a link too; `missing`, `badName`, `disk`.
+    public init(path: String) throws(BlobError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .badName }
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else {
+            // ENXIO is a socket, or a pipe that nobody writes to; ELOOP a link.
+            if [ELOOP, ENXIO, EISDIR, ENODEV].contains(errno) { throw .notRegular }
+            throw .last("open")
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0 else {
+            let error = BlobError.last("fstat")
+            close(file)
+            throw error
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw .notRegular
+        }
+        self.file = file
+        mark = Mark(status)
+    }
+
+    deinit { close(file) }
+
+    /// How long the file was when it was opened.
+    public var byteCount: UInt64 { UInt64(clamping: mark.byteCount) }
+
+    /// The next bytes.
+    ///
+    /// - Throws: `changed` where the file got shorter, and, at its end, where it was touched.
+    public func read(_ byteCountMax: Int) throws(BlobError) -> [UInt8] {
+        let wanted = min(max(0, byteCountMax), mark.byteCount - offset)
+        guard wanted > 0 else {
+            try checkUnchanged()
+            return []
+        }
+        var failed = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { memory, filled in
+            while filled < wanted {
+                let count = pread(
+                    file, memory.baseAddress?.advanced(by: filled), wanted - filled,
+                    off_t(clamping: offset + filled))
+                if count < 0, errno == EINTR { continue }
+                failed = count < 0
+                guard count > 0 else { return }
+                filled += count
+            }
+        }
+        guard !failed else { throw .last("pread") }
+        guard bytes.count == wanted else { throw .changed }
+        offset += bytes.count
+        return bytes
+    }
+
+    private func checkUnchanged() throws(BlobError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .last("fstat") }
+        guard Mark(status) == mark else { throw .changed }
+    }
+}

@@ -1,0 +1,193 @@
+import BlobStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A store on a disk that ends, or fails, at every single call.
+@Suite struct `Chunks on a disk that fails` {
+    /// What the node's tables would hold: bits that were claimed, and what they stand for.
+    struct Tables {
+        var held: [BlobName: HaveMap] = [:]
+        var chunks: [BlobName: [[UInt8]]] = [:]
+
+        mutating func note(_ claims: [ChunkClaim]) {
+            for claim in claims {
+                held[claim.blob, default: HaveMap(claim.blob.shape)].formUnion(claim.chunks)
+            }
+        }
+    }
+
+    /// A short life: two puts, a transfer in two parts, a put that is cut short, a removal.
+    static func live(on disk: CrashingDisk, _ tables: inout Tables) throws {
+        let store = try ChunkFiles(disk)
+        _ = try store.sweep(keeping: Set(tables.held.keys.map(\.root)))
+        let sealed = try Self.sealed(3, count: 600_000)
+        var dice = Dice(1)
+        let fetched = `Stores of chunks`.name(sealed.tree)
+        tables.chunks[fetched] = sealed.chunks
+        try store.keep(sealed.tree)
+        _ = try `Stores of chunks`.receive([2, 0], of: sealed, store, &dice)
+        tables.note(try store.claim())
+        var own: [BlobName] = []
+        for number in 1...2 {
+            let (bytes, key) = Self.text(UInt64(number), count: number * 200_000)
+            let tree = try store.put(
+                ArraySource(bytes), shape: BlobBench.shape(UInt64(bytes.count)), key: key)
+            own.append(`Stores of chunks`.name(tree))
+            tables.chunks[own[number - 1]] = try BlobBench.sealed(bytes, key: key).chunks
+        }
+        _ = try `Stores of chunks`.receive([1], of: sealed, store, &dice)
+        tables.note(try store.claim())
+        let cut = try store.beginPut(fetched.shape)
+        try store.put(BlobSealer.Chunk(number: 0, ciphertext: sealed.chunks[0]), cut)
+        // The row goes first: a file without a row is swept, a row without a file would lie.
+        tables.held[own[0]] = nil
+        try store.remove(own[0].root)
+        tables.note(try store.claim())
+    }
+
+    static func text(_ seed: UInt64, count: Int) -> (bytes: [UInt8], key: BlobKey) {
+        let random = SeededRandom(seed: seed)
+        return (random.bytes(count), BlobKey(using: random))
+    }
+
+    static func sealed(
+        _ seed: UInt64, count: Int
+    ) throws -> (tree: BlobTree, chunks: [[UInt8]]) {
+        let (bytes, key) = text(seed, count: count)
+        return try BlobBench.sealed(bytes, key: key)
+    }
+
+    /// Opens the disk as a node does after a start, and looks at every bit of the tables.
+    static func check(_ disk: CrashingDisk, _ tables: Tables, _ place: String) throws {
+        let store = try ChunkFiles(disk)
+        _ = try store.sweep(keeping: Set(tables.held.keys.map(\.root)))
+        #expect(disk.fileCount <= tables.held.count, "\(place): a file of nobody")
+        for (blob, held) in tables.held {
+            #expect(try store.reconcile(blob, held: held) == held, "\(place): a bit too many")
+            for chunk in held.runs.flatMap({ $0 }) {
+                let isRight = try store.chunk(chunk, of: blob) == tables.chunks[blob]?[chunk]
+                #expect(isRight, "\(place): chunk \(chunk)")
+            }
+        }
+        // And it goes on from there.
+        var again = tables
+        try live(on: disk, &again)
+        #expect(again.held.values.allSatisfy { $0.isWhole })
+    }
+
+    /// How many calls a life takes.
+    static let callCount: Int = {
+        let disk = CrashingDisk()
+        var tables = Tables()
+        try? live(on: disk, &tables)
+        return disk.callCount
+    }()
+
+    @Test func `live when nothing fails`() throws {
+        let disk = CrashingDisk()
+        var tables = Tables()
+        try Self.live(on: disk, &tables)
+        #expect(tables.held.count == 2 && tables.held.values.allSatisfy { $0.isWhole })
+        #expect((20...80).contains(disk.callCount))
+        #expect(disk.openCount == 0, "every file was closed")
+        try Self.check(disk, tables, "at the end")
+    }
+
+    @Test(arguments: 1...callCount)
+    func `have no bit too many after a kill at any call`(_ call: Int) throws {
+        let disk = CrashingDisk()
+        disk.endsAt = call
+        var tables = Tables()
+        #expect(throws: BlobError.self) { try Self.live(on: disk, &tables) }
+        for seed in BlobBench.seeds(2) {
+            var dice = Dice(seed &+ UInt64(call) << 32)
+            try Self.check(disk.afterCrash(&dice), tables, "call \(call), seed \(seed)")
+        }
+    }
+
+    @Test(arguments: [BlobError.noSpace, .disk(call: "pwrite", number: 5)])
+    func `have no bit too many, and go on, where any call fails once`(_ error: BlobError) throws {
+        for call in 1...Self.callCount {
+            let disk = CrashingDisk()
+            disk.failures[call] = error
+            var tables = Tables()
+            // A put that is thrown away and a close do not care.
+            try? Self.live(on: disk, &tables)
+            #expect(disk.openCount == 0, "call \(call)")
+            try Self.check(disk, tables, "call \(call)")
+        }
+    }
+
+    @Test func `say by name that the disk is full, and take the same chunk when it is not`() throws
+    {
+        let disk = CrashingDisk()
+        let store = try ChunkFiles(disk)
+        let sealed = try Self.sealed(4, count: 300_000)
+        let blob = `Stores of chunks`.name(sealed.tree)
+        var dice = Dice(2)
+        _ = try `Stores of chunks`.receive([0], of: sealed, store, &dice)
+        disk.failures[disk.callCount + 1] = .noSpace
+        #expect(throws: BlobError.noSpace) {
+            try `Stores of chunks`.receive([1], of: sealed, store, &dice)
+        }
+        #expect(try store.claim().map(\.chunks.runs) == [[0..<1]])
+        _ = try `Stores of chunks`.receive([1], of: sealed, store, &dice)
+        disk.failures[disk.callCount + 1] = .disk(call: "fdatasync", number: 5)
+        #expect(throws: BlobError.self) { try store.claim() }
+        #expect(try store.claim() == [], "what a failed fdatasync was about is not believed")
+        _ = try `Stores of chunks`.receive([1], of: sealed, store, &dice)
+        #expect(try store.claim().map(\.chunks.runs) == [[1..<2]])
+        #expect(try store.chunk(0, of: blob) == sealed.chunks[0])
+    }
+
+    @Test func `believe no leaves that were torn`() throws {
+        let disk = CrashingDisk()
+        let sealed = try Self.sealed(5, count: 600_000)
+        let blob = `Stores of chunks`.name(sealed.tree)
+        do {
+            let store = try ChunkFiles(disk)
+            try store.keep(sealed.tree)
+            let file = try disk.open(Self.path(sealed.tree.root), isNew: false)
+            try disk.write(file, at: sealed.tree.shape.ciphertextByteCount + 40, [1, 2, 3])
+        }
+        let store = try ChunkFiles(disk)
+        #expect(try store.tree(of: blob) == nil)
+        try store.keep(sealed.tree)
+        #expect(try store.tree(of: blob) == sealed.tree)
+    }
+
+    static func path(_ root: BlobRoot) -> String {
+        let hex = BlobBench.hex(root.bytes)
+        return hex.prefix(2) + "/" + hex
+    }
+
+    @Test func `lose bits where a file was cut or is gone`() throws {
+        let disk = CrashingDisk()
+        let store = try ChunkFiles(disk)
+        let sealed = try Self.sealed(6, count: 600_000)
+        let blob = `Stores of chunks`.name(sealed.tree)
+        let file = try {
+            try store.keep(sealed.tree)
+            try store.remove(blob.root)
+            return try disk.open(Self.path(blob.root), isNew: true)
+        }()
+        try disk.write(file, at: 0, [UInt8](repeating: 1, count: 300_000)[...])
+        #expect(try store.reconcile(blob, held: .whole(blob.shape)).runs == [0..<1])
+        try disk.remove(Self.path(blob.root))
+        try store.remove(blob.root)
+        #expect(try store.reconcile(blob, held: .whole(blob.shape)).isEmpty)
+    }
+
+    @Test func `keep no more than 32 files open`() throws {
+        let disk = CrashingDisk()
+        let store = try ChunkFiles(disk)
+        for number in 0..<60 {
+            let sealed = try Self.sealed(UInt64(100 + number), count: 10)
+            var dice = Dice(1)
+            _ = try `Stores of chunks`.receive([0], of: sealed, store, &dice)
+            #expect(disk.openCount <= BlobLimits.openFilesMax)
+        }
+        #expect(try store.claim().count == 60)
+    }
+}
