@@ -96,18 +96,17 @@ public struct HaveMap: Hashable, Sendable {
         return nil
     }
 
-    /// The first chunk from `start` on that is held here and in neither of the others.
-    func first(from start: Int, outside one: HaveMap, _ two: HaveMap) -> Int? {
-        guard start >= 0, one.chunkCount == chunkCount, two.chunkCount == chunkCount else {
-            return nil
-        }
-        var chunk = start
-        while chunk < chunkCount {
-            let index = chunk >> 6
-            let word = words[index] & ~one.words[index] & ~two.words[index]
-            let rest = word & (.max << UInt64(chunk & 63))
-            if rest != 0 { return chunk & ~63 + rest.trailingZeroBitCount }
-            chunk = (chunk | 63) + 1
+    /// The first chunk that all of some maps hold and none of others, `nil` where there is none, or
+    /// one of the maps is of another blob.
+    static func first(in inside: [HaveMap], outside: [HaveMap]) -> Int? {
+        guard let first = inside.first,
+            (inside + outside).allSatisfy({ $0.chunkCount == first.chunkCount })
+        else { return nil }
+        for index in first.words.indices {
+            var word: UInt64 = .max
+            for map in inside { word &= map.words[index] }
+            for map in outside { word &= ~map.words[index] }
+            if word != 0 { return index << 6 + word.trailingZeroBitCount }
         }
         return nil
     }

@@ -1,0 +1,156 @@
+public import WorkspaceModel
+
+extension PieceScheduler {
+    /// Takes a piece that a peer sent.
+    ///
+    /// - Parameter now: milliseconds, as everywhere here.
+    /// - Returns: what to do with it, and what to send to who was asked for it besides.
+    public mutating func take(
+        _ piece: BlobPiece, from peer: PeerID, at now: UInt64
+    ) -> (Arrival, [Message]) {
+        let name = PieceName(root: piece.root, piece: piece.number)
+        let isAsked = transfers[piece.root]?.asked[piece.number]?.contains(peer) == true
+        let isCalledOff = peers[peer]?.calledOff.remove(name) != nil
+        guard isAsked || isCalledOff else { return (.unasked, []) }
+        guard let transfer = transfers[piece.root], !transfer.banned.contains(peer),
+            let chunk = transfer.shape.chunk(ofPiece: piece.number)
+        else { return (.late, []) }
+        guard piece.bytes.count == transfer.shape.byteCount(ofPiece: piece.number) else {
+            return (.unasked, [ban(peer, from: piece.root)])
+        }
+        peers[peer]?.pace.note(piece.bytes.count, at: now)
+        // What was called off because it came too late is still good, if nobody was faster; but of
+        // a chunk that has to come from one peer, only that one's.
+        let isWanted =
+            transfer.arrived[piece.number] == nil && !transfer.held.contains(chunk)
+            && transfer.judged.contains(chunk)
+            && (isAsked || !transfer.exclusive.contains(chunk))
+        let others = transfer.asked[piece.number, default: []].sorted()
+        var messages: [Message] = []
+        for other in others {
+            release(piece.number, of: piece.root, by: other)
+            if other == peer {
+                peers[peer]?.calledOff.remove(name)
+            } else {
+                messages.append(
+                    Message(
+                        peer: other,
+                        message: .cancel(
+                            piece.root, pieces: [piece.number..<piece.number + 1])))
+            }
+        }
+        guard isWanted else { return (.late, messages) }
+        transfers[piece.root]?.arrived[piece.number] = peer
+        transfers[piece.root]?.begun.insert(chunk)
+        if transfers[piece.root]?.owners[chunk] == nil {
+            transfers[piece.root]?.owners[chunk] = peer
+        }
+        noteUnsettled(piece.bytes.count)
+        return (.store(transfer.blob, leaf: transfer.leaves[chunk]), messages)
+    }
+
+    /// Notes what came of a piece that was to be stored.
+    ///
+    /// - Returns: what to send to who sent a wrong chunk.
+    public mutating func settle(
+        _ piece: Int, of blob: BlobName, _ outcome: PieceOutcome
+    ) -> [Message] {
+        noteUnsettled(-blob.shape.byteCount(ofPiece: piece))
+        guard var transfer = transfers[blob.root] else { return [] }
+        switch outcome {
+        case .more: return []
+        case .whole(let chunk):
+            transfer.held.insert(chunk)
+            transfer.exclusive.remove(chunk)
+            _ = transfer.discard(chunk)
+            transfers[blob.root] = transfer
+            return []
+        case .wrong(let chunk):
+            let senders = transfer.discard(chunk)
+            // Of several senders nobody can say who lied. One alone will.
+            if senders.count > 1 { transfer.exclusive.insert(chunk) }
+            transfers[blob.root] = transfer
+            return senders.count == 1 ? senders.map { ban($0, from: blob.root) } : []
+        }
+    }
+
+    /// Notes that a piece could not be stored, as the disk is full or bad: its chunk has to come
+    /// again, and nothing is asked for until `resume`.
+    public mutating func fail(_ piece: Int, of blob: BlobName) {
+        noteUnsettled(-blob.shape.byteCount(ofPiece: piece))
+        guard let chunk = blob.shape.chunk(ofPiece: piece) else { return }
+        _ = transfers[blob.root]?.discard(chunk)
+        transfers[blob.root]?.isPaused = true
+    }
+
+    /// Notes that a part of a message with a piece came, so that slow is not taken for stalled.
+    public mutating func hear(_ peer: PeerID, at now: UInt64) {
+        peers[peer]?.pace.hear(at: now)
+    }
+
+    /// Takes leaves that a peer sent.
+    ///
+    /// - Returns: what to send to who sent wrong ones.
+    public mutating func take(
+        _ proof: TreeProof, of root: BlobRoot, from peer: PeerID, at now: UInt64
+    ) -> [Message] {
+        // What nobody asked for is not even looked at: hashing is what it would cost.
+        guard var transfer = transfers[root], let asked = transfer.leavesAsked,
+            asked.peer == peer, let chunks = proof.chunks
+        else { return [] }
+        transfer.leavesAsked = nil
+        transfers[root] = transfer
+        guard proof.shape == transfer.shape, asked.chunks.contains(chunks.lowerBound),
+            proof.isValid(for: root)
+        else { return [ban(peer, from: root)] }
+        peers[peer]?.pace.hear(at: now)
+        transfer.know(proof.leaves, from: chunks.lowerBound)
+        transfers[root] = transfer
+        return []
+    }
+
+    /// Gives a transfer the hashes of all chunks, from the tree that the store kept.
+    public mutating func know(_ tree: BlobTree) {
+        guard transfers[tree.root]?.shape == tree.shape else { return }
+        transfers[tree.root]?.know(tree.leaves, from: 0)
+    }
+
+    /// The tree of a transfer, once all its leaves are known: keep it.
+    public func tree(of root: BlobRoot) -> BlobTree? {
+        guard let transfer = transfers[root], transfer.leaves.count == transfer.shape.chunkCount
+        else { return nil }
+        let leaves = (0..<transfer.shape.chunkCount).compactMap { transfer.leaves[$0] }
+        return BlobTree(shape: transfer.shape, leaves: leaves, root: root)
+    }
+}
+
+/// How far a transfer is, for people.
+public struct TransferState: Hashable, Sendable {
+    /// Bytes of the file that are here, whole chunks only: it never goes back unless they are lost.
+    public let byteCount: UInt64
+    /// Bytes of the file.
+    public let byteCountInAll: UInt64
+    /// Whether all that was wanted is here.
+    public let isComplete: Bool
+    /// Who is asked for something now.
+    public let sources: [PieceScheduler.PeerID]
+    /// Since when nobody is asked, `nil` while somebody is.
+    public let waitingSince: UInt64?
+    /// Whether it waits for room on the disk.
+    public let isPaused: Bool
+}
+
+extension PieceScheduler {
+    /// How far a transfer is, `nil` for one that is none.
+    public func state(of root: BlobRoot) -> TransferState? {
+        guard let transfer = transfers[root] else { return nil }
+        return TransferState(
+            byteCount: transfer.held.plaintextByteCount(of: transfer.shape),
+            byteCountInAll: transfer.shape.byteCount, isComplete: transfer.isComplete,
+            sources: Set(transfer.asked.values.joined()).sorted(),
+            waitingSince: transfer.idleSince, isPaused: transfer.isPaused)
+    }
+
+    /// The transfers there are, in the order of their roots.
+    public var roots: [BlobRoot] { transfers.keys.sorted() }
+}

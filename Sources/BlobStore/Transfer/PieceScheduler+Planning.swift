@@ -1,0 +1,186 @@
+extension PieceScheduler {
+    /// What to send now. Call it after what happened in a turn, and at `nextDeadline`.
+    public mutating func plan(at now: UInt64) -> [Message] {
+        var messages = endStalls(at: now)
+        var wants: [PeerID: [BlobRoot: BlobWant]] = [:]
+        var resting: Set<PeerID> = []
+        while let peer = nextPeer(except: resting, at: now) {
+            guard let (root, piece) = nextPiece(for: peer, &wants, at: now) else {
+                resting.insert(peer)
+                continue
+            }
+            ask(peer, for: piece, of: root, at: now)
+            wants[peer, default: [:]][root, default: BlobWant(root: root)].pieces
+                .append(piece..<piece + 1)
+        }
+        for peer in wants.keys.sorted() {
+            for want in wants[peer, default: [:]].values.sorted(by: { $0.root < $1.root }) {
+                var want = want
+                want.pieces = Self.merged(want.pieces)
+                messages.append(Message(peer: peer, message: .want(want)))
+            }
+        }
+        for root in transfers.keys.sorted() {
+            guard var transfer = transfers[root] else { continue }
+            let isIdle = transfer.asked.isEmpty && transfer.leavesAsked == nil
+            transfer.idleSince = isIdle ? transfer.idleSince ?? now : nil
+            transfers[root] = transfer
+        }
+        return messages
+    }
+
+    /// When `plan` has something to do though nothing happens, `nil` where never.
+    public var nextDeadline: UInt64? {
+        peers.compactMap { id, peer in
+            if owes(id) { return peer.pace.heardAt + peer.pace.patience }
+            return peer.restsUntil > 0 ? peer.restsUntil : nil
+        }.min()
+    }
+
+    /// Whether a peer was asked for something that did not come.
+    private func owes(_ peer: PeerID) -> Bool {
+        if let state = peers[peer], state.owed > 0 { return true }
+        return transfers.values.contains { $0.leavesAsked?.peer == peer }
+    }
+
+    /// Takes everything back from peers that delivered nothing for too long.
+    private mutating func endStalls(at now: UInt64) -> [Message] {
+        var messages: [Message] = []
+        for peer in peers.keys.sorted() {
+            guard let state = peers[peer] else { continue }
+            if state.restsUntil > 0, now >= state.restsUntil { peers[peer]?.restsUntil = 0 }
+            guard owes(peer), now >= state.pace.heardAt + state.pace.patience else {
+                continue
+            }
+            for root in transfers.keys.sorted() {
+                let pieces = drop(peer, from: root)
+                guard !pieces.isEmpty else { continue }
+                let ranges = Self.merged(pieces.map { $0..<$0 + 1 })
+                messages.append(Message(peer: peer, message: .cancel(root, pieces: ranges)))
+            }
+            peers[peer]?.pace.stall()
+            peers[peer]?.restsUntil = now + BlobLimits.stalledRestMilliseconds
+        }
+        return messages
+    }
+
+    /// The peer that owes least among those that may be asked for more.
+    private func nextPeer(except resting: Set<PeerID>, at now: UInt64) -> PeerID? {
+        let piece = BlobLimits.pieceBytesMax
+        guard bufferBytes + piece <= BlobLimits.bufferBytesMax else { return nil }
+        return peers.filter { id, peer in
+            !resting.contains(id) && peer.restsUntil <= now && peer.owed + piece <= peer.pace.window
+        }.min { ($0.value.owed, $0.key) < ($1.value.owed, $1.key) }?.key
+    }
+
+    /// What to ask of a peer next: more of the chunk that it has begun, then of the next transfer.
+    private mutating func nextPiece(
+        for peer: PeerID, _ wants: inout [PeerID: [BlobRoot: BlobWant]], at now: UInt64
+    ) -> (BlobRoot, Int)? {
+        let turn = peers[peer]?.turn
+        if let turn, let transfer = transfers[turn.root], transfer.owners[turn.chunk] == peer,
+            !transfer.isPaused, let piece = transfer.nextPiece(of: turn.chunk)
+        {
+            return (turn.root, piece)
+        }
+        let roots = transfers.keys.sorted()
+        let place = turn.flatMap { turn in roots.firstIndex { $0 > turn.root } } ?? 0
+        for root in roots[place...] + roots[..<place] {
+            guard let transfer = transfers[root], !transfer.isPaused,
+                let map = transfer.sources[peer]
+            else { continue }
+            askForLeaves(of: root, from: peer, map, &wants, at: now)
+            if let piece = piece(of: root, for: peer, map) { return (root, piece) }
+        }
+        return nil
+    }
+
+    /// Asks for leaves where some are missing, nobody is asked for them, and the peer has chunks.
+    private mutating func askForLeaves(
+        of root: BlobRoot, from peer: PeerID, _ map: HaveMap,
+        _ wants: inout [PeerID: [BlobRoot: BlobWant]], at now: UInt64
+    ) {
+        guard let transfer = transfers[root], transfer.leavesAsked == nil,
+            transfer.shape.chunkCount > 1, !map.isEmpty
+        else { return }
+        let known = [transfer.held, transfer.judged]
+        guard
+            let first = HaveMap.first(in: [transfer.urgent], outside: known)
+                ?? HaveMap.first(in: [transfer.wanted], outside: known)
+        else { return }
+        let end = min(
+            transfer.shape.chunkCount, first + BlobLimits.leavesPerMessageMax,
+            (transfer.wanted.first(from: first, held: false) ?? transfer.shape.chunkCount))
+        transfers[root]?.leavesAsked = (peer, first..<end)
+        if let state = peers[peer], state.owed == 0 { peers[peer]?.pace.begin(at: now) }
+        wants[peer, default: [:]][root, default: BlobWant(root: root)].leaves = first..<end
+    }
+
+    /// A piece of a transfer that a peer can be asked for.
+    private func piece(of root: BlobRoot, for peer: PeerID, _ map: HaveMap) -> Int? {
+        guard let transfer = transfers[root] else { return nil }
+        let possible = [map, transfer.judged(from: peer)]
+        let past = [transfer.held, transfer.begun]
+        for wanted in [transfer.urgent, transfer.wanted] {
+            // Nobody was asked for anything of it.
+            if let chunk = HaveMap.first(in: possible + [wanted], outside: past) {
+                return transfer.nextPiece(of: chunk)
+            }
+        }
+        return orphan(of: transfer, for: peer, possible)
+            ?? second(of: transfer, for: peer, possible)
+    }
+
+    /// A piece of a chunk that was begun and that nobody else goes on with.
+    private func orphan(of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap]) -> Int? {
+        for chunk in transfer.begun.runs.joined() where possible.allSatisfy({ $0.contains(chunk) })
+        {
+            guard let piece = transfer.nextPiece(of: chunk) else { continue }
+            let owner = transfer.owners[chunk]
+            if owner == nil || owner == peer { return piece }
+        }
+        return nil
+    }
+
+    /// A piece that one other peer was asked for, once there is nothing else.
+    private func second(of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap]) -> Int? {
+        let left = HaveMap.first(in: [transfer.wanted], outside: [transfer.held, transfer.begun])
+        guard left == nil else { return nil }
+        return transfer.asked.keys.sorted().first { piece in
+            guard let chunk = transfer.shape.chunk(ofPiece: piece),
+                let asked = transfer.asked[piece], asked.count == 1, !asked.contains(peer)
+            else { return false }
+            return possible.allSatisfy { $0.contains(chunk) }
+                && !transfer.exclusive.contains(chunk)
+        }
+    }
+
+    private mutating func ask(_ peer: PeerID, for piece: Int, of root: BlobRoot, at now: UInt64) {
+        guard var transfer = transfers[root], var state = peers[peer],
+            let chunk = transfer.shape.chunk(ofPiece: piece)
+        else { return }
+        if state.owed == 0 { state.pace.begin(at: now) }
+        state.owed += transfer.shape.byteCount(ofPiece: piece)
+        state.calledOff.remove(PieceName(root: root, piece: piece))
+        state.turn = (root, chunk)
+        transfer.asked[piece, default: []].append(peer)
+        transfer.begun.insert(chunk)
+        if transfer.owners[chunk] == nil { transfer.owners[chunk] = peer }
+        peers[peer] = state
+        transfers[root] = transfer
+    }
+
+    /// Ranges that ascend with a gap between any two.
+    static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var merged: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, last.upperBound >= range.lowerBound {
+                merged[merged.count - 1] =
+                    last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
+}
