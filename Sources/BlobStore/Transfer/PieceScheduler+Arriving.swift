@@ -56,20 +56,17 @@ extension PieceScheduler {
         _ piece: Int, of blob: BlobName, _ outcome: PieceOutcome
     ) -> [Message] {
         noteUnsettled(-blob.shape.byteCount(ofPiece: piece))
-        guard var transfer = transfers[blob.root] else { return [] }
         switch outcome {
         case .more: return []
         case .whole(let chunk):
-            transfer.held.insert(chunk)
-            transfer.exclusive.remove(chunk)
-            _ = transfer.discard(chunk)
-            transfers[blob.root] = transfer
+            transfers[blob.root]?.held.insert(chunk)
+            transfers[blob.root]?.exclusive.remove(chunk)
+            _ = transfers[blob.root]?.discard(chunk)
             return []
         case .wrong(let chunk):
-            let senders = transfer.discard(chunk)
+            let senders = transfers[blob.root]?.discard(chunk) ?? []
             // Of several senders nobody can say who lied. One alone will.
-            if senders.count > 1 { transfer.exclusive.insert(chunk) }
-            transfers[blob.root] = transfer
+            if senders.count > 1 { transfers[blob.root]?.exclusive.insert(chunk) }
             return senders.count == 1 ? senders.map { ban($0, from: blob.root) } : []
         }
     }

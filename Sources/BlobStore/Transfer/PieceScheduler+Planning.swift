@@ -21,10 +21,9 @@ extension PieceScheduler {
             }
         }
         for root in transfers.keys.sorted() {
-            guard var transfer = transfers[root] else { continue }
+            guard let transfer = transfers[root] else { continue }
             let isIdle = transfer.asked.isEmpty && transfer.leavesAsked == nil
-            transfer.idleSince = isIdle ? transfer.idleSince ?? now : nil
-            transfers[root] = transfer
+            transfers[root]?.idleSince = isIdle ? transfer.idleSince ?? now : nil
         }
         return messages
     }
@@ -156,18 +155,18 @@ extension PieceScheduler {
     }
 
     private mutating func ask(_ peer: PeerID, for piece: Int, of root: BlobRoot, at now: UInt64) {
-        guard var transfer = transfers[root], var state = peers[peer],
-            let chunk = transfer.shape.chunk(ofPiece: piece)
+        // Changed where they lie: a copy of a transfer is one of all that it holds.
+        guard let shape = transfers[root]?.shape, var state = peers[peer],
+            let chunk = shape.chunk(ofPiece: piece)
         else { return }
         if state.owed == 0 { state.pace.begin(at: now) }
-        state.owed += transfer.shape.byteCount(ofPiece: piece)
+        state.owed += shape.byteCount(ofPiece: piece)
         state.calledOff.remove(PieceName(root: root, piece: piece))
         state.turn = (root, chunk)
-        transfer.asked[piece, default: []].append(peer)
-        transfer.begun.insert(chunk)
-        if transfer.owners[chunk] == nil { transfer.owners[chunk] = peer }
         peers[peer] = state
-        transfers[root] = transfer
+        transfers[root]?.asked[piece, default: []].append(peer)
+        transfers[root]?.begun.insert(chunk)
+        if transfers[root]?.owners[chunk] == nil { transfers[root]?.owners[chunk] = peer }
     }
 
     /// Ranges that ascend with a gap between any two.
