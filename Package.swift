@@ -63,8 +63,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
-                "WorkspaceTestKit",
+                "BlobStore", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
+                "WorkspaceModel", "WorkspaceTestKit",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .testTarget(

@@ -40,6 +40,8 @@ import Testing
             #expect(![UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "~")].contains(utf8[0]))
             #expect(FileName(untrusted: name) != nil)
         }
+        let once = SafeFileName(bytes)
+        #expect(SafeFileName(once.text) == once, "once is enough")
         let fitted = FileName(fitting: bytes)
         #expect(FileName(untrusted: fitted.text) == fitted)
     }
@@ -51,6 +53,8 @@ import Testing
         #expect(FileName(fitting: [UInt8](long.utf8)).text.utf8.count <= 255)
         let dotted = "a." + String(repeating: "x", count: 400)
         #expect(SafeFileName(dotted).text.utf8.count == 240)
+        let blank = String(repeating: "a", count: 239) + " b"
+        #expect(SafeFileName(blank).text == String(repeating: "a", count: 239))
         #expect(SafeFileName("a.txt").numbered(2) == "a (2).txt")
         #expect(SafeFileName("a").numbered(2) == "a (2)")
         #expect(SafeFileName("x.tar.gz").numbered(3) == "x.tar (3).gz")

@@ -90,7 +90,7 @@ import WorkspaceModel
         try world.turn()
         #expect(world.scheduler.state(of: world.blob.root)?.waitingSince == nil)
         #expect(world.scheduler.state(of: world.blob.root)?.sources == [1])
-        #expect(world.scheduler.nextDeadline != nil)
+        #expect(world.scheduler.nextDeadline(after: world.now) != nil)
         world.scheduler.leave(1)
         world.now += 50
         _ = world.scheduler.plan(at: world.now)
@@ -149,6 +149,56 @@ import WorkspaceModel
         #expect(scheduler.end(blobs[0].root).count == 1)
         #expect(scheduler.end(blobs[0].root) == [])
         #expect(scheduler.bufferBytes <= BlobLimits.windowBytesMin)
+    }
+
+    @Test func `goes round from one chunk to the next`() throws {
+        var scheduler = PieceScheduler()
+        var trees: [BlobTree] = []
+        for number in 1...3 {
+            let tree = try BlobBench.sealed(
+                [UInt8](repeating: UInt8(number), count: 2_000_000)
+            ).tree
+            trees.append(tree)
+            _ = scheduler.fetch(
+                BlobName(root: tree.root, shape: tree.shape), held: HaveMap(tree.shape),
+                chunks: 0..<tree.shape.chunkCount, at: 0)
+            scheduler.know(tree)
+            let holding = BlobHolding(shape: tree.shape, map: .whole(tree.shape))
+            scheduler.note(holding, of: tree.root, from: 1)
+        }
+        var asked: [BlobRoot] = []
+        for turn in 0..<9 {
+            for message in scheduler.plan(at: UInt64(turn) * 10) {
+                guard case .want(let want) = message.message else { continue }
+                for piece in want.pieces.joined() {
+                    asked.append(want.root)
+                    let bytes = [UInt8](repeating: 0, count: BlobLimits.pieceBytesMax)
+                    let foreign = BlobPiece(root: want.root, number: piece, bytes: bytes[...])
+                    // Whatever becomes of it, there is room for the next.
+                    _ = scheduler.take(foreign, from: 1, at: UInt64(turn) * 10 + 1)
+                }
+            }
+        }
+        let counts = trees.map { tree in asked.count { $0 == tree.root } }
+        #expect(asked.count >= 18)
+        #expect(try #require(counts.max()) - #require(counts.min()) <= 1, "\(counts)")
+    }
+
+    @Test func `asks for no more than memory holds`() throws {
+        var world = try TransferWorld(byteCount: 3 * Self.megabyte, seed: 11)
+        world.fetch()
+        world.add(1, rate: 1_000)
+        world.scheduler.otherBufferBytes = BlobLimits.bufferBytesMax - 300_000
+        func pieces() -> Int {
+            world.scheduler.plan(at: 1_000).reduce(0) { count, message in
+                guard case .want(let want) = message.message else { return count }
+                return count + want.pieces.reduce(0) { $0 + $1.count }
+            }
+        }
+        #expect(pieces() == 1)
+        #expect(pieces() == 0)
+        world.scheduler.otherBufferBytes = 0
+        #expect(pieces() == 1, "what a window holds")
     }
 
     @Test func `drops what nobody asked for`() throws {
@@ -223,7 +273,9 @@ import WorkspaceModel
             scheduler.note(BlobHolding(shape: shape, map: .whole(shape)), of: root(0), from: peer)
         }
         let asked = Set(scheduler.plan(at: 0).map(\.peer))
-        #expect(asked.count <= 2, "the only chunk is asked of two at most")
+        #expect(asked.count == 1, "the only chunk is asked of one")
+        #expect(scheduler.plan(at: 1_000).count == 1, "and of a second when that takes long")
+        #expect(scheduler.plan(at: 2_000) == [], "and of no third")
     }
 
     // MARK: Chunks of several pieces
@@ -258,24 +310,27 @@ import WorkspaceModel
         scheduler.note(holding, of: blob.root, from: 1)
         #expect(scheduler.plan(at: 0).count == 1, "both pieces of one")
         scheduler.note(holding, of: blob.root, from: 2)
-        #expect(scheduler.plan(at: 1).count == 1, "and as there is nothing else, of the other")
+        #expect(scheduler.plan(at: 1) == [], "the first has some time")
+        #expect(scheduler.nextDeadline(after: 1) == 500)
+        #expect(scheduler.plan(at: 500).count == 1, "then, as there is nothing else, of the other")
+        #expect(scheduler.nextDeadline(after: 500) == 10_000)
         let (first, calledOff) = scheduler.take(
-            Self.piece(0, chunks, blob.root), from: 1, at: 5)
+            Self.piece(0, chunks, blob.root), from: 1, at: 505)
         #expect(first == .store(blob, leaf: tree.leaf(0)))
         #expect(calledOff.map(\.message) == [.cancel(blob.root, pieces: [0..<1])])
         #expect(scheduler.settle(0, of: blob, .more) == [])
-        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: 2, at: 6)
+        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: 2, at: 506)
         #expect(scheduler.settle(1, of: blob, .wrong(chunk: 0)) == [], "who lied is not known")
-        let again = scheduler.plan(at: 7)
+        let again = scheduler.plan(at: 507)
         #expect(again.count == 1, "now all of it of one")
         let peer = try #require(again.first).peer
-        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: peer, at: 8)
+        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: peer, at: 508)
         _ = scheduler.settle(0, of: blob, .more)
-        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: peer, at: 9)
+        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: peer, at: 509)
         let ban = scheduler.settle(1, of: blob, .wrong(chunk: 0))
         #expect(
             ban.map(\.peer) == [peer] && ban.map(\.message) == [.cancel(blob.root, pieces: nil)])
-        #expect(scheduler.plan(at: 10).map(\.peer) == [3 - peer])
+        #expect(scheduler.plan(at: 510).map(\.peer) == [3 - peer])
     }
 
     @Test func `begins a chunk again that has to come from one who left`() throws {
@@ -285,17 +340,18 @@ import WorkspaceModel
         scheduler.know(tree)
         for peer: UInt64 in [1, 2] { scheduler.note(holding, of: blob.root, from: peer) }
         _ = scheduler.plan(at: 0)
-        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: 1, at: 1)
+        _ = scheduler.plan(at: 600)
+        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: 1, at: 601)
         _ = scheduler.settle(0, of: blob, .more)
-        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: 2, at: 1)
+        _ = scheduler.take(Self.piece(1, chunks, blob.root), from: 2, at: 601)
         _ = scheduler.settle(1, of: blob, .wrong(chunk: 0))
-        let peer = try #require(scheduler.plan(at: 2).first).peer
-        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: peer, at: 3)
+        let peer = try #require(scheduler.plan(at: 602).first).peer
+        _ = scheduler.take(Self.piece(0, chunks, blob.root), from: peer, at: 603)
         _ = scheduler.settle(0, of: blob, .more)
         scheduler.leave(peer)
         #expect(scheduler.takeForgotten() == [.init(blob: blob, chunk: 0)])
         #expect(scheduler.takeForgotten() == [])
-        let next = scheduler.plan(at: 4)
+        let next = scheduler.plan(at: 604)
         #expect(next.map(\.peer) == [3 - peer])
         #expect(next.map(\.message) == [.want(BlobWant(root: blob.root, pieces: [0..<2]))])
     }
@@ -312,10 +368,10 @@ import WorkspaceModel
         _ = scheduler.take(Self.piece(0, chunks, blob.root), from: 1, at: 1)
         _ = scheduler.settle(0, of: blob, .more)
         // Parts of a piece are signs of life.
-        let deadline = try #require(scheduler.nextDeadline)
+        let deadline = try #require(scheduler.nextDeadline(after: 600))
         scheduler.hear(1, at: deadline - 1)
         #expect(scheduler.plan(at: deadline) == [])
-        let end = try #require(scheduler.nextDeadline)
+        let end = try #require(scheduler.nextDeadline(after: deadline))
         #expect(end > deadline)
         #expect(scheduler.plan(at: end).map(\.message) == [.cancel(blob.root, pieces: [1..<2])])
         scheduler.note(holding, of: blob.root, from: 2)

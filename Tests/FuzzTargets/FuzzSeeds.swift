@@ -24,6 +24,8 @@ public enum FuzzSeeds {
         seeds["backup"] = [[0, 0, 0, 3, 1, 2, 3, 0, 0, 2, 4, 5], [1, 1, 0, 9], [0, 2, 0, 1, 7]]
         seeds["sealed"] = (0..<6).map { [$0] + [UInt8](repeating: 1, count: 96) }
         seeds["beacon"] = [[UInt8](repeating: 4, count: BeaconPacket.byteCount)]
+        seeds["blobs"] =
+            texts.map { [2] + Array($0.utf8) } + [[0, 0x80], [1, 0x82, 0, 5], [3, 0x47, 0x49]]
         seeds["handshake"] = handshakes(scene)
         try FileSystem.makeFolder(folder)
         for target in FuzzTarget.all {

@@ -163,7 +163,6 @@ public final class ChunkFiles: ChunkStore {
         let claims: [ChunkClaim]
         do throws(BlobError) { claims = try claim(pending, finished) } catch {
             for ticket in finished.keys.sorted() { abandonPut(PutTicket(number: ticket)) }
-            for blob in pending.keys { files.close(Self.name(blob.root)) }
             throw error
         }
         return claims.sorted { $0.blob.root < $1.blob.root }

@@ -57,6 +57,8 @@ public struct SafeFileName: Hashable, Sendable {
             name = "_" + String(name.unicodeScalars.dropFirst())
         }
         name = cut(name, byteCountMax: byteCountMax)
+        // Where it was cut there may be a blank.
+        if isForSaving { name = trimmed(name) }
         return name.isEmpty || name == "." || name == ".." ? fallback : name
     }
 

@@ -65,6 +65,9 @@ public enum BlobLimits {
     public static let stalledRestMilliseconds: UInt64 = 10_000
     /// Transfers at a time; the others wait their turn. A turn goes through all of them.
     public static let transfersMax = 64
+    /// Blobs of which it is remembered who sent something wrong: who would fill it has to send a wrong
+    /// piece of each.
+    public static let liarBlobsMax = 1_024
     /// Peers that one transfer knows to hold something: as many as a node has links.
     public static let sourcesMax = 256
 

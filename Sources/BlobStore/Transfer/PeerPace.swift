@@ -5,6 +5,9 @@ struct PeerPace: Sendable {
     /// How long a peer of whom nothing is known may take for its first piece.
     private static let firstPatience: UInt64 = 10_000
 
+    /// How long a second is not asked at least: most pieces take less.
+    private static let secondMilliseconds: UInt64 = 500
+
     /// `nil` while nothing is known.
     private(set) var bytesPerSecond: UInt64?
     /// When the stretch began, and what came in it.
@@ -31,6 +34,12 @@ struct PeerPace: Sendable {
             patience = BlobLimits.stallMilliseconds + piece
         }
         return min(patience << UInt64(min(stallCount, 8)), BlobLimits.stallMillisecondsMax)
+    }
+
+    /// How long it should take for what it owes, twice over: after that a second is asked, too.
+    func expectation(owing byteCount: Int) -> UInt64 {
+        guard let bytesPerSecond else { return Self.secondMilliseconds }
+        return Self.secondMilliseconds + 2_000 * UInt64(max(0, byteCount)) / max(bytesPerSecond, 1)
     }
 
     /// Notes that a peer that owed nothing is asked for something.

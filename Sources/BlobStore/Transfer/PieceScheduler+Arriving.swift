@@ -12,7 +12,7 @@ extension PieceScheduler {
         let isAsked = transfers[piece.root]?.asked[piece.number]?.contains(peer) == true
         let isCalledOff = peers[peer]?.calledOff.remove(name) != nil
         guard isAsked || isCalledOff else { return (.unasked, []) }
-        guard let transfer = transfers[piece.root], !transfer.banned.contains(peer),
+        guard let transfer = transfers[piece.root], !isBanned(peer, from: piece.root),
             let chunk = transfer.shape.chunk(ofPiece: piece.number)
         else { return (.late, []) }
         guard piece.bytes.count == transfer.shape.byteCount(ofPiece: piece.number) else {

@@ -29,11 +29,16 @@ extension PieceScheduler {
     }
 
     /// When `plan` has something to do though nothing happens, `nil` where never.
-    public var nextDeadline: UInt64? {
-        peers.compactMap { id, peer in
+    public func nextDeadline(after now: UInt64) -> UInt64? {
+        var times = peers.compactMap { id, peer -> UInt64? in
             if owes(id) { return peer.pace.heardAt + peer.pace.patience }
             return peer.restsUntil > 0 ? peer.restsUntil : nil
-        }.min()
+        }
+        // Only where there is somebody else.
+        for transfer in transfers.values where transfer.sources.count > 1 {
+            if let time = transfer.secondAt.values.filter({ $0 > now }).min() { times.append(time) }
+        }
+        return times.filter { $0 > now }.min()
     }
 
     /// Whether a peer was asked for something that did not come.
@@ -89,7 +94,7 @@ extension PieceScheduler {
                 let map = transfer.sources[peer]
             else { continue }
             askForLeaves(of: root, from: peer, map, &wants, at: now)
-            if let piece = piece(of: root, for: peer, map) { return (root, piece) }
+            if let piece = piece(of: root, for: peer, map, at: now) { return (root, piece) }
         }
         return nil
     }
@@ -116,7 +121,9 @@ extension PieceScheduler {
     }
 
     /// A piece of a transfer that a peer can be asked for.
-    private func piece(of root: BlobRoot, for peer: PeerID, _ map: HaveMap) -> Int? {
+    private func piece(
+        of root: BlobRoot, for peer: PeerID, _ map: HaveMap, at now: UInt64
+    ) -> Int? {
         guard let transfer = transfers[root] else { return nil }
         let possible = [map, transfer.judged(from: peer)]
         let past = [transfer.held, transfer.begun]
@@ -127,7 +134,7 @@ extension PieceScheduler {
             }
         }
         return orphan(of: transfer, for: peer, possible)
-            ?? second(of: transfer, for: peer, possible)
+            ?? second(of: transfer, for: peer, possible, at: now)
     }
 
     /// A piece of a chunk that was begun and that nobody else goes on with.
@@ -141,13 +148,17 @@ extension PieceScheduler {
         return nil
     }
 
-    /// A piece that one other peer was asked for, once there is nothing else.
-    private func second(of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap]) -> Int? {
+    /// A piece that one other peer was asked for and has not sent in time, once there is nothing
+    /// else. At once it would double what small files cost.
+    private func second(
+        of transfer: Transfer, for peer: PeerID, _ possible: [HaveMap], at now: UInt64
+    ) -> Int? {
         let left = HaveMap.first(in: [transfer.wanted], outside: [transfer.held, transfer.begun])
         guard left == nil else { return nil }
         return transfer.asked.keys.sorted().first { piece in
             guard let chunk = transfer.shape.chunk(ofPiece: piece),
-                let asked = transfer.asked[piece], asked.count == 1, !asked.contains(peer)
+                let asked = transfer.asked[piece], asked.count == 1, !asked.contains(peer),
+                now >= transfer.secondAt[piece] ?? 0
             else { return false }
             return possible.allSatisfy { $0.contains(chunk) }
                 && !transfer.exclusive.contains(chunk)
@@ -164,6 +175,9 @@ extension PieceScheduler {
         state.calledOff.remove(PieceName(root: root, piece: piece))
         state.turn = (root, chunk)
         peers[peer] = state
+        if transfers[root]?.asked[piece] == nil {
+            transfers[root]?.secondAt[piece] = now + state.pace.expectation(owing: state.owed)
+        }
         transfers[root]?.asked[piece, default: []].append(peer)
         transfers[root]?.begun.insert(chunk)
         if transfers[root]?.owners[chunk] == nil { transfers[root]?.owners[chunk] = peer }

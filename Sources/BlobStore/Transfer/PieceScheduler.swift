@@ -66,6 +66,8 @@ public struct PieceScheduler: Sendable {
     }
 
     private var forgotten: [Forgotten] = []
+    /// Who sent something wrong, and of what: also after the transfer, and after they left.
+    private var liars: [BlobRoot: Set<PeerID>] = [:]
     var peers: [PeerID: Peer] = [:]
     var transfers: [BlobRoot: Transfer] = [:]
     /// Pieces that were handed out to be stored, and are still in memory.
@@ -134,7 +136,7 @@ public struct PieceScheduler: Sendable {
     ///
     /// What it was asked for and no longer holds is asked of others.
     public mutating func note(_ holding: BlobHolding?, of root: BlobRoot, from peer: PeerID) {
-        guard var transfer = transfers[root], !transfer.banned.contains(peer) else { return }
+        guard var transfer = transfers[root], !isBanned(peer, from: root) else { return }
         guard transfer.sources[peer] != nil || transfer.sources.count < BlobLimits.sourcesMax else {
             return
         }
@@ -229,10 +231,16 @@ public struct PieceScheduler: Sendable {
         peers[peer] = state
     }
 
+    /// Whether a peer sent something wrong of this blob, in this transfer or an earlier one.
+    func isBanned(_ peer: PeerID, from root: BlobRoot) -> Bool {
+        liars[root]?.contains(peer) == true
+    }
+
     /// Asks a peer no more for this blob.
     mutating func ban(_ peer: PeerID, from root: BlobRoot) -> Message {
         drop(peer, from: root)
-        transfers[root]?.banned.insert(peer)
+        if liars[root] == nil, liars.count >= BlobLimits.liarBlobsMax { liars = [:] }
+        liars[root, default: []].insert(peer)
         transfers[root]?.sources[peer] = nil
         return Message(peer: peer, message: .cancel(root, pieces: nil))
     }

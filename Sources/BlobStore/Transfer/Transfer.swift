@@ -15,12 +15,12 @@ struct Transfer: Sendable {
     var exclusive: Set<Int> = []
     /// Pieces that were asked for, and of whom; two at most.
     var asked: [Int: [PieceScheduler.PeerID]] = [:]
+    /// From when on a second may be asked for a piece: the first should have sent it by then.
+    var secondAt: [Int: UInt64] = [:]
     /// Pieces of chunks that are not whole, and who sent them.
     var arrived: [Int: PieceScheduler.PeerID] = [:]
     /// Who holds what.
     var sources: [PieceScheduler.PeerID: HaveMap] = [:]
-    /// Who sent something wrong, and is asked no more.
-    var banned: Set<PieceScheduler.PeerID> = []
     /// Hashes of chunks that were proven, and which chunks these are.
     private(set) var leaves: [Int: TreeHash] = [:]
     private(set) var judged: HaveMap
@@ -75,6 +75,7 @@ struct Transfer: Sendable {
         guard let peers = asked[piece] else { return }
         let left = peers.filter { $0 != peer }
         asked[piece] = left.isEmpty ? nil : left
+        if left.isEmpty { secondAt[piece] = nil }
         tidy(piece)
     }
 
