@@ -33,7 +33,8 @@ import WorkspaceModel
 
         init(_ seed: UInt64) throws {
             dice = Dice(seed)
-            sealed = try BlobBench.sealed(dice.bytes(1 + dice.below(3_000_000)))
+            sealed = try BlobBench.sealed(
+                SeededRandom(seed: seed).bytes(1 + dice.below(3_000_000)))
             blob = BlobName(root: sealed.tree.root, shape: sealed.tree.shape)
             held = HaveMap(blob.shape)
             begin()
@@ -222,7 +223,7 @@ import WorkspaceModel
     @Test(arguments: BlobBench.seeds(6))
     func `lose no more than was not claimed by each kill`(_ seed: UInt64) throws {
         var dice = Dice(seed)
-        let sealed = try BlobBench.sealed(dice.bytes(4_000_000))
+        let sealed = try BlobBench.sealed(SeededRandom(seed: seed).bytes(4_000_000))
         let blob = `Stores of chunks`.name(sealed.tree)
         var disk = CrashingDisk()
         var held = HaveMap(blob.shape)

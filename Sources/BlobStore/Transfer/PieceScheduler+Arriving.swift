@@ -12,41 +12,57 @@ extension PieceScheduler {
         let isAsked = transfers[piece.root]?.asked[piece.number]?.contains(peer) == true
         let isCalledOff = peers[peer]?.calledOff.remove(name) != nil
         guard isAsked || isCalledOff else { return (.unasked, []) }
-        guard let transfer = transfers[piece.root], !isBanned(peer, from: piece.root),
-            let chunk = transfer.shape.chunk(ofPiece: piece.number)
+        guard let place = place(of: piece, isAsked: isAsked), !isBanned(peer, from: piece.root)
         else { return (.late, []) }
-        guard piece.bytes.count == transfer.shape.byteCount(ofPiece: piece.number) else {
+        guard piece.bytes.count == place.blob.shape.byteCount(ofPiece: piece.number) else {
             return (.unasked, [ban(peer, from: piece.root)])
         }
         peers[peer]?.pace.note(piece.bytes.count, at: now)
+        var messages: [Message] = []
+        for other in place.asked {
+            release(piece.number, of: piece.root, by: other)
+            guard other != peer else {
+                peers[peer]?.calledOff.remove(name)
+                continue
+            }
+            let pieces = [piece.number..<piece.number + 1]
+            messages.append(Message(peer: other, message: .cancel(piece.root, pieces: pieces)))
+        }
+        guard place.isWanted else { return (.late, messages) }
+        transfers[piece.root]?.arrived[piece.number] = peer
+        transfers[piece.root]?.begun.insert(place.chunk)
+        if transfers[piece.root]?.owners[place.chunk] == nil {
+            transfers[piece.root]?.owners[place.chunk] = peer
+        }
+        noteUnsettled(piece.bytes.count)
+        return (.store(place.blob, leaf: place.leaf), messages)
+    }
+
+    /// What is known of a piece that came. Nothing of it keeps the transfer from being changed where
+    /// it lies.
+    private struct Place {
+        let blob: BlobName
+        let chunk: Int
+        let leaf: TreeHash?
+        /// Who was asked for it.
+        let asked: [PeerID]
+        /// Whether it is of use.
+        let isWanted: Bool
+    }
+
+    private func place(of piece: BlobPiece, isAsked: Bool) -> Place? {
+        guard let transfer = transfers[piece.root],
+            let chunk = transfer.shape.chunk(ofPiece: piece.number)
+        else { return nil }
         // What was called off because it came too late is still good, if nobody was faster; but of
         // a chunk that has to come from one peer, only that one's.
         let isWanted =
             transfer.arrived[piece.number] == nil && !transfer.held.contains(chunk)
             && transfer.judged.contains(chunk)
             && (isAsked || !transfer.exclusive.contains(chunk))
-        let others = transfer.asked[piece.number, default: []].sorted()
-        var messages: [Message] = []
-        for other in others {
-            release(piece.number, of: piece.root, by: other)
-            if other == peer {
-                peers[peer]?.calledOff.remove(name)
-            } else {
-                messages.append(
-                    Message(
-                        peer: other,
-                        message: .cancel(
-                            piece.root, pieces: [piece.number..<piece.number + 1])))
-            }
-        }
-        guard isWanted else { return (.late, messages) }
-        transfers[piece.root]?.arrived[piece.number] = peer
-        transfers[piece.root]?.begun.insert(chunk)
-        if transfers[piece.root]?.owners[chunk] == nil {
-            transfers[piece.root]?.owners[chunk] = peer
-        }
-        noteUnsettled(piece.bytes.count)
-        return (.store(transfer.blob, leaf: transfer.leaves[chunk]), messages)
+        return Place(
+            blob: transfer.blob, chunk: chunk, leaf: transfer.leaves[chunk],
+            asked: transfer.asked[piece.number, default: []].sorted(), isWanted: isWanted)
     }
 
     /// Notes what came of a piece that was to be stored.

@@ -215,11 +215,11 @@ public struct PieceScheduler: Sendable {
 
     /// Frees one piece.
     mutating func release(_ piece: Int, of root: BlobRoot, by peer: PeerID) {
-        guard let transfer = transfers[root], transfer.asked[piece]?.contains(peer) == true else {
-            return
-        }
+        guard let blob = transfers[root]?.blob,
+            transfers[root]?.asked[piece]?.contains(peer) == true
+        else { return }
         transfers[root]?.release(piece, by: peer)
-        callOff(piece, of: transfer.blob, by: peer)
+        callOff(piece, of: blob, by: peer)
     }
 
     /// Notes that a peer owes a piece no more, though it may still come.
