@@ -25,7 +25,7 @@ let package = Package(
         // What the nested packages, Benchmarks and fuzz, are built on.
         .library(
             name: "NodeLayers",
-            targets: ["WorkspaceModel", "WorkspaceCrypto", "CRDTStore"])
+            targets: ["WorkspaceModel", "WorkspaceCrypto", "CRDTStore", "NoteText"])
     ],
     targets: [
         .systemLibrary(
@@ -40,6 +40,7 @@ let package = Package(
         .target(
             name: "CRDTStore", dependencies: ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
             swiftSettings: optimised),
+        .target(name: "NoteText", dependencies: ["WorkspaceModel"], swiftSettings: optimised),
         .target(name: "SyncProtocol", dependencies: ["WorkspaceModel"], swiftSettings: optimised),
         .target(
             name: "BlobStore", dependencies: ["CLinux", "WorkspaceCrypto", "WorkspaceModel"],
@@ -78,6 +79,10 @@ let package = Package(
             dependencies: ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
             swiftSettings: settings),
         .testTarget(
+            name: "NoteTextTests",
+            dependencies: ["NoteText", "WorkspaceModel", "WorkspaceTestKit"],
+            swiftSettings: settings),
+        .testTarget(
             name: "PeerNodeTests",
             dependencies: [
                 "CLinux", "CRDTStore", "FuzzTargets", "PeerNode", "SyncProtocol",
@@ -90,12 +95,12 @@ let package = Package(
 // To build all tests in release takes far longer than a campaign needs them for.
 switch Context.environment["WSX_FUZZ"] {
 case "attacks":
-    package.targets.removeAll { $0.name == "PeerNodeTests" }
+    package.targets.removeAll { ["NoteTextTests", "PeerNodeTests"].contains($0.name) }
     package.targets.first { $0.name == "CRDTStoreTests" }?.sources = [
         "Authority/RecombiningAttackTests.swift", "Authority/RuleMutantTests.swift",
     ]
 case "lives":
-    package.targets.removeAll { $0.name == "CRDTStoreTests" }
+    package.targets.removeAll { ["CRDTStoreTests", "NoteTextTests"].contains($0.name) }
     let lives = [
         "RandomLifeTests", "LiarTests", "WorldOfLiars", "SlowAudit", "HostileScene",
         "SyncScenesTests", "BehaviourGuardTests", "BehaviourRecord",
@@ -103,7 +108,7 @@ case "lives":
     package.targets.first { $0.name == "PeerNodeTests" }?.sources =
         lives.map { "Simulation/\($0).swift" } + ["House/SourceTree.swift"]
 case "crowd":
-    package.targets.removeAll { $0.name == "CRDTStoreTests" }
+    package.targets.removeAll { ["CRDTStoreTests", "NoteTextTests"].contains($0.name) }
     let crowd = [
         "CrowdGraph", "CrowdReplica", "CrowdTests", "CrowdTraffic", "CrowdWorld",
         "CrowdWorld+Events", "CrowdWorld+Reach",

@@ -16,6 +16,7 @@ import Testing
         "Sources/CRDTStore/Authority": ["WorkspaceModel"],
         "Sources/CRDTStore/Reducers": ["WorkspaceModel"],
         "Sources/CRDTStore/Storage": ["CSQLite", "WorkspaceCrypto", "WorkspaceModel"],
+        "Sources/NoteText": ["WorkspaceModel"],
         "Sources/SyncProtocol": ["WorkspaceModel"],
         "Sources/BlobStore": ["WorkspaceCrypto", "WorkspaceModel"],
         "Sources/BlobStore/Disk": ["CLinux", "Glibc", "WorkspaceCrypto", "WorkspaceModel"],
@@ -52,7 +53,7 @@ import Testing
 
     static let core = [
         "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
-        "Sources/SyncProtocol", "Sources/BlobStore", "Sources/PeerNode/Node",
+        "Sources/NoteText", "Sources/SyncProtocol", "Sources/BlobStore", "Sources/PeerNode/Node",
         "Sources/PeerNode/Peers", "Sources/PeerNode/Search",
     ]
 

@@ -1,0 +1,164 @@
+public import WorkspaceModel
+
+// Taking in what was written elsewhere.
+extension Note {
+    /// Takes in an operation.
+    ///
+    /// - Parameters:
+    ///   - isValid: whether it counts; if not, its text enters deleted, and nothing else happens.
+    ///   - isTold: whether the answer says what changed in the text, which costs a little.
+    @discardableResult
+    public mutating func apply(
+        _ operation: NoteOperation, isValid: Bool = true, isTold: Bool = true
+    ) -> NoteOutcome {
+        let key = operation.key
+        if let index = table.index(of: key) { return meet(operation, at: index) }
+        if let other = waiting.operation(key) {
+            guard operation.id < other.id else { return .known }
+            waiting.remove(key)
+        }
+        if let missing = operation.edit.sources.first(where: { table.index(of: $0) == nil }) {
+            guard waiting.add(operation, isValid: isValid, for: missing) else {
+                hasDropped = true
+                return .full
+            }
+            return .waits
+        }
+        guard hasRoom(for: operation.edit) else {
+            hasDropped = true
+            return .full
+        }
+        var changes = [takeIn(operation, isValid: isValid, isTold: isTold)]
+        releaseWaiting(for: key, isTold: isTold, &changes)
+        return .applied(changes)
+    }
+
+    /// An operation whose payload is gone: as if it had never been written, so what refers to it
+    /// stands at the end of the note.
+    @discardableResult
+    public mutating func erase(_ key: MessageKey, isTold: Bool = true) -> NoteOutcome {
+        if let index = table.index(of: key) {
+            return table.entries[index].state == .erased ? .known : .mustBeMadeAnew
+        }
+        waiting.remove(key)
+        _ = table.add(
+            OperationTable.Entry(
+                key: key, idMiddle: 0, sequence: 0, author: table.author(.nobody), state: .erased))
+        var changes: [NoteChange] = []
+        releaseWaiting(for: key, isTold: isTold, &changes)
+        return .applied(changes)
+    }
+
+    /// A second operation with the key of one that was taken in.
+    private func meet(_ operation: NoteOperation, at index: Int) -> NoteOutcome {
+        let entry = table.entries[index]
+        guard entry.state != .erased, entry.idMiddle != 0 else { return .known }
+        return operation.id.words.1 < entry.idMiddle ? .mustBeMadeAnew : .known
+    }
+
+    /// Takes in what waited for `key`, and what waited for that. A list, not a recursion: its depth
+    /// is up to others.
+    private mutating func releaseWaiting(
+        for key: MessageKey, isTold: Bool, _ changes: inout [NoteChange]
+    ) {
+        var arrived = [key]
+        while let key = arrived.popLast() {
+            for (operation, isValid) in waiting.release(key) {
+                if case .some(let missing) = operation.edit.sources.first(where: {
+                    table.index(of: $0) == nil
+                }) {
+                    // There was room for it a moment ago.
+                    _ = waiting.add(operation, isValid: isValid, for: missing)
+                } else if hasRoom(for: operation.edit) {
+                    changes.append(takeIn(operation, isValid: isValid, isTold: isTold))
+                    arrived.append(operation.key)
+                } else {
+                    hasDropped = true
+                }
+            }
+        }
+    }
+
+    private func hasRoom(for edit: NoteEdit) -> Bool {
+        tree.text.count + NoteLimits.editBytesMax <= NoteLimits.historyBytesMax
+            && edit.changes.count <= NoteLimits.changesMax
+    }
+
+    // MARK: One operation
+
+    private mutating func takeIn(
+        _ operation: NoteOperation, isValid: Bool, isTold: Bool
+    ) -> NoteChange {
+        let entry = table.add(
+            OperationTable.Entry(
+                key: operation.key, idMiddle: operation.id.words.1, sequence: operation.sequence,
+                author: table.author(operation.author), state: isValid ? .valid : .invalid))
+        let patches = takeIn(operation.edit, as: entry, isValid: isValid, isTold: isTold)
+        return NoteChange(key: operation.key, patches: patches)
+    }
+
+    /// Does what an edit says, as the operation `entry`.
+    ///
+    /// - Precondition: all of its sources are in the table.
+    mutating func takeIn(
+        _ edit: NoteEdit, as entry: Int, isValid: Bool, isTold: Bool
+    ) -> [NotePatch] {
+        let resolver = Resolver(edit, as: entry, in: table)
+        var list = PatchList()
+        var offset: UInt32 = 0
+        var deleted: [Range<Element>] = []
+        for change in edit.changes {
+            switch change {
+            case .insert(let left, let right, let text):
+                let count = UInt32(truncatingIfNeeded: text.unicodeScalars.count)
+                let origins = resolver.origins(left, right, in: table)
+                let run = number(
+                    text, count: count, as: entry, from: offset, origins, isHidden: !isValid)
+                offset += count
+                let place = weave(run, of: entry)
+                if isTold, run.isVisible {
+                    let inside = Int(run.first - tree[place].first)
+                    list.insert(
+                        at: tree.position(of: place) + inside, text, count: Int(count))
+                }
+            case .delete(let reference, let count):
+                deleted += resolver.ranges(reference, count, in: table)
+            case .mark(let from, let to, let mark):
+                guard let from = resolver.element(from, or: Span.start, in: table),
+                    let to = resolver.element(to, or: Span.end, in: table)
+                else { continue }
+                marks.append(MarkEntry(entry: entry, from: from, to: to, mark: mark))
+            case .block(let reference, let kind):
+                guard let element = resolver.element(reference, or: Span.start, in: table) else {
+                    continue
+                }
+                lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
+            }
+        }
+        if isValid {
+            for range in deleted.united {
+                retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
+            }
+        }
+        return list.patches
+    }
+
+    /// Numbers new scalars and keeps their text.
+    private mutating func number(
+        _ text: String, count: UInt32, as entry: Int, from offset: UInt32,
+        _ origins: Resolver.Origins, isHidden: Bool
+    ) -> Span {
+        let start = UInt32(truncatingIfNeeded: tree.text.count)
+        tree.text += text.utf8
+        return Span(
+            first: table.number(count, of: entry, offset: offset), count: count,
+            left: origins.left, right: origins.right, text: start,
+            bytes: UInt32(truncatingIfNeeded: tree.text.count) - start,
+            deletes: origins.isBroken ? 1 : 0, depth: 0, isHidden: isHidden)
+    }
+}
+
+extension NoteOperation.Author {
+    /// Who wrote an operation that nobody can read any more.
+    static let nobody = NoteOperation.Author(device: .zero, incarnation: 0)
+}

@@ -1,0 +1,244 @@
+/// Why an edit of somebody here is not taken.
+public enum NoteProblem: Error, Hashable, Sendable {
+    /// A place behind the end of the text.
+    case outOfRange
+    /// Text that no note may hold.
+    case badText
+    /// The text would be larger than `NoteLimits.textBytesMax`, or its history too large.
+    case tooLong
+    /// Somebody else's draft, of another log, is open.
+    case otherAuthor
+}
+
+// Writing here.
+extension Note {
+    /// Changes the text and adds that to the draft.
+    ///
+    /// - Returns: what is left to do once the draft was published, because it is full: a part of a
+    ///   long paste, or of the deletion of a long text.
+    @discardableResult
+    public mutating func edit(
+        _ patch: NotePatch, as author: NoteOperation.Author
+    ) throws(NoteProblem) -> NotePatch? {
+        guard patch.at >= 0, patch.deleted >= 0, patch.at <= tree.visible,
+            patch.deleted <= tree.visible - patch.at
+        else { throw .outOfRange }
+        guard NoteCharacters.areAllowed(patch.inserted) else { throw .badText }
+        let size = patch.inserted.utf8.count
+        guard size <= NoteLimits.textBytesMax - min(tree.visibleBytes, NoteLimits.textBytesMax),
+            tree.text.count + size <= NoteLimits.historyBytesMax
+        else { throw .tooLong }
+        guard try open(author) else { return patch }
+        var rest = patch
+        while rest.deleted > 0, !isFull { rest.deleted -= deleteOne(at: rest.at, rest.deleted) }
+        guard rest.deleted == 0, !rest.inserted.isEmpty else {
+            return rest.deleted == 0 ? nil : rest
+        }
+        let (text, later) = rest.inserted.divided(afterBytes: room)
+        if !text.isEmpty { rest.at += insert(text, at: rest.at) }
+        rest.inserted = later
+        return later.isEmpty ? nil : rest
+    }
+
+    /// Bytes that the draft has room for.
+    private var room: Int {
+        NoteLimits.editBytesMax - (writing?.weight ?? 0)
+    }
+
+    /// Whether the draft takes no more: the longest single change is 100 bytes without its text.
+    private var isFull: Bool {
+        room < 128 || (writing?.changes.count ?? 0) >= NoteLimits.changesMax / 4
+    }
+
+    /// Opens a draft if there is none.
+    ///
+    /// - Returns: whether it takes more.
+    private mutating func open(_ author: NoteOperation.Author) throws(NoteProblem) -> Bool {
+        if let writing {
+            guard writing.author == author else { throw .otherAuthor }
+            return !isFull
+        }
+        let entry = table.addDraft(
+            OperationTable.Entry(
+                key: Draft.key, idMiddle: 0, sequence: .max, author: table.author(author),
+                state: .valid))
+        writing = Draft(author: author, entry: entry)
+        return true
+    }
+
+    /// Inserts a text that the draft has room for.
+    ///
+    /// - Returns: its scalars.
+    private mutating func insert(_ text: String, at position: Int) -> Int {
+        guard let entry = writing?.entry, let offset = writing?.inserted else { return 0 }
+        let border = tree.border(at: position)
+        let span = tree[border.place]
+        let left = span.first + border.offset - 1
+        let next =
+            border.offset < span.count
+            ? left + 1 : tree.next(border.place).map { tree[$0].first } ?? Span.end
+        let start = UInt32(truncatingIfNeeded: tree.text.count)
+        tree.text += text.utf8
+        let bytes = UInt32(truncatingIfNeeded: tree.text.count) - start
+        let count =
+            bytes == 1 ? bytes : UInt32(truncatingIfNeeded: text.unicodeScalars.count)
+        let run = Span(
+            first: table.number(count, of: entry, offset: offset), count: count, left: left,
+            right: next, text: start, bytes: bytes, deletes: 0, depth: 0, isHidden: false)
+        _ = weave(run, of: entry)
+        writing?.insert(run)
+        return Int(count)
+    }
+
+    /// Deletes what stands behind `position` of one run, at most `count` scalars.
+    ///
+    /// - Returns: how many.
+    private mutating func deleteOne(at position: Int, _ count: Int) -> Int {
+        let border = tree.border(at: position + 1)
+        let span = tree[border.place]
+        let first = span.first + border.offset - 1
+        let more = min(UInt32(truncatingIfNeeded: count), span.count - (border.offset - 1))
+        var list = PatchList()
+        retouch(first..<first + more, &list, isTold: false) { $0.deletes += 1 }
+        writing?.delete(first..<first + more)
+        return Int(more)
+    }
+
+    // MARK: Marks and lines
+
+    /// Marks scalars `range`, or takes a mark from them.
+    ///
+    /// - Returns: whether the draft took it; else it has to be published first.
+    @discardableResult
+    public mutating func format(
+        _ range: Range<Int>, _ mark: NoteMark, as author: NoteOperation.Author
+    ) throws(NoteProblem) -> Bool {
+        guard range.lowerBound >= 0, range.upperBound <= tree.visible, !range.isEmpty else {
+            throw .outOfRange
+        }
+        if case .link(let address?) = mark, !NoteMark.isAddress(address) { throw .badText }
+        guard try open(author) else { return false }
+        guard let entry = writing?.entry else { return false }
+        let from = scalar(at: range.lowerBound)
+        // A link ends with its last scalar; what grows ends before what follows.
+        let to =
+            mark.grows
+            ? (range.upperBound < tree.visible ? scalar(at: range.upperBound) : Span.end)
+            : scalar(at: range.upperBound - 1)
+        marks.append(MarkEntry(entry: entry, from: from, to: to, mark: mark))
+        writing?.changes.append(.mark(from: from, to: to, mark))
+        var size = 64
+        if case .link(let address?) = mark { size += address.utf8.count }
+        writing?.weight += size
+        return true
+    }
+
+    /// Says what the line is that scalar `position`, or the end of the text, is in.
+    ///
+    /// - Returns: as `format`.
+    @discardableResult
+    public mutating func setLine(
+        at position: Int, _ kind: NoteBlockKind, as author: NoteOperation.Author
+    ) throws(NoteProblem) -> Bool {
+        guard position >= 0, position <= tree.visible else { throw .outOfRange }
+        guard try open(author) else { return false }
+        guard let entry = writing?.entry else { return false }
+        let element = lineBreak(before: position)
+        lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
+        writing?.changes.append(.block(element, kind))
+        writing?.weight += 40
+        return true
+    }
+
+    /// The visible scalar with `position` others before it.
+    private mutating func scalar(at position: Int) -> Element {
+        let border = tree.border(at: position + 1)
+        return tree[border.place].first + border.offset - 1
+    }
+
+    /// The last line break before `position`, or the beginning of the note.
+    private mutating func lineBreak(before position: Int) -> Element {
+        var border = tree.border(at: position)
+        while true {
+            let span = tree[border.place]
+            if span.isVisible {
+                let end = tree.byteCount(of: span, scalars: border.offset)
+                let bytes = tree.text[Int(span.text)..<Int(span.text + end)]
+                if let index = bytes.lastIndex(of: 0x0a) {
+                    let before = bytes[..<index].count { $0 & 0xc0 != 0x80 }
+                    return span.first + UInt32(before)
+                }
+            }
+            guard let place = tree.previous(border.place) else { return Span.start }
+            border = SpanTree.Border(place: place, offset: tree[place].count)
+        }
+    }
+
+    /// Takes up a draft again that was kept safe.
+    ///
+    /// - Returns: whether it could be: all that it refers to is there.
+    public mutating func restoreDraft(
+        _ edit: NoteEdit, as author: NoteOperation.Author
+    ) throws(NoteProblem) -> Bool {
+        guard writing == nil, edit.sources.allSatisfy({ table.index(of: $0) != nil }) else {
+            return false
+        }
+        guard try open(author), let entry = writing?.entry else { return false }
+        let resolver = Resolver(edit, as: entry, in: table)
+        // Its own scalars get numbers while it is taken in, so what it says is read afterwards.
+        let first = table.nextElement
+        let text = tree.text.count
+        _ = takeIn(edit, as: entry, isValid: true, isTold: false)
+        restore(edit, resolver, first: first, text: text)
+        return true
+    }
+
+    /// Notes in the draft what a kept one says.
+    private mutating func restore(
+        _ edit: NoteEdit, _ resolver: Resolver, first: Element, text: Int
+    ) {
+        var element = first
+        var byte = text
+        for change in edit.changes {
+            switch change {
+            case .insert(let left, let right, let text):
+                let origins = resolver.origins(left, right, in: table)
+                let count = UInt32(truncatingIfNeeded: text.unicodeScalars.count)
+                let run = Span(
+                    first: element, count: count, left: origins.left, right: origins.right,
+                    text: UInt32(truncatingIfNeeded: byte),
+                    bytes: UInt32(truncatingIfNeeded: text.utf8.count), deletes: 0, depth: 0,
+                    isHidden: false)
+                writing?.insert(run)
+                element += count
+                byte += text.utf8.count
+            case .delete(let reference, let count):
+                for range in resolver.ranges(reference, count, in: table) { writing?.delete(range) }
+            case .mark(let from, let to, let mark):
+                guard let from = resolver.element(from, or: Span.start, in: table),
+                    let to = resolver.element(to, or: Span.end, in: table)
+                else { continue }
+                writing?.changes.append(.mark(from: from, to: to, mark))
+                writing?.weight += 64
+            case .block(let reference, let kind):
+                guard let element = resolver.element(reference, or: Span.start, in: table) else {
+                    continue
+                }
+                writing?.changes.append(.block(element, kind))
+                writing?.weight += 40
+            }
+        }
+    }
+}
+
+extension String {
+    /// The text in two parts, the first of at most so many bytes of UTF-8.
+    func divided(afterBytes bytes: Int) -> (String, String) {
+        guard utf8.count > bytes else { return (self, "") }
+        var end = utf8.index(utf8.startIndex, offsetBy: max(0, bytes))
+        while end > utf8.startIndex, end.samePosition(in: unicodeScalars) == nil {
+            end = utf8.index(before: end)
+        }
+        return (String(self[..<end]), String(self[end...]))
+    }
+}

@@ -1,0 +1,85 @@
+import WorkspaceModel
+
+// Operations that cease to count, and count again.
+extension Note {
+    /// Makes an operation count, or not: its text goes or comes back, and so does what it deleted,
+    /// marked or said of lines.
+    ///
+    /// - Parameter operation: as it was taken in; its edit is not kept here.
+    /// - Returns: `.known` where that changes nothing, `.mustBeMadeAnew` where deleted text was left
+    ///   out of the snapshot that the note came from.
+    @discardableResult
+    public mutating func judge(
+        _ operation: NoteOperation, isValid: Bool, isTold: Bool = true
+    ) -> NoteOutcome {
+        guard let index = table.index(of: operation.key) else {
+            if waiting.operation(operation.key)?.id == operation.id,
+                waiting.judge(operation.key, isValid: isValid)
+            {
+                return .waits
+            }
+            return apply(operation, isValid: isValid, isTold: isTold)
+        }
+        let entry = table.entries[index]
+        let state: OperationTable.State = isValid ? .valid : .invalid
+        guard entry.state != state, entry.state != .erased else { return .known }
+        guard !isFromSnapshot else { return .mustBeMadeAnew }
+        guard entry.idMiddle == operation.id.words.1 else { return .known }
+        table.setState(index, state)
+        var list = PatchList()
+        for range in table.ranges(of: index) {
+            retouch(range, &list, isTold: isTold) { $0.isHidden = !isValid }
+        }
+        let resolver = Resolver(operation.edit, as: index, in: table)
+        var deleted: [Range<Element>] = []
+        for case .delete(let reference, let count) in operation.edit.changes {
+            deleted += resolver.ranges(reference, count, in: table)
+        }
+        for range in deleted.united {
+            retouch(range, &list, isTold: isTold) { span in
+                if isValid { span.deletes += 1 } else { span.deletes -= 1 }
+            }
+        }
+        return .applied([NoteChange(key: operation.key, patches: list.patches)])
+    }
+
+    /// Changes the state of scalars, and says what comes of it in the text.
+    mutating func retouch(
+        _ range: Range<Element>, _ list: inout PatchList, isTold: Bool,
+        _ change: (inout Span) -> Void
+    ) {
+        var element = range.lowerBound
+        while element < range.upperBound {
+            var place = tree.place(of: element)
+            let offset = element - tree[place].first
+            if offset > 0 { place = tree.cut(place, before: offset) }
+            let rest = range.upperBound - element
+            if tree[place].count > rest {
+                tree.cut(place, before: rest)
+                place = tree.place(of: element)
+            }
+            let old = tree[place]
+            var new = old
+            change(&new)
+            if isTold, old.isVisible != new.isVisible {
+                let position = tree.position(of: place)
+                if new.isVisible {
+                    list.insert(at: position, text(of: new), count: Int(new.count))
+                } else {
+                    list.delete(at: position, count: Int(new.count))
+                }
+            }
+            tree.setState(place, deletes: new.deletes, isHidden: new.isHidden)
+            element += old.count
+            tree.join(place)
+            tree.join(SpanTree.Place(leaf: place.leaf, index: place.index - 1))
+        }
+    }
+
+    /// The text of a run.
+    func text(of span: Span) -> String {
+        guard span.text != Span.noText else { return "" }
+        return String(
+            decoding: tree.text[Int(span.text)..<Int(span.text) + Int(span.bytes)], as: UTF8.self)
+    }
+}

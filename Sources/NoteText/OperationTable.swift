@@ -1,0 +1,179 @@
+import WorkspaceModel
+
+/// The operations of a note that were taken in, and whose scalars are whose.
+struct OperationTable {
+    /// What is known of an operation.
+    struct Entry {
+        var key: MessageKey
+        /// Bytes 8 to 15 of the id, which tell two operations with one key apart; 0 after loading.
+        var idMiddle: UInt64
+        var sequence: UInt64
+        /// The index of its author.
+        var author: UInt32
+        /// The index of its first piece; `noPiece` if it inserts nothing.
+        var piece: UInt32 = noPiece
+        var state: State
+    }
+
+    /// Whether an operation has an effect.
+    enum State: UInt8 {
+        case valid = 0
+        case invalid = 1
+        /// Its payload is gone: as if it had never been written.
+        case erased = 2
+    }
+
+    /// Scalars of one operation that were numbered in one go. Only a draft into which others wrote
+    /// has more than one.
+    struct Piece {
+        var first: Element
+        var entry: UInt32
+        /// The offset of its first scalar among all of the operation.
+        var offset: UInt32
+        /// The next piece of the same operation.
+        var next: UInt32 = noPiece
+    }
+
+    static let noPiece: UInt32 = .max
+
+    private(set) var entries: [Entry] = []
+    private(set) var pieces: [Piece] = []
+    private(set) var authors: [NoteOperation.Author] = []
+    private var indexes: [MessageKey: Int] = [:]
+    private var authorIndexes: [NoteOperation.Author: UInt32] = [:]
+    /// The number that the next scalar gets.
+    private(set) var nextElement = Span.firstWritten
+
+    /// The operation with that key.
+    func index(of key: MessageKey) -> Int? { indexes[key] }
+
+    /// The number of an author, who may be new.
+    mutating func author(_ author: NoteOperation.Author) -> UInt32 {
+        if let last = entries.last, authors[Int(last.author)] == author { return last.author }
+        if let index = authorIndexes[author] { return index }
+        let index = UInt32(truncatingIfNeeded: authors.count)
+        authors.append(author)
+        authorIndexes[author] = index
+        return index
+    }
+
+    /// Takes in an operation.
+    ///
+    /// - Returns: its index.
+    mutating func add(_ entry: Entry) -> Int {
+        entries.append(entry)
+        indexes[entry.key] = entries.count - 1
+        return entries.count - 1
+    }
+
+    /// Takes in a draft, which has no key yet.
+    mutating func addDraft(_ entry: Entry) -> Int {
+        entries.append(entry)
+        return entries.count - 1
+    }
+
+    /// Gives a draft the name under which others know it.
+    mutating func publish(_ index: Int, as key: MessageKey, idMiddle: UInt64, sequence: UInt64) {
+        entries[index].key = key
+        entries[index].idMiddle = idMiddle
+        entries[index].sequence = sequence
+        indexes[key] = index
+    }
+
+    /// Makes an operation count, or not count.
+    mutating func setState(_ index: Int, _ state: State) { entries[index].state = state }
+
+    /// Numbers the next `count` scalars, which are those of the operation from `offset` on.
+    ///
+    /// - Returns: the number of the first.
+    mutating func number(_ count: UInt32, of entry: Int, offset: UInt32) -> Element {
+        let first = nextElement
+        nextElement += count
+        if let last = pieces.last, last.entry == UInt32(truncatingIfNeeded: entry),
+            offset - last.offset == first - last.first
+        {
+            return first
+        }
+        let new = UInt32(truncatingIfNeeded: pieces.count)
+        pieces.append(Piece(first: first, entry: UInt32(truncatingIfNeeded: entry), offset: offset))
+        var piece = entries[entry].piece
+        guard piece != Self.noPiece else {
+            entries[entry].piece = new
+            return first
+        }
+        while pieces[Int(piece)].next != Self.noPiece { piece = pieces[Int(piece)].next }
+        pieces[Int(piece)].next = new
+        return first
+    }
+
+    // MARK: Whose is what
+
+    /// The piece that a scalar is in.
+    ///
+    /// - Precondition: somebody wrote it.
+    func piece(of element: Element) -> Int {
+        var low = 0
+        var high = pieces.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pieces[middle].first <= element { low = middle + 1 } else { high = middle }
+        }
+        return low - 1
+    }
+
+    /// Scalars of a piece: it ends where the next one begins.
+    func count(ofPiece index: Int) -> UInt32 {
+        (index + 1 < pieces.count ? pieces[index + 1].first : nextElement) - pieces[index].first
+    }
+
+    /// The operation that inserted a scalar, and the scalar's number in it.
+    func origin(of element: Element) -> (entry: Int, offset: Int) {
+        let piece = pieces[piece(of: element)]
+        return (Int(piece.entry), Int(piece.offset + (element - piece.first)))
+    }
+
+    /// The scalars of an operation from `offset` on, at most `count`, as ranges of numbers.
+    func ranges(of entry: Int, from offset: Int = 0, count: Int = .max) -> [Range<Element>] {
+        var ranges: [Range<Element>] = []
+        var next = entries[entry].piece
+        let end = count > .max - offset ? Int.max : offset + count
+        while next != Self.noPiece {
+            let piece = pieces[Int(next)]
+            let length = Int(self.count(ofPiece: Int(next)))
+            let low = max(offset, Int(piece.offset))
+            let high = min(end, Int(piece.offset) + length)
+            if low < high {
+                let first = piece.first + UInt32(low - Int(piece.offset))
+                ranges.append(first..<first + UInt32(high - low))
+            }
+            next = piece.next
+        }
+        return ranges
+    }
+
+    /// The scalar with that number in an operation, `nil` if it inserts less.
+    func element(_ entry: Int, _ offset: Int) -> Element? {
+        var next = entries[entry].piece
+        while next != Self.noPiece {
+            let piece = pieces[Int(next)]
+            let inside = offset - Int(piece.offset)
+            if inside >= 0, inside < Int(count(ofPiece: Int(next))) {
+                return piece.first + UInt32(inside)
+            }
+            next = piece.next
+        }
+        return nil
+    }
+
+    /// Whether operation `left` comes before `right` where their origins are the same: by device,
+    /// incarnation, place in the log, id.
+    func precedes(_ left: Int, _ right: Int) -> Bool {
+        let one = entries[left]
+        let other = entries[right]
+        if one.author != other.author {
+            return authors[Int(one.author)] < authors[Int(other.author)]
+        }
+        return (one.sequence, one.key.idPrefix, one.key.timestamp)
+            < (other.sequence, other.key.idPrefix, other.key.timestamp)
+    }
+}

@@ -1,0 +1,84 @@
+import WorkspaceModel
+
+/// Operations of a note that refer to one that is not there yet.
+struct WaitingEdits {
+    private struct Item {
+        var operation: NoteOperation
+        var isValid: Bool
+        let byteCount: Int
+    }
+
+    private var items: [MessageKey: Item] = [:]
+    /// Who waits for an operation. Each waits for one at a time.
+    private var waiters: [MessageKey: [MessageKey]] = [:]
+    private var byteCount = 0
+
+    var isEmpty: Bool { items.isEmpty }
+    /// Those that wait, ascending.
+    var keys: [MessageKey] { items.keys.sorted() }
+    /// The operations that are waited for, ascending.
+    var missing: [MessageKey] { waiters.keys.sorted() }
+
+    /// The operation of that key, if it waits.
+    func operation(_ key: MessageKey) -> NoteOperation? { items[key]?.operation }
+
+    /// Keeps an operation until `missing` is there.
+    ///
+    /// - Returns: whether there was room.
+    mutating func add(_ operation: NoteOperation, isValid: Bool, for missing: MessageKey) -> Bool {
+        let size = operation.edit.weight
+        guard items.count < NoteLimits.waitingMax,
+            byteCount + size <= NoteLimits.waitingBytesMax
+        else { return false }
+        items[operation.key] = Item(operation: operation, isValid: isValid, byteCount: size)
+        waiters[missing, default: []].append(operation.key)
+        byteCount += size
+        return true
+    }
+
+    /// Whether an operation that waits counts.
+    ///
+    /// - Returns: whether it waits.
+    mutating func judge(_ key: MessageKey, isValid: Bool) -> Bool {
+        guard items[key] != nil else { return false }
+        items[key]?.isValid = isValid
+        return true
+    }
+
+    /// An operation that waited is gone.
+    mutating func remove(_ key: MessageKey) {
+        guard let item = items.removeValue(forKey: key) else { return }
+        byteCount -= item.byteCount
+        for missing in item.operation.edit.sources {
+            guard var others = waiters[missing], let index = others.firstIndex(of: key) else {
+                continue
+            }
+            others.remove(at: index)
+            waiters[missing] = others.isEmpty ? nil : others
+            return
+        }
+    }
+
+    /// Takes out those that waited for an operation, in the order in which they came.
+    mutating func release(_ key: MessageKey) -> [(operation: NoteOperation, isValid: Bool)] {
+        guard let keys = waiters.removeValue(forKey: key) else { return [] }
+        return keys.compactMap { key in
+            guard let item = items.removeValue(forKey: key) else { return nil }
+            byteCount -= item.byteCount
+            return (item.operation, item.isValid)
+        }
+    }
+}
+
+extension NoteEdit {
+    /// About as many bytes as it takes in memory.
+    var weight: Int {
+        changes.reduce(64 + 16 * sources.count) { sum, change in
+            switch change {
+            case .insert(_, _, let text): sum + 64 + text.utf8.count
+            case .mark(_, _, .link(let address)): sum + 64 + (address?.utf8.count ?? 0)
+            default: sum + 64
+            }
+        }
+    }
+}
