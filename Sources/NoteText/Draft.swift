@@ -44,9 +44,11 @@ struct Draft {
                 left: run.left, right: run.right, first: run.first, count: run.count, bytes: bytes))
     }
 
-    /// Notes scalars that were deleted, as more of the last ones if they are neighbours.
-    mutating func delete(_ range: Range<Element>) {
+    /// Notes scalars that were deleted, in so many pieces, as more of the last ones if they are
+    /// neighbours.
+    mutating func delete(_ range: Range<Element>, pieces: Int) {
         let more = UInt32(range.count)
+        weight += 40 * pieces
         if case .delete(let first, let count)? = changes.last {
             if first + count == range.lowerBound {
                 changes[changes.count - 1] = .delete(first: first, count: count + more)
@@ -57,7 +59,6 @@ struct Draft {
                 return
             }
         }
-        weight += 40
         changes.append(.delete(first: range.lowerBound, count: more))
     }
 }
@@ -148,12 +149,9 @@ extension Note {
         guard let draft = writing else { return true }
         writing = nil
         let key = MessageKey(timestamp: timestamp, idPrefix: id.leadingWord)
-        let author = table.entries[draft.entry].author
-        let isLast = !table.entries.indices.contains { index in
-            index != draft.entry && table.entries[index].author == author
-                && table.entries[index].sequence >= sequence
+        guard table.isLast(sequence, of: draft.entry), table.index(of: key) == nil else {
+            return false
         }
-        guard isLast, table.index(of: key) == nil else { return false }
         table.publish(draft.entry, as: key, idMiddle: id.words.1, sequence: sequence)
         return true
     }

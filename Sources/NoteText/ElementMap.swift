@@ -14,6 +14,35 @@ struct ElementMap {
     private var starts: [Element] = Array(repeating: 0, count: capacity)
     private var leaves: [Int32] = Array(repeating: 0, count: capacity)
 
+    /// The map of an empty tree.
+    init() {}
+
+    /// The map of runs whose starts ascend.
+    ///
+    /// - Precondition: there is one, and the first start is 0.
+    init(ascending runs: [(start: Element, leaf: Int)]) {
+        precondition(runs.first?.start == 0, "a tree that does not begin with its sentinel")
+        self.init()
+        firsts = []
+        places = []
+        counts = []
+        starts = []
+        leaves = []
+        // Room for some more in each.
+        let filled = Self.capacity * 3 / 4
+        for from in stride(from: 0, to: runs.count, by: filled) {
+            let part = runs[from..<min(runs.count, from + filled)]
+            firsts.append(runs[from].start)
+            places.append(counts.count)
+            counts.append(part.count)
+            starts += part.map(\.start)
+            leaves += part.map { Int32(truncatingIfNeeded: $0.leaf) }
+            let room = Self.capacity - part.count
+            starts += repeatElement(0, count: room)
+            leaves += repeatElement(0, count: room)
+        }
+    }
+
     /// The run that holds `element`: its first scalar, and its leaf.
     ///
     /// - Precondition: the smallest start is not above `element`; the tree begins with number 0.

@@ -45,9 +45,13 @@ extension Note {
         NoteLimits.editBytesMax - (writing?.weight ?? 0)
     }
 
-    /// Whether the draft takes no more: the longest single change is 100 bytes without its text.
+    /// Operations of which one change deletes parts; more are further changes.
+    private static let piecesMax = 64
+
+    /// Whether the draft takes no more than a deletion in `piecesMax` pieces.
     private var isFull: Bool {
-        room < 128 || (writing?.changes.count ?? 0) >= NoteLimits.changesMax / 4
+        room < 40 * (Self.piecesMax + 1)
+            || (writing?.changes.count ?? 0) >= NoteLimits.changesMax / 4
     }
 
     /// Opens a draft if there is none.
@@ -97,10 +101,11 @@ extension Note {
         let border = tree.border(at: position + 1)
         let span = tree[border.place]
         let first = span.first + border.offset - 1
-        let more = min(UInt32(truncatingIfNeeded: count), span.count - (border.offset - 1))
+        let most = min(UInt32(truncatingIfNeeded: count), span.count - (border.offset - 1))
+        let (more, pieces) = table.extent(from: first, atMost: most, pieces: Self.piecesMax)
         var list = PatchList()
         retouch(first..<first + more, &list, isTold: false) { $0.deletes += 1 }
-        writing?.delete(first..<first + more)
+        writing?.delete(first..<first + more, pieces: pieces)
         return Int(more)
     }
 
@@ -213,7 +218,9 @@ extension Note {
                 element += count
                 byte += text.utf8.count
             case .delete(let reference, let count):
-                for range in resolver.ranges(reference, count, in: table) { writing?.delete(range) }
+                for range in resolver.ranges(reference, count, in: table) {
+                    writing?.delete(range, pieces: 1)
+                }
             case .mark(let from, let to, let mark):
                 guard let from = resolver.element(from, or: Span.start, in: table),
                     let to = resolver.element(to, or: Span.end, in: table)

@@ -33,8 +33,7 @@ public enum NoteLimits {
 
     /// Runs of text that are looked at one after the other before the order is searched instead.
     public static let scanMax = 48
-    /// Steps of the exact comparison of two texts; beyond them whole lines are compared less finely.
-    public static let differenceStepsMax = 4_000_000
-    /// How deep quotes, lists and marks may nest in Markdown that is read here.
-    public static let markdownDepthMax = 16
+    /// Steps of the exact comparison of two texts, 8 MB of memory; beyond them whole lines are
+    /// compared.
+    public static let differenceStepsMax = 1_000_000
 }

@@ -39,6 +39,8 @@ struct OperationTable {
     private(set) var entries: [Entry] = []
     private(set) var pieces: [Piece] = []
     private(set) var authors: [NoteOperation.Author] = []
+    /// The last place in its log that an operation of each author has; one more, 0 for none.
+    private var reached: [UInt64] = []
     private var indexes: [MessageKey: Int] = [:]
     private var authorIndexes: [NoteOperation.Author: UInt32] = [:]
     /// The number that the next scalar gets.
@@ -53,6 +55,7 @@ struct OperationTable {
         if let index = authorIndexes[author] { return index }
         let index = UInt32(truncatingIfNeeded: authors.count)
         authors.append(author)
+        reached.append(0)
         authorIndexes[author] = index
         return index
     }
@@ -63,6 +66,7 @@ struct OperationTable {
     mutating func add(_ entry: Entry) -> Int {
         entries.append(entry)
         indexes[entry.key] = entries.count - 1
+        reach(entry.author, entry.sequence)
         return entries.count - 1
     }
 
@@ -78,6 +82,17 @@ struct OperationTable {
         entries[index].idMiddle = idMiddle
         entries[index].sequence = sequence
         indexes[key] = index
+        reach(entries[index].author, sequence)
+    }
+
+    private mutating func reach(_ author: UInt32, _ sequence: UInt64) {
+        let next = sequence == .max ? sequence : sequence + 1
+        reached[Int(author)] = max(reached[Int(author)], next)
+    }
+
+    /// Whether `sequence` is behind all of an operation's author's others.
+    func isLast(_ sequence: UInt64, of entry: Int) -> Bool {
+        reached[Int(entries[entry].author)] <= sequence
     }
 
     /// Makes an operation count, or not count.
@@ -124,6 +139,21 @@ struct OperationTable {
     /// Scalars of a piece: it ends where the next one begins.
     func count(ofPiece index: Int) -> UInt32 {
         (index + 1 < pieces.count ? pieces[index + 1].first : nextElement) - pieces[index].first
+    }
+
+    /// How many scalars from `first` on lie in at most so many pieces, and in how many.
+    func extent(
+        from first: Element, atMost count: UInt32, pieces most: Int
+    ) -> (count: UInt32, pieces: Int) {
+        var index = piece(of: first)
+        var end = pieces[index].first + self.count(ofPiece: index)
+        var number = 1
+        while end - first < count, number < most {
+            index += 1
+            number += 1
+            end = pieces[index].first + self.count(ofPiece: index)
+        }
+        return (min(count, end - first), number)
     }
 
     /// The operation that inserted a scalar, and the scalar's number in it.

@@ -62,6 +62,41 @@ struct SpanTree {
         insert(Span(sentinel: Span.end), at: Place(leaf: 0, index: 1))
     }
 
+    /// The tree of runs in their order, with the text that the visible ones have, one behind the
+    /// other.
+    ///
+    /// - Returns: `nil` unless the runs have every number below `end` once, and the text's length.
+    init?(runs: [Span], end: Element, text: [UInt8]) {
+        self.text = text
+        var starts: [(start: Element, leaf: Int)] = []
+        starts.reserveCapacity(runs.count)
+        // Room for some more in each.
+        let filled = Self.leafCapacity * 3 / 4
+        for from in stride(from: 0, to: runs.count, by: filled) {
+            let leaf = appendLeaf()
+            let part = runs[from..<min(runs.count, from + filled)]
+            for (index, run) in part.enumerated() {
+                spans[leaf * Self.leafCapacity + index] = run
+                starts.append((run.first, leaf))
+                leaves[leaf].visible += run.visible
+                leaves[leaf].bytes += run.visibleBytes
+            }
+            leaves[leaf].count = part.count
+            groups[leaves[leaf].group].visible += leaves[leaf].visible
+            visible += leaves[leaf].visible
+            visibleBytes += leaves[leaf].bytes
+        }
+        guard visibleBytes == text.count, runs.first?.first == Span.start else { return nil }
+        starts.sort { $0.start < $1.start }
+        var next = Span.start
+        for run in runs.sorted(by: { $0.first < $1.first }) {
+            guard run.first == next, run.count <= end - next else { return nil }
+            next += run.count
+        }
+        guard next == end else { return nil }
+        map = ElementMap(ascending: starts)
+    }
+
     /// The run at `place`.
     subscript(_ place: Place) -> Span {
         get { spans[place.leaf * Self.leafCapacity + place.index] }

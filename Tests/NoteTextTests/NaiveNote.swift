@@ -237,7 +237,9 @@ struct NaiveNote {
     private func marks(of node: Int, _ places: [Int]) -> [NoteMark] {
         NoteMark.Kind.allCases.compactMap { kind in
             marks.filter { mark in
-                guard mark.mark.kind == kind, places[mark.from] <= places[node] else { return false }
+                guard mark.mark.kind == kind, places[mark.from] <= places[node] else {
+                    return false
+                }
                 return mark.mark.grows || mark.to == 1
                     ? places[node] < places[mark.to] : places[node] <= places[mark.to]
             }

@@ -37,7 +37,8 @@ struct NoteWriter {
     }
 
     /// An operation that says whatever it is given, and is not in the own copy.
-    mutating func operation(_ edit: NoteEdit, using random: inout SeededGenerator) -> NoteOperation {
+    mutating func operation(_ edit: NoteEdit, using random: inout SeededGenerator) -> NoteOperation
+    {
         sequence += 1 + UInt64(random.below(3))
         clock += UInt64(random.below(100_000))
         let id = OperationID(

@@ -1,0 +1,83 @@
+/// Numbers of one kind behind each other, seven bits a byte: small ones take one.
+struct ByteColumn {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func append(_ value: UInt32) { append(UInt64(value)) }
+
+    /// All eight bytes of a number that has no small ones, such as a part of a hash.
+    mutating func append(raw value: UInt64) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// The difference of two numbers, small whichever is larger.
+    mutating func append(_ value: UInt64, from base: UInt64) {
+        let difference = Int64(bitPattern: value &- base)
+        append(UInt64(bitPattern: difference << 1 ^ difference >> 63))
+    }
+
+    mutating func append(_ value: UInt32, from base: UInt32) {
+        append(UInt64(value), from: UInt64(base))
+    }
+}
+
+/// Reads what `ByteColumn` wrote; of anything else it says so.
+struct ByteColumnReader {
+    private let bytes: [UInt8]
+    private var index: Int
+    private let end: Int
+
+    init(_ bytes: [UInt8], in range: Range<Int>) {
+        self.bytes = bytes
+        index = range.lowerBound
+        end = range.upperBound
+    }
+
+    /// Whether all was read.
+    var isAtEnd: Bool { index == end }
+
+    /// The next number, `nil` where there is none.
+    mutating func next() -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while index < end, shift < 64 {
+            let byte = bytes[index]
+            index += 1
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        return nil
+    }
+
+    /// The next number that was written with all of its bytes.
+    mutating func nextRaw() -> UInt64? {
+        guard end - index >= 8 else { return nil }
+        var value: UInt64 = 0
+        for byte in bytes[index..<index + 8] { value = value << 8 | UInt64(byte) }
+        index += 8
+        return value
+    }
+
+    /// The next number as one of 32 bits.
+    mutating func next32() -> UInt32? { next().flatMap { UInt32(exactly: $0) } }
+
+    /// The next number, which was written as the difference to `base`.
+    mutating func next(from base: UInt64) -> UInt64? {
+        guard let value = next() else { return nil }
+        let difference = value >> 1 ^ (0 &- (value & 1))
+        return base &+ difference
+    }
+
+    mutating func next32(from base: UInt32) -> UInt32? {
+        next(from: UInt64(base)).flatMap { UInt32(exactly: $0) }
+    }
+}

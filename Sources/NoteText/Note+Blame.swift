@@ -1,0 +1,73 @@
+public import WorkspaceModel
+
+/// A part of the text that one operation wrote.
+public struct NoteAuthorship: Hashable, Sendable {
+    /// Its scalars in the text.
+    public let range: Range<Int>
+    /// The log of who wrote it.
+    public let author: NoteOperation.Author
+    /// The operation, `nil` for what is being written here.
+    public let key: MessageKey?
+}
+
+// Who wrote what.
+extension Note {
+    /// The text in parts, in its order, with who wrote each; neighbouring parts differ.
+    public func authorship() -> [NoteAuthorship] {
+        var parts: [NoteAuthorship] = []
+        var place = 0
+        var open: (start: Int, entry: Int)?
+        func close() {
+            guard let last = open else { return }
+            let entry = table.entries[last.entry]
+            parts.append(
+                NoteAuthorship(
+                    range: last.start..<place, author: table.authors[Int(entry.author)],
+                    key: last.entry == writing?.entry ? nil : entry.key))
+        }
+        forEachVisible { span in
+            var element = span.first
+            while element <= span.last {
+                let index = table.piece(of: element)
+                let piece = table.pieces[index]
+                let end = min(span.last + 1, piece.first + table.count(ofPiece: index))
+                if open?.entry != Int(piece.entry) {
+                    close()
+                    open = (place, Int(piece.entry))
+                }
+                place += Int(end - element)
+                element = end
+            }
+        }
+        close()
+        return parts
+    }
+
+    /// What was taken in, for a hash that names this version of the note: the authors in the order
+    /// of their names, each with how many of its operations were, and the sum of their keys.
+    ///
+    /// Two notes with the same operations have the same frontier. It says nothing of verdicts.
+    public var frontier: [UInt8] {
+        var logs = table.authors.map { (author: $0, count: 0, words: (UInt64(0), UInt64(0))) }
+        for (index, entry) in table.entries.enumerated()
+        where index != writing?.entry && entry.state != .erased {
+            let author = Int(entry.author)
+            logs[author].count += 1
+            logs[author].words.0 &+= entry.key.timestamp.rawValue
+            logs[author].words.1 &+= entry.key.idPrefix
+        }
+        logs.removeAll { $0.count == 0 }
+        logs.sort { $0.author < $1.author }
+        var encoder = CBOREncoder(reservingBytes: 16 + 64 * logs.count)
+        encoder.array(count: logs.count)
+        for log in logs {
+            encoder.array(count: 5)
+            encoder.byteString(log.author.device)
+            encoder.uint(UInt64(log.author.incarnation))
+            encoder.int(log.count)
+            encoder.uint(log.words.0)
+            encoder.uint(log.words.1)
+        }
+        return encoder.bytes
+    }
+}

@@ -1,0 +1,181 @@
+public import WorkspaceModel
+
+/// A note as it was once, so that it need not be made of all of its operations again. A cache of
+/// this home: it is sealed, never sent, and made anew wherever it does not fit.
+public struct NoteSnapshot: Hashable, Sendable {
+    /// What is shown: text, lines and marks. `NotePage` reads it.
+    public let page: [UInt8]
+    /// What the first change needs besides: runs and operations in columns.
+    public let runs: [UInt8]
+
+    /// A snapshot from its two parts.
+    public init(page: [UInt8], runs: [UInt8]) {
+        self.page = page
+        self.runs = runs
+    }
+}
+
+/// What a note showed, without what it takes to change it.
+public struct NotePage: Hashable, Sendable {
+    /// The format of both parts; another one is not read.
+    static let version: UInt64 = 1
+
+    /// The frontier of the operations that it is made of (`Note.frontier`).
+    public let frontier: [UInt8]
+    /// How often verdicts had changed, as the caller counts.
+    public let verdictChanges: UInt64
+    /// The text.
+    public let text: String
+    /// Its lines.
+    public let lines: [NoteLine]
+
+    /// Reads the first part of a snapshot.
+    ///
+    /// - Throws: `Malformed`, for another version too: then the note is made anew.
+    public init(decoding bytes: [UInt8]) throws(Malformed) {
+        var decoder = CBORDecoder(bytes)
+        try decoder.arrayCount(exactly: 5)
+        guard try decoder.uint() == Self.version else { throw Malformed(.unsupported, at: 1) }
+        frontier = try decoder.byteString()
+        verdictChanges = try decoder.uint()
+        text = try decoder.text(maxBytes: NoteLimits.historyBytesMax)
+        let start = decoder.position
+        let range = try decoder.byteStringRange()
+        try decoder.finish()
+        guard let lines = Self.lines(of: text, ByteColumnReader(bytes, in: range)) else {
+            throw Malformed(.inconsistent, at: start)
+        }
+        self.lines = lines
+    }
+
+    /// The lines that begin otherwise, or hold marks, as differences to plain ones:
+    /// [lines passed, kind, runs, for each run: bytes, number of marks, for each mark: its number,
+    /// for a link the length and bytes of the address].
+    static func column(of lines: [NoteLine]) -> [UInt8] {
+        var column = ByteColumn()
+        var passed: UInt32 = 0
+        for line in lines {
+            let isPlain = line.kind == .paragraph && line.runs.allSatisfy { $0.marks.isEmpty }
+            guard !isPlain else {
+                passed += 1
+                continue
+            }
+            column.append(passed)
+            passed = 0
+            column.append(line.kind.rawValue)
+            column.append(UInt64(line.runs.count))
+            for run in line.runs {
+                column.append(UInt64(run.text.utf8.count))
+                column.append(UInt64(run.marks.count))
+                for mark in run.marks {
+                    column.append(mark.kind.rawValue)
+                    guard case .link(let address?) = mark else { continue }
+                    column.append(UInt64(address.utf8.count))
+                    for byte in address.utf8 { column.append(UInt64(byte)) }
+                }
+            }
+        }
+        return column.bytes
+    }
+
+    private static func lines(of text: String, _ column: ByteColumnReader) -> [NoteLine]? {
+        var column = column
+        var result: [NoteLine] = []
+        var plain: UInt32? = column.isAtEnd ? .max : column.next32()
+        for part in text.utf8.split(separator: 0x0a, omittingEmptySubsequences: false) {
+            guard let left = plain else { return nil }
+            guard left == 0 else {
+                result.append(NoteLine(.paragraph, text: String(Substring(part))))
+                plain = left - 1
+                continue
+            }
+            guard let number = column.next(), let kind = NoteBlockKind(rawValue: number),
+                let runs = runs(of: Substring(part), &column)
+            else { return nil }
+            result.append(NoteLine(kind, runs))
+            plain = column.isAtEnd ? .max : column.next32()
+        }
+        return column.isAtEnd ? result : nil
+    }
+
+    private static func runs(
+        of line: Substring, _ column: inout ByteColumnReader
+    ) -> [NoteLine.Run]? {
+        guard let count = column.next() else { return nil }
+        var runs: [NoteLine.Run] = []
+        var rest = line.utf8[...]
+        for _ in 0..<min(count, UInt64(line.utf8.count)) {
+            guard let length = column.next(), length > 0, length <= UInt64(rest.count),
+                let number = column.next(), number <= 5
+            else { return nil }
+            var marks: [NoteMark] = []
+            for _ in 0..<number {
+                guard let mark = mark(&column) else { return nil }
+                marks.append(mark)
+            }
+            let part = rest.prefix(Int(length))
+            guard let text = String(part) else { return nil }
+            runs.append(NoteLine.Run(text, marks))
+            rest = rest.dropFirst(Int(length))
+        }
+        return rest.isEmpty && UInt64(runs.count) == count ? runs : nil
+    }
+
+    private static func mark(_ column: inout ByteColumnReader) -> NoteMark? {
+        guard let number = column.next(), let kind = NoteMark.Kind(rawValue: number) else {
+            return nil
+        }
+        switch kind {
+        case .bold: return .bold(true)
+        case .italic: return .italic(true)
+        case .underline: return .underline(true)
+        case .code: return .code(true)
+        case .link:
+            guard let count = column.next(), count <= UInt64(NoteLimits.linkBytesMax) else {
+                return nil
+            }
+            var bytes: [UInt8] = []
+            for _ in 0..<count {
+                guard let byte = column.next().flatMap({ UInt8(exactly: $0) }) else { return nil }
+                bytes.append(byte)
+            }
+            return String(validating: bytes, as: UTF8.self).map { .link($0) }
+        }
+    }
+}
+
+extension Note {
+    /// The note as it is, for another day.
+    ///
+    /// - Parameter verdictChanges: how often verdicts have changed, as the caller counts.
+    /// - Returns: `nil` while something is being written here.
+    public func snapshot(verdictChanges: UInt64) -> NoteSnapshot? {
+        guard writing == nil else { return nil }
+        var encoder = CBOREncoder(reservingBytes: tree.visibleBytes + 4_096)
+        encoder.array(count: 5)
+        encoder.uint(NotePage.version)
+        encoder.byteString(frontier)
+        encoder.uint(verdictChanges)
+        encoder.text(text)
+        encoder.byteString(NotePage.column(of: lines()))
+        return NoteSnapshot(page: encoder.bytes, runs: SnapshotColumns(of: self).encoded)
+    }
+
+    /// The note of a snapshot: it takes further operations, but where a verdict changes, or an
+    /// operation is erased, it has to be made anew.
+    ///
+    /// - Throws: `Malformed` for anything that is no snapshot of this version.
+    public init(_ snapshot: NoteSnapshot) throws(Malformed) {
+        var page = CBORDecoder(snapshot.page)
+        try page.arrayCount(exactly: 5)
+        guard try page.uint() == NotePage.version else { throw Malformed(.unsupported, at: 1) }
+        _ = try page.byteStringRange()
+        _ = try page.uint()
+        let text = try page.text(maxBytes: NoteLimits.historyBytesMax)
+        let columns = try SnapshotColumns(decoding: snapshot.runs)
+        guard let note = columns.note(text: [UInt8](text.utf8)) else {
+            throw Malformed(.inconsistent, at: 0)
+        }
+        self = note
+    }
+}
