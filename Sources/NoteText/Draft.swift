@@ -81,32 +81,19 @@ extension Note {
 
     /// The draft in the names that others know.
     private func edit(of draft: Draft) -> NoteEdit {
-        var used: [Int: MessageKey] = [:]
-        func see(_ element: Element) {
-            guard element >= Span.firstWritten, element != Span.nothing else { return }
-            let entry = table.origin(of: element).entry
-            if entry != draft.entry { used[entry] = table.entries[entry].key }
-        }
-        for change in draft.changes {
-            switch change {
-            case .insert(let left, let right, _, _, _):
-                see(left)
-                see(right)
-            case .delete(let first, let count):
-                for range in pieces(of: first, count) { see(range.lowerBound) }
-            case .mark(let from, let to, _):
-                see(from)
-                see(to)
-            case .block(let element, _): see(element)
-            }
-        }
-        let sources = used.values.sorted()
-        var index: [Int: Int] = [draft.entry: 0]
-        for (entry, key) in used { index[entry] = (sources.firstIndex(of: key) ?? -1) + 1 }
+        let sources = sources(of: draft)
         func name(_ element: Element) -> NoteEdit.Reference? {
             guard element >= Span.firstWritten, element != Span.nothing else { return nil }
             let (entry, offset) = table.origin(of: element)
-            return NoteEdit.Reference(source: index[entry] ?? 0, offset: offset)
+            guard entry != draft.entry else { return NoteEdit.Reference(source: 0, offset: offset) }
+            let key = table.entries[entry].key
+            var low = 0
+            var high = sources.count
+            while low < high {
+                let middle = (low + high) / 2
+                if sources[middle] < key { low = middle + 1 } else { high = middle }
+            }
+            return NoteEdit.Reference(source: low + 1, offset: offset)
         }
         var changes: [NoteEdit.Change] = []
         for change in draft.changes {
@@ -125,6 +112,35 @@ extension Note {
             }
         }
         return NoteEdit(sources: sources, changes: changes)
+    }
+
+    /// The operations that a draft refers to, ascending.
+    private func sources(of draft: Draft) -> [MessageKey] {
+        let table = table
+        var used: [MessageKey] = []
+        var last = draft.entry
+        func see(_ element: Element) {
+            guard element >= Span.firstWritten, element != Span.nothing else { return }
+            let entry = table.origin(of: element).entry
+            guard entry != draft.entry, entry != last else { return }
+            last = entry
+            used.append(table.entries[entry].key)
+        }
+        for change in draft.changes {
+            switch change {
+            case .insert(let left, let right, _, _, _):
+                see(left)
+                see(right)
+            case .delete(let first, let count):
+                for range in pieces(of: first, count) { see(range.lowerBound) }
+            case .mark(let from, let to, _):
+                see(from)
+                see(to)
+            case .block(let element, _): see(element)
+            }
+        }
+        used.sort()
+        return used.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
     /// Scalars in the parts that one operation numbered in one go.

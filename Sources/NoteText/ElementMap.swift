@@ -87,12 +87,8 @@ struct ElementMap {
         let place = places[chunk]
         let at = index(of: start, in: chunk) + 1
         let end = place * Self.capacity + counts[place]
-        var index = end
-        while index > at {
-            starts[index] = starts[index - 1]
-            leaves[index] = leaves[index - 1]
-            index -= 1
-        }
+        starts.openPlace(at: at, before: end)
+        leaves.openPlace(at: at, before: end)
         starts[at] = start
         leaves[at] = Int32(truncatingIfNeeded: leaf)
         counts[place] += 1
@@ -139,6 +135,19 @@ struct ElementMap {
             places.remove(at: chunk)
         } else if at == place * Self.capacity {
             firsts[chunk] = starts[at]
+        }
+    }
+}
+
+extension Array where Element: BitwiseCopyable {
+    /// Moves what lies from `index` to `end` by one place, in one move.
+    ///
+    /// - Precondition: there is a place at `end`.
+    mutating func openPlace(at index: Int, before end: Int) {
+        precondition(index >= 0 && end < count, "a place outside")
+        withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress, index < end else { return }
+            (base + index + 1).update(from: base + index, count: end - index)
         }
     }
 }

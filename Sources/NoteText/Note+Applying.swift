@@ -110,7 +110,7 @@ extension Note {
         for change in edit.changes {
             switch change {
             case .insert(let left, let right, let text):
-                let count = UInt32(truncatingIfNeeded: text.unicodeScalars.count)
+                let count = UInt32(truncatingIfNeeded: text.scalarCount)
                 let origins = resolver.origins(left, right, in: table)
                 let run = number(
                     text, count: count, as: entry, from: offset, origins, isHidden: !isValid)
@@ -148,13 +148,22 @@ extension Note {
         _ text: String, count: UInt32, as entry: Int, from offset: UInt32,
         _ origins: Resolver.Origins, isHidden: Bool
     ) -> Span {
-        let start = UInt32(truncatingIfNeeded: tree.text.count)
-        tree.text += text.utf8
+        let bytes = tree.keep(text)
         return Span(
             first: table.number(count, of: entry, offset: offset), count: count,
-            left: origins.left, right: origins.right, text: start,
-            bytes: UInt32(truncatingIfNeeded: tree.text.count) - start,
+            left: origins.left, right: origins.right,
+            text: UInt32(truncatingIfNeeded: bytes.lowerBound),
+            bytes: UInt32(truncatingIfNeeded: bytes.count),
             deletes: origins.isBroken ? 1 : 0, depth: 0, isHidden: isHidden)
+    }
+}
+
+extension String {
+    /// Its Unicode scalars, without looking at each by itself.
+    var scalarCount: Int {
+        var copy = self
+        // Every byte that does not go on a scalar begins one.
+        return copy.withUTF8 { $0.reduce(0) { $0 + ($1 & 0xc0 != 0x80 ? 1 : 0) } }
     }
 }
 

@@ -78,18 +78,18 @@ extension Note {
         let border = tree.border(at: position)
         let span = tree[border.place]
         let left = span.first + border.offset - 1
-        let next =
-            border.offset < span.count
-            ? left + 1 : tree.next(border.place).map { tree[$0].first } ?? Span.end
-        let start = UInt32(truncatingIfNeeded: tree.text.count)
-        tree.text += text.utf8
-        let bytes = UInt32(truncatingIfNeeded: tree.text.count) - start
-        let count =
-            bytes == 1 ? bytes : UInt32(truncatingIfNeeded: text.unicodeScalars.count)
-        let run = Span(
+        let following =
+            border.offset < span.count ? nil : tree.next(border.place).map { tree[$0] }
+        let next = border.offset < span.count ? left + 1 : following?.first ?? Span.end
+        let bytes = tree.keep(text)
+        let count = UInt32(truncatingIfNeeded: bytes.count == 1 ? 1 : text.scalarCount)
+        var run = Span(
             first: table.number(count, of: entry, offset: offset), count: count, left: left,
-            right: next, text: start, bytes: bytes, deletes: 0, depth: 0, isHidden: false)
-        _ = weave(run, of: entry)
+            right: next, text: UInt32(truncatingIfNeeded: bytes.lowerBound),
+            bytes: UInt32(truncatingIfNeeded: bytes.count), deletes: 0, depth: 0, isHidden: false)
+        // Between neighbours nobody else can stand.
+        run.setDepth(depth(of: run, next: following))
+        _ = put(run, behind: border)
         writing?.insert(run)
         return Int(count)
     }
@@ -208,7 +208,7 @@ extension Note {
             switch change {
             case .insert(let left, let right, let text):
                 let origins = resolver.origins(left, right, in: table)
-                let count = UInt32(truncatingIfNeeded: text.unicodeScalars.count)
+                let count = UInt32(truncatingIfNeeded: text.scalarCount)
                 let run = Span(
                     first: element, count: count, left: origins.left, right: origins.right,
                     text: UInt32(truncatingIfNeeded: byte),

@@ -33,7 +33,7 @@ extension Note {
 
     /// Steps of a run to the right-hand child that it stands before: none, unless its right origin
     /// has the same left one.
-    private func depth(of run: Span, next: Span?) -> UInt32 {
+    func depth(of run: Span, next: Span?) -> UInt32 {
         guard run.right != Span.nothing else { return 0 }
         guard run.right != run.left + 1 else {
             let span = tree[tree.place(of: run.right)]
@@ -182,5 +182,5 @@ extension Note {
 
 extension Span {
     /// Sets how many steps it is to the right-hand child that it stands before.
-    fileprivate mutating func setDepth(_ depth: UInt32) { state = depth << 1 | state & 1 }
+    mutating func setDepth(_ depth: UInt32) { state = depth << 1 | state & 1 }
 }

@@ -134,7 +134,7 @@ extension NoteEdit {
             guard !text.isEmpty, NoteCharacters.areAllowed(text) else {
                 throw Malformed(.badText, at: start)
             }
-            inserted += text.unicodeScalars.count
+            inserted += text.scalarCount
             return .insert(left: left, right: right, text: text)
         }
 

@@ -49,7 +49,7 @@ public struct NoteEdit: Hashable, Sendable {
     public var insertedCount: Int {
         changes.reduce(0) { sum, change in
             guard case .insert(_, _, let text) = change else { return sum }
-            return sum + text.unicodeScalars.count
+            return sum + text.scalarCount
         }
     }
 }
@@ -120,7 +120,8 @@ public enum NoteCharacters {
 
     /// Whether all of `text` may stand in a note.
     static func areAllowed(_ text: String) -> Bool {
-        text.utf8.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a }
-            || text.unicodeScalars.allSatisfy(isAllowed)
+        var copy = text
+        let isPlain = copy.withUTF8 { $0.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a } }
+        return isPlain || text.unicodeScalars.allSatisfy(isAllowed)
     }
 }

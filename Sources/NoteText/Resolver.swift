@@ -22,7 +22,9 @@ struct Resolver {
 
     /// - Precondition: all sources are in the table.
     init(_ edit: NoteEdit, as entry: Int, in table: OperationTable) {
-        var entries = [entry]
+        var entries: [Int] = []
+        entries.reserveCapacity(1 + edit.sources.count)
+        entries.append(entry)
         for source in edit.sources {
             guard let index = table.index(of: source) else {
                 preconditionFailure("a source that nobody waited for")

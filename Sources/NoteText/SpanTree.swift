@@ -114,11 +114,7 @@ struct SpanTree {
         if leaves[place.leaf].count == Self.leafCapacity { place = makeRoom(at: place) }
         let base = place.leaf * Self.leafCapacity
         let count = leaves[place.leaf].count
-        spans.withUnsafeMutableBufferPointer { buffer in
-            guard let spans = buffer.baseAddress, place.index < count else { return }
-            let from = spans + (base + place.index)
-            (from + 1).update(from: from, count: count - place.index)
-        }
+        spans.openPlace(at: base + place.index, before: base + count)
         spans[base + place.index] = span
         leaves[place.leaf].count = count + 1
         map.insert(span.first, leaf: place.leaf)
@@ -308,6 +304,16 @@ struct SpanTree {
     mutating func forgetOutermost(of leaf: Int) {
         leaves[leaf].outermost = Span.nothing
         groups[leaves[leaf].group].outermost = Span.nothing
+    }
+
+    /// Keeps the UTF-8 of a text.
+    ///
+    /// - Returns: where it lies.
+    mutating func keep(_ more: String) -> Range<Int> {
+        let start = text.count
+        var more = more
+        more.withUTF8 { text.append(contentsOf: $0) }
+        return start..<text.count
     }
 
     /// Bytes of the first `scalars` of a run.
