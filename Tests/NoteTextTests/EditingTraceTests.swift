@@ -1,0 +1,122 @@
+import Foundation
+import NoteText
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// A real editing history (`data/editing-traces` of the shared data).
+struct EditingTrace {
+    struct Transaction: Decodable {
+        let parents: [Int]?
+        let agent: Int?
+        let patches: [Patch]
+    }
+
+    struct Patch: Decodable {
+        let patch: NotePatch
+
+        init(from decoder: any Decoder) throws {
+            var fields = try decoder.unkeyedContainer()
+            patch = NotePatch(
+                at: try fields.decode(Int.self), deleted: try fields.decode(Int.self),
+                inserted: try fields.decode(String.self))
+        }
+    }
+
+    private struct File: Decodable {
+        let txns: [Transaction]
+        let endContent: String
+        let numAgents: Int?
+    }
+
+    let transactions: [Transaction]
+    let end: String
+    let writers: Int
+
+    init(_ name: String) throws {
+        let unpacking = Process()
+        unpacking.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        unpacking.arguments = ["-dc", Vectors.url(Self.path(name)).path]
+        let output = Pipe()
+        unpacking.standardOutput = output
+        try unpacking.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        unpacking.waitUntilExit()
+        let file = try JSONDecoder().decode(File.self, from: data)
+        transactions = file.txns
+        end = file.endContent
+        writers = file.numAgents ?? 1
+    }
+
+    /// Where it is, from the folder of vectors.
+    static func path(_ name: String) -> String { "../editing-traces/\(name).json.gz" }
+}
+
+@Suite struct `Real editing histories` {
+    @Test(
+        .vectors(EditingTrace.path("rustcode")),
+        arguments: [
+            "automerge-paper", "seph-blog1", "rustcode", "sveltecomponent", "friendsforever_flat",
+            "clownschool_flat",
+        ])
+    func `end in their text, for who wrote and who reads`(name: String) throws {
+        let trace = try EditingTrace(name)
+        var random = SeededGenerator(seed: 1)
+        var writer = NoteWriter(1)
+        var reader = Note()
+        func publish() throws {
+            guard writer.note.draft != nil else { return }
+            reader.apply(try writer.publish(using: &random), isTold: false)
+        }
+        for (index, transaction) in trace.transactions.enumerated() {
+            for patch in transaction.patches {
+                var rest: NotePatch? = patch.patch
+                while let more = rest {
+                    rest = try writer.note.edit(more, as: writer.author)
+                    if rest != nil { try publish() }
+                }
+            }
+            if index % 20 == 19 { try publish() }
+        }
+        try publish()
+        #expect(writer.note.text == trace.end)
+        #expect(reader.text == trace.end)
+        let snapshot = try #require(reader.snapshot(verdictChanges: 0))
+        #expect(try NotePage(decoding: snapshot.page).text == trace.end)
+        #expect(try Note(snapshot).text == trace.end)
+    }
+
+    @Test(
+        .vectors(EditingTrace.path("friendsforever.concurrent")),
+        arguments: ["friendsforever.concurrent", "clownschool.concurrent"])
+    func `of two who wrote at once end in their text`(name: String) throws {
+        let trace = try EditingTrace(name)
+        var random = SeededGenerator(seed: 1)
+        var writers = (0..<trace.writers).map { NoteWriter($0) }
+        var known = writers.map { _ in Set<Int>() }
+        var operations: [NoteOperation?] = []
+        for (index, transaction) in trace.transactions.enumerated() {
+            let agent = transaction.agent ?? 0
+            var open = transaction.parents ?? []
+            var missing: [Int] = []
+            while let parent = open.popLast() {
+                guard known[agent].insert(parent).inserted else { continue }
+                missing.append(parent)
+                open += trace.transactions[parent].parents ?? []
+            }
+            for parent in missing.sorted() {
+                if let operation = operations[parent] { writers[agent].note.apply(operation) }
+            }
+            for patch in transaction.patches {
+                try writers[agent].note.edit(patch.patch, as: writers[agent].author)
+            }
+            let isWritten = writers[agent].note.draft != nil
+            operations.append(isWritten ? try writers[agent].publish(using: &random) : nil)
+            known[agent].insert(index)
+        }
+        #expect(note(of: operations.compactMap { $0 }).text == trace.end)
+        #expect(
+            note(of: operations.compactMap { $0 }.shuffled(using: &random)).missing.count
+                == note(of: []).missing.count)
+    }
+}
