@@ -93,8 +93,9 @@ extension NoteMarkdown {
             var runs: [(text: String, marks: Set<NoteMark>)] = []
             var marks: Set<NoteMark> = []
             func add(_ text: String, _ more: Set<NoteMark>) {
-                if let last = runs.last, last.marks == more {
-                    runs[runs.count - 1].text += text
+                // Nothing else may hold the text, or each character would copy it.
+                if let index = runs.indices.last, runs[index].marks == more {
+                    runs[index].text += text
                 } else if !text.isEmpty {
                     runs.append((text, more))
                 }
