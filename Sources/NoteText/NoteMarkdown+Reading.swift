@@ -80,8 +80,15 @@ extension NoteMarkdown {
         /// Ends of code, by how many backticks, ascending.
         private var fences: [Int: [Int]] = [:]
 
+        /// For each place the next parenthesis that closes, at it or behind it.
+        private var closings: [Int] = []
+
         init(_ line: [Unicode.Scalar]) {
             self.line = line
+            closings = [Int](repeating: line.count, count: line.count + 1)
+            for index in line.indices.reversed() {
+                closings[index] = line[index] == ")" ? index : closings[index + 1]
+            }
             findFences()
             findLinks()
         }
@@ -306,6 +313,7 @@ extension NoteMarkdown {
             if isAngled { index += 1 }
             var address = String.UnicodeScalarView()
             let most = min(line.count, index + 2 * NoteLimits.linkBytesMax)
+            guard closings[index] < most else { return nil }
             while index < most {
                 let scalar = line[index]
                 if scalar == "\\", index + 1 < line.count, line[index + 1].isASCIIPunctuation {

@@ -25,7 +25,7 @@ extension SpanTree {
     /// The first run behind `place` that `isWanted`, which must be so for a leaf or group's outermost
     /// run, the last if several are, if it is so for any run in it.
     mutating func first(
-        behind place: Place, where isWanted: (SpanTree, Span) -> Bool
+        behind place: Place, where isWanted: (borrowing SpanTree, Span) -> Bool
     ) -> Place? {
         if let found = first(in: place.leaf, from: place.index + 1, where: isWanted) {
             return found
@@ -48,7 +48,7 @@ extension SpanTree {
     }
 
     private func first(
-        in leaf: Int, from index: Int, where isWanted: (SpanTree, Span) -> Bool
+        in leaf: Int, from index: Int, where isWanted: (borrowing SpanTree, Span) -> Bool
     ) -> Place? {
         for index in index..<max(index, leaves[leaf].count) {
             let place = Place(leaf: leaf, index: index)
@@ -58,7 +58,7 @@ extension SpanTree {
     }
 
     private mutating func first(
-        inGroup group: Int, from slot: Int, where isWanted: (SpanTree, Span) -> Bool
+        inGroup group: Int, from slot: Int, where isWanted: (borrowing SpanTree, Span) -> Bool
     ) -> Place? {
         for slot in slot..<max(slot, groups[group].count) {
             let leaf = Int(members[group * Self.groupCapacity + slot])

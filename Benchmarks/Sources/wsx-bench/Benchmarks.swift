@@ -24,6 +24,7 @@ enum Benchmarks {
         ("wide", WideBench.run),
         ("departed", DepartedBench.run),
         ("roaming", RoamingBench.run),
+        ("text", TextBench.run),
     ]
 
     static func main() {

@@ -1,0 +1,233 @@
+import Foundation
+import NoteText
+import WorkspaceModel
+
+/// The text of notes on real editing histories: the same steps as `t1_text.py` of the shared data,
+/// so that both can be run one after the other on one machine.
+///
+/// Operations hold 24 changes of the editor each, about what a pause of two seconds makes of typing.
+enum TextBench {
+    static let sequential = [
+        "automerge-paper", "seph-blog1", "rustcode", "sveltecomponent", "friendsforever_flat",
+        "clownschool_flat",
+    ]
+    static let concurrent = ["friendsforever.concurrent", "clownschool.concurrent"]
+    private static let changesPerOperation = 24
+
+    static func run(_ options: Options) throws {
+        for name in sequential + concurrent {
+            guard let trace = try TextTrace(name) else {
+                print("SKIPPED: no \(name) under WSX_SHARED")
+                continue
+            }
+            var figures = Figures("wsx_text")
+            figures.note("trace", name)
+            for _ in 0..<options.runs {
+                if trace.writers > 1 {
+                    try together(trace, &figures)
+                } else {
+                    try alone(trace, &figures)
+                }
+            }
+            figures.print()
+        }
+        growth(options)
+    }
+
+    /// One writer: local replay, the whole history in one go, a snapshot and back.
+    private static func alone(_ trace: TextTrace, _ figures: inout Figures) throws {
+        var writer = TextWriter(1)
+        var operations: [NoteOperation] = []
+        let local = try seconds {
+            for (index, patch) in trace.patches.enumerated() {
+                var rest: NotePatch? = patch
+                while let more = rest {
+                    rest = try writer.note.edit(more, as: writer.author)
+                    if rest != nil || index % changesPerOperation == 0 {
+                        if let operation = writer.publish() { operations.append(operation) }
+                    }
+                }
+            }
+            if let operation = writer.publish() { operations.append(operation) }
+        }
+        precondition(writer.note.text == trace.end)
+        figures.add("local_ms", local * 1e3)
+        let bodies = operations.map(\.edit.encoded)
+        var reader = Note()
+        let whole = try seconds {
+            for (operation, body) in zip(operations, bodies) {
+                let read = operation.saying(try NoteEdit(decoding: body))
+                reader.apply(read, isTold: false)
+            }
+        }
+        precondition(reader.text == trace.end)
+        figures.add("whole_history_ms", whole * 1e3)
+        figures.add("operations", Double(operations.count))
+        figures.add("body_bytes", Double(bodies.reduce(0) { $0 + $1.count }))
+        figures.add("runs", Double(reader.runCount))
+        guard let snapshot = reader.snapshot(verdictChanges: 0) else { return }
+        figures.add("snapshot_bytes", Double(snapshot.page.count + snapshot.runs.count))
+        var shown = ""
+        let load = try seconds { shown = try NotePage(decoding: snapshot.page).text }
+        precondition(shown == trace.end)
+        figures.add("load_ms", load * 1e3)
+        let edit = try seconds {
+            var note = try Note(snapshot)
+            try note.edit(NotePatch(at: 0, deleted: 0, inserted: "x"), as: writer.author)
+        }
+        figures.add("first_edit_ms", edit * 1e3)
+    }
+
+    /// Two writers, an operation for each change: both replay, a third takes them one by one.
+    private static func together(_ trace: TextTrace, _ figures: inout Figures) throws {
+        var writers = (0..<trace.writers).map { TextWriter(UInt64($0 + 1)) }
+        var known = writers.map { _ in [Bool](repeating: false, count: trace.steps.count) }
+        var operations: [NoteOperation?] = []
+        let both = try seconds {
+            for (index, step) in trace.steps.enumerated() {
+                var open = step.parents
+                var missing: [Int] = []
+                while let parent = open.popLast() {
+                    guard !known[step.writer][parent] else { continue }
+                    known[step.writer][parent] = true
+                    missing.append(parent)
+                    open += trace.steps[parent].parents
+                }
+                for parent in missing.sorted() {
+                    if let other = operations[parent] { writers[step.writer].note.apply(other) }
+                }
+                let author = writers[step.writer].author
+                for patch in step.patches { try writers[step.writer].note.edit(patch, as: author) }
+                operations.append(writers[step.writer].publish())
+                known[step.writer][index] = true
+            }
+        }
+        figures.add("both_writers_ms", both * 1e3)
+        let bodies = operations.compactMap { $0 }.map { ($0, $0.edit.encoded) }
+        var reader = Note()
+        let single = try seconds {
+            for (operation, body) in bodies {
+                reader.apply(operation.saying(try NoteEdit(decoding: body)))
+            }
+        }
+        precondition(reader.text == trace.end)
+        figures.add("one_by_one_ms", single * 1e3)
+    }
+
+    /// One edit after a thousand edits at places drawn at random, and after a million.
+    private static func growth(_ options: Options) {
+        var figures = Figures("wsx_text_growth")
+        for _ in 0..<options.runs {
+            var writer = TextWriter(1)
+            var count = 0
+            var times: [Double] = []
+            for size in [1_000, 1_000_000] {
+                while count < size { count += writer.typeSomewhere() }
+                let more = 2_000
+                let time = seconds { for _ in 0..<more { count += writer.typeSomewhere() } }
+                times.append(time / Double(more) * 1e6)
+                figures.add("edit_us_after_\(size)", times[times.count - 1])
+            }
+            figures.add("ratio_million_to_thousand", times[1] / times[0])
+        }
+        figures.print()
+    }
+}
+
+/// Somebody who writes in a benchmark.
+private struct TextWriter {
+    var note = Note()
+    let author: NoteOperation.Author
+    private var sequence: UInt64 = 0
+    private var state: UInt64 = 1
+
+    init(_ number: UInt64) {
+        author = .init(device: DeviceID(words: (number, 0, 0, 0)), incarnation: 1)
+        state = number
+    }
+
+    /// Makes the draft an operation, as if a few seconds had gone by.
+    mutating func publish() -> NoteOperation? {
+        guard let draft = note.draft else { return nil }
+        sequence += 1
+        let time = HybridTimestamp(milliseconds: 1_000_000 + 2_000 * sequence, counter: 0)
+        let id = OperationID(words: (next(), next(), next(), next()))
+        precondition(note.publishDraft(as: id, timestamp: time, sequence: sequence))
+        return NoteOperation(
+            author: author, sequence: sequence, timestamp: time, id: id, edit: draft.edit)
+    }
+
+    /// Inserts a letter somewhere; publishes what has become much.
+    mutating func typeSomewhere() -> Int {
+        let at = Int(next() % UInt64(note.scalarCount + 1))
+        let patch = NotePatch(at: at, deleted: 0, inserted: "x")
+        if (try? note.edit(patch, as: author)) != .some(nil) { return 0 }
+        sequence += 1
+        if sequence % 64 == 0 { _ = publish() }
+        return 1
+    }
+
+    /// SplitMix64.
+    private mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}
+
+extension NoteOperation {
+    /// The same operation with the edit that was read from its bytes.
+    fileprivate func saying(_ edit: NoteEdit) -> NoteOperation {
+        NoteOperation(
+            author: author, sequence: sequence, timestamp: timestamp, id: id, edit: edit)
+    }
+}
+
+/// An editing history of the shared data.
+private struct TextTrace {
+    struct Step {
+        let parents: [Int]
+        let writer: Int
+        let patches: [NotePatch]
+    }
+
+    let steps: [Step]
+    let end: String
+    let writers: Int
+
+    var patches: [NotePatch] { steps.flatMap(\.patches) }
+
+    init?(_ name: String) throws {
+        let shared = ProcessInfo.processInfo.environment["WSX_SHARED"] ?? "../../shared"
+        let path = "\(shared)/data/editing-traces/\(name).json.gz"
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let unpacking = Process()
+        unpacking.executableURL = URL(fileURLWithPath: "/bin/gzip")
+        unpacking.arguments = ["-dc", path]
+        let output = Pipe()
+        unpacking.standardOutput = output
+        try unpacking.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        unpacking.waitUntilExit()
+        guard let file = try JSONSerialization.jsonObject(with: data) as? [String: Any],
+            let transactions = file["txns"] as? [[String: Any]],
+            let end = file["endContent"] as? String
+        else { throw BenchError("\(path) is no editing history") }
+        steps = transactions.map { fields in
+            let patches = (fields["patches"] as? [[Any]] ?? []).compactMap { patch in
+                patch.count == 3
+                    ? NotePatch(
+                        at: patch[0] as? Int ?? 0, deleted: patch[1] as? Int ?? 0,
+                        inserted: patch[2] as? String ?? "")
+                    : nil
+            }
+            return Step(
+                parents: fields["parents"] as? [Int] ?? [], writer: fields["agent"] as? Int ?? 0,
+                patches: patches)
+        }
+        self.end = end
+        writers = file["numAgents"] as? Int ?? 1
+    }
+}
