@@ -51,11 +51,24 @@ import WorkspaceTestKit
     @Test(arguments: Seeds.explore(200))
     func `comes back as it was, whatever the text`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
+        let lines = Self.lines(using: &random)
+        let markdown = NoteMarkdown.text(of: lines)
+        #expect(NoteMarkdown.lines(of: markdown) == lines, "\(markdown)")
+    }
+
+    @Test(arguments: ["[", "`a", "*", "](", "<u>", "\\", "[a](<b", "` `` ", "&#3"])
+    func `takes time that grows with the text alone`(piece: String) {
+        let text = String(repeating: piece, count: 40_000)
+        #expect(NoteMarkdown.lines(of: text).count == 1)
+    }
+
+    /// Lines with any signs and marks.
+    static func lines(using random: inout SeededGenerator) -> [NoteLine] {
         let pieces = [
             "a", "b c", " ", "*", "**", "_", "`", "``", "[", "](x)", "<u>", "</u>", "&#32;", "\\",
             "# ", "- ", "1. ", "> ", "é", "😀", "!", "|", "\t", "```", "~~~", "&", "x*y", "+ ",
         ]
-        let lines = (0..<1 + random.below(4)).map { _ in
+        return (0..<1 + random.below(4)).map { _ in
             var runs: [NoteLine.Run] = []
             for _ in 0..<random.below(5) {
                 let text = (0..<1 + random.below(3)).map { _ in pieces[random.below(pieces.count)] }
@@ -69,13 +82,23 @@ import WorkspaceTestKit
             }
             return NoteLine(NoteBlockKind.allCases[random.below(6)], runs)
         }
-        let markdown = NoteMarkdown.text(of: lines)
-        #expect(NoteMarkdown.lines(of: markdown) == lines, "\(markdown)")
     }
 
-    @Test(arguments: ["[", "`a", "*", "](", "<u>", "\\", "[a](<b", "` `` ", "&#3"])
-    func `takes time that grows with the text alone`(piece: String) {
-        let text = String(repeating: piece, count: 40_000)
-        #expect(NoteMarkdown.lines(of: text).count == 1)
+    @Test(arguments: Seeds.explore(100))
+    func `that was edited changes a note to what it says`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var writer = NoteWriter(1)
+        var operations: [NoteOperation] = []
+        for _ in 0..<4 {
+            let wanted = Self.lines(using: &random)
+            while try !writer.note.become(wanted, as: writer.author) {
+                operations.append(try writer.publish(using: &random))
+            }
+            #expect(writer.note.lines() == wanted)
+            if writer.note.draft != nil { operations.append(try writer.publish(using: &random)) }
+            #expect(try writer.note.become(wanted, as: writer.author))
+            #expect(writer.note.draft == nil, "what is so already takes no change")
+        }
+        #expect(note(of: operations).lines() == writer.note.lines())
     }
 }
