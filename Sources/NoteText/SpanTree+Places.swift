@@ -45,13 +45,13 @@ extension SpanTree {
             left -= groups[candidate].visible
         }
         let base = group * Self.groupCapacity
-        for slot in 0..<groups[group].count {
-            let leaf = Int(members[base + slot])
-            if left <= leaves[leaf].visible {
-                cursor = (leaf, position - left)
+        for slot in base..<base + groups[group].count {
+            let visible = Int(memberVisible[slot])
+            if left <= visible {
+                cursor = (Int(members[slot]), position - left)
                 return
             }
-            left -= leaves[leaf].visible
+            left -= visible
         }
         preconditionFailure("the counts of a group are not those of its leaves")
     }
@@ -70,7 +70,7 @@ extension SpanTree {
         let group = leaves[leaf].group
         for index in 0..<groups[group].index { before += groups[order[index]].visible }
         let base = group * Self.groupCapacity
-        for slot in 0..<leaves[leaf].slot { before += leaves[Int(members[base + slot])].visible }
+        for slot in base..<base + leaves[leaf].slot { before += Int(memberVisible[slot]) }
         return before
     }
 

@@ -42,6 +42,9 @@ struct SpanTree {
     var groups: [Group] = []
     /// The leaves of each group in order, 128 places a group.
     var members: [Int32] = []
+    /// Visible scalars of each of them, at the same place: looking for a position reads these one
+    /// after the other, and not the leaves, which lie anywhere.
+    var memberVisible: [Int32] = []
     /// The groups in order.
     var order: [Int] = []
     /// In which leaf each run is.
@@ -82,7 +85,7 @@ struct SpanTree {
                 leaves[leaf].bytes += run.visibleBytes
             }
             leaves[leaf].count = part.count
-            groups[leaves[leaf].group].visible += leaves[leaf].visible
+            addVisible(leaves[leaf].visible, to: leaf)
             visible += leaves[leaf].visible
             visibleBytes += leaves[leaf].bytes
         }
@@ -185,11 +188,19 @@ struct SpanTree {
         guard scalars != 0 || bytes != 0 else { return }
         leaves[leaf].visible += scalars
         leaves[leaf].bytes += bytes
-        groups[leaves[leaf].group].visible += scalars
+        addVisible(scalars, to: leaf)
         visible += scalars
         visibleBytes += bytes
         // Leaf 0 is always the first.
         if leaf != cursor.leaf { cursor = (0, 0) }
+    }
+
+    /// Adds to the count of a leaf that its group keeps, and to that of the group.
+    private mutating func addVisible(_ scalars: Int, to leaf: Int) {
+        let group = leaves[leaf].group
+        groups[group].visible += scalars
+        memberVisible[group * Self.groupCapacity + leaves[leaf].slot] += Int32(
+            truncatingIfNeeded: scalars)
     }
 
     // MARK: Growing
@@ -221,8 +232,8 @@ struct SpanTree {
         leaves[new].visible += visible
         leaves[old].bytes -= bytes
         leaves[new].bytes += bytes
-        groups[leaves[old].group].visible -= visible
-        groups[leaves[new].group].visible += visible
+        addVisible(-visible, to: old)
+        addVisible(visible, to: new)
         forgetOutermost(of: old)
         forgetOutermost(of: new)
         guard place.index >= kept else { return place }
@@ -246,10 +257,12 @@ struct SpanTree {
         var index = groups[group].count
         while index > slot {
             members[base + index] = members[base + index - 1]
+            memberVisible[base + index] = memberVisible[base + index - 1]
             leaves[Int(members[base + index])].slot = index
             index -= 1
         }
         members[base + slot] = Int32(truncatingIfNeeded: new)
+        memberVisible[base + slot] = 0
         leaves[new].group = group
         leaves[new].slot = slot
         groups[group].count += 1
@@ -265,6 +278,8 @@ struct SpanTree {
         for slot in kept..<Self.groupCapacity {
             let leaf = members[old * Self.groupCapacity + slot]
             members[new * Self.groupCapacity + slot - kept] = leaf
+            memberVisible[new * Self.groupCapacity + slot - kept] = Int32(
+                truncatingIfNeeded: leaves[Int(leaf)].visible)
             leaves[Int(leaf)].group = new
             leaves[Int(leaf)].slot = slot - kept
             groups[old].visible -= leaves[Int(leaf)].visible
@@ -284,6 +299,7 @@ struct SpanTree {
     private mutating func makeGroup() -> Int {
         groups.append(Group())
         members += repeatElement(0, count: Self.groupCapacity)
+        memberVisible += repeatElement(0, count: Self.groupCapacity)
         return groups.count - 1
     }
 
