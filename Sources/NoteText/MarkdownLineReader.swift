@@ -1,0 +1,283 @@
+/// Reads the marks of one line.
+struct MarkdownLineReader {
+    private enum Token {
+        case text(Unicode.Scalar)
+        case code(String)
+        /// Puts a mark on or takes it off; the text that it is if there is no other of its kind.
+        case toggle(NoteMark.Kind, isStart: Bool?, String)
+        case linkStart(String)
+        case linkEnd
+    }
+
+    private let line: [Unicode.Scalar]
+    private var index = 0
+    private var tokens: [Token] = []
+    /// For the beginning of a link: where its text ends, behind all of it, and its address.
+    private var links: [Int: (textEnd: Int, end: Int, address: String)] = [:]
+    /// Ends of code, by how many backticks, ascending.
+    private var fences: [Int: [Int]] = [:]
+
+    /// For each place the next parenthesis that closes, at it or behind it.
+    private var closings: [Int] = []
+
+    init(_ line: [Unicode.Scalar]) {
+        self.line = line
+        closings = [Int](repeating: line.count, count: line.count + 1)
+        for index in line.indices.reversed() {
+            closings[index] = line[index] == ")" ? index : closings[index + 1]
+        }
+        findFences()
+        findLinks()
+    }
+
+    /// The parts of the line.
+    mutating func runs() -> [NoteLine.Run] {
+        tokenize()
+        let literal = unpaired()
+        var runs: [(text: String, marks: Set<NoteMark>)] = []
+        var marks: Set<NoteMark> = []
+        func add(_ text: String, _ more: Set<NoteMark>) {
+            // Nothing else may hold the text, or each character would copy it.
+            if let index = runs.indices.last, runs[index].marks == more {
+                runs[index].text += text
+            } else if !text.isEmpty {
+                runs.append((text, more))
+            }
+        }
+        for (place, token) in tokens.enumerated() {
+            switch token {
+            case .text(let scalar):
+                if NoteCharacters.isAllowed(scalar) { add(String(scalar), marks) }
+            case .code(let text): add(text, marks.union([.code(true)]))
+            case .toggle(let kind, _, let text):
+                guard !literal.contains(place) else {
+                    add(text, marks)
+                    continue
+                }
+                let mark = Self.mark(kind)
+                if marks.remove(mark) == nil { marks.insert(mark) }
+            case .linkStart(let address): marks.insert(.link(address))
+            case .linkEnd: marks = marks.filter { $0.kind != .link }
+            }
+        }
+        return runs.map { run in
+            NoteLine.Run(run.text, run.marks.sorted { $0.kind < $1.kind })
+        }
+    }
+
+    private static func mark(_ kind: NoteMark.Kind) -> NoteMark {
+        switch kind {
+        case .bold: .bold(true)
+        case .italic: .italic(true)
+        default: .underline(true)
+        }
+    }
+
+    /// The signs that have no partner in the line, and so are text.
+    private func unpaired() -> Set<Int> {
+        var literal: Set<Int> = []
+        var open: [NoteMark.Kind: Int] = [:]
+        for (place, token) in tokens.enumerated() {
+            guard case .toggle(let kind, let isStart, _) = token else { continue }
+            if isStart == true && open[kind] != nil || isStart == false && open[kind] == nil {
+                literal.insert(place)
+            } else if open.removeValue(forKey: kind) == nil {
+                open[kind] = place
+            }
+        }
+        return literal.union(open.values)
+    }
+
+    // MARK: Tokens
+
+    private mutating func tokenize() {
+        var ends: [Int: Int] = [:]
+        while index < line.count {
+            if let end = ends[index] {
+                tokens.append(.linkEnd)
+                index = end
+                continue
+            }
+            let scalar = line[index]
+            switch scalar {
+            case "\\":
+                guard index + 1 < line.count else { return }
+                let isSign = line[index + 1].isASCIIPunctuation
+                tokens.append(.text(isSign ? line[index + 1] : "\\"))
+                index += isSign ? 2 : 1
+            case "`": code()
+            case "*", "_": emphasis(scalar)
+            case "[":
+                if let link = links[index] {
+                    tokens.append(.linkStart(link.address))
+                    ends[link.textEnd] = link.end
+                } else {
+                    tokens.append(.text(scalar))
+                }
+                index += 1
+            case "<": underline()
+            case "&": entity()
+            default:
+                tokens.append(.text(scalar))
+                index += 1
+            }
+        }
+    }
+
+    private mutating func code() {
+        let count = run(of: "`", at: index)
+        let start = index + count
+        guard let end = fence(of: count, from: start) else {
+            for _ in 0..<count { tokens.append(.text("`")) }
+            index = start
+            return
+        }
+        var inner = line[start..<end]
+        if inner.count > 1, inner.first == " ", inner.last == " ",
+            inner.contains(where: { $0 != " " })
+        {
+            inner = inner.dropFirst().dropLast()
+        }
+        tokens.append(.code(NoteMarkdown.string(inner)))
+        index = end + count
+    }
+
+    /// Stars, and lines below that are not inside a word, that touch some text.
+    private mutating func emphasis(_ sign: Unicode.Scalar) {
+        let count = run(of: sign, at: index)
+        let before = index > 0 ? line[index - 1] : " "
+        let behind = index + count < line.count ? line[index + count] : " "
+        let isLoose = before.properties.isWhitespace && behind.properties.isWhitespace
+        let isInWord =
+            sign == "_" && before.properties.isAlphabetic && behind.properties.isAlphabetic
+        var left = count
+        while left > 0 {
+            let width = left >= 2 ? 2 : 1
+            let text = String(repeating: String(sign), count: width)
+            if isLoose || isInWord {
+                for _ in 0..<width { tokens.append(.text(sign)) }
+            } else {
+                tokens.append(.toggle(width == 2 ? .bold : .italic, isStart: nil, text))
+            }
+            left -= width
+        }
+        index += count
+    }
+
+    private mutating func underline() {
+        for (text, isStart) in [("<u>", true), ("</u>", false)] {
+            let scalars = Array(text.unicodeScalars)
+            if line[index...].starts(with: scalars) {
+                tokens.append(.toggle(.underline, isStart: isStart, text))
+                index += scalars.count
+                return
+            }
+        }
+        tokens.append(.text("<"))
+        index += 1
+    }
+
+    /// A character by its number, of which spaces and tabs are written so.
+    private mutating func entity() {
+        for (text, scalar) in [("&#32;", " " as Unicode.Scalar), ("&#9;", "\t")]
+        where line[index...].starts(with: text.unicodeScalars) {
+            tokens.append(.text(scalar))
+            index += text.unicodeScalars.count
+            return
+        }
+        tokens.append(.text("&"))
+        index += 1
+    }
+
+    private func run(of sign: Unicode.Scalar, at index: Int) -> Int {
+        line[index...].prefix { $0 == sign }.count
+    }
+
+    // MARK: Looking ahead, once
+
+    private mutating func findFences() {
+        var index = 0
+        while index < line.count {
+            let count = run(of: "`", at: index)
+            if count > 0 { fences[count, default: []].append(index) }
+            index += max(1, count)
+        }
+    }
+
+    /// The first end of code of so many backticks at `start` or behind it.
+    private func fence(of count: Int, from start: Int) -> Int? {
+        guard let places = fences[count] else { return nil }
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle] < start { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count ? places[low] : nil
+    }
+
+    /// Finds the brackets that belong together and are followed by an address.
+    private mutating func findLinks() {
+        var open: [Int] = []
+        var index = 0
+        while index < line.count {
+            switch line[index] {
+            case "\\": index += 1
+            case "`":
+                // Brackets inside code are none.
+                let count = run(of: "`", at: index)
+                let end = fence(of: count, from: index + count)
+                index = end.map { $0 + count - 1 } ?? index + count - 1
+            case "[": open.append(index)
+            case "]":
+                if let start = open.popLast(), let link = address(at: index + 1) {
+                    links[start] = (index, link.end, link.address)
+                    // No link holds another.
+                    open = []
+                    index = link.end - 1
+                }
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    /// The address that stands in parentheses at a place.
+    private func address(at start: Int) -> (address: String, end: Int)? {
+        guard start < line.count, line[start] == "(" else { return nil }
+        var index = start + 1
+        let isAngled = index < line.count && line[index] == "<"
+        if isAngled { index += 1 }
+        var address = String.UnicodeScalarView()
+        let most = min(line.count, index + 2 * NoteLimits.linkBytesMax)
+        guard closings[index] < most else { return nil }
+        while index < most {
+            let scalar = line[index]
+            if scalar == "\\", index + 1 < line.count, line[index + 1].isASCIIPunctuation {
+                address.append(line[index + 1])
+                index += 2
+                continue
+            }
+            if scalar == (isAngled ? ">" : ")") {
+                let end = isAngled ? index + 1 : index
+                guard end < line.count, line[end] == ")",
+                    NoteMark.isAddress(String(address))
+                else { return nil }
+                return (String(address), end + 1)
+            }
+            address.append(scalar)
+            index += 1
+        }
+        return nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// One of the signs that a backslash takes the meaning from.
+    fileprivate var isASCIIPunctuation: Bool {
+        switch value {
+        case 0x21...0x2f, 0x3a...0x40, 0x5b...0x60, 0x7b...0x7e: true
+        default: false
+        }
+    }
+}
