@@ -81,3 +81,49 @@ struct ByteColumnReader {
         next(from: UInt64(base)).flatMap { UInt32(exactly: $0) }
     }
 }
+
+/// Numbers that repeat: each with how often it stands there in a row.
+struct RepeatColumn {
+    private var column = ByteColumn()
+    private var value: UInt64 = 0
+    private var count: UInt64 = 0
+
+    mutating func append(_ next: UInt64) {
+        if next != value { flush() }
+        value = next
+        count += 1
+    }
+
+    /// All that was appended.
+    mutating func finished() -> ByteColumn {
+        flush()
+        return column
+    }
+
+    private mutating func flush() {
+        guard count > 0 else { return }
+        column.append(value)
+        column.append(count)
+        count = 0
+    }
+}
+
+/// Reads what `RepeatColumn` wrote.
+struct RepeatColumnReader {
+    private var column: ByteColumnReader
+    private var value: UInt64 = 0
+    private var left: UInt64 = 0
+
+    init(_ column: ByteColumnReader) { self.column = column }
+
+    /// The next number, `nil` where there is none.
+    mutating func next() -> UInt64? {
+        while left == 0 {
+            guard let value = column.next(), let count = column.next() else { return nil }
+            self.value = value
+            left = count
+        }
+        left -= 1
+        return value
+    }
+}

@@ -46,9 +46,12 @@ extension NotePatch {
     /// What others inserted inside a part that it deletes stays, so one change can become several,
     /// which take effect one after the other.
     public func transformed(over patches: [NotePatch]) -> [NotePatch] {
+        let (end, isTooFar) = at.addingReportingOverflow(deleted)
+        // What reaches nowhere stays so: it is refused where it is applied.
+        guard at >= 0, deleted >= 0, !isTooFar else { return [self] }
         // Places of the old text: what is inserted, and the parts of it that still go.
         var place = at
-        var parts = deleted > 0 ? [at..<at + deleted] : []
+        var parts = deleted > 0 ? [at..<end] : []
         for patch in patches {
             place = patch.moved(place)
             parts = parts.flatMap { patch.kept($0) }

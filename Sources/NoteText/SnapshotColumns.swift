@@ -55,16 +55,20 @@ struct SnapshotColumns {
             self[.authors].append(author.incarnation)
         }
         var time: UInt64 = 0
+        var (writers, states) = (RepeatColumn(), RepeatColumn())
         var last = [UInt64](repeating: 0, count: note.table.authors.count)
         for entry in note.table.entries {
             self[.ids].append(raw: entry.key.idPrefix)
-            self[.times].append(entry.key.timestamp.rawValue, from: time)
-            time = entry.key.timestamp.rawValue
+            self[.times].append(entry.key.timestamp.milliseconds, from: time)
+            self[.times].append(UInt64(entry.key.timestamp.counter))
+            time = entry.key.timestamp.milliseconds
             self[.sequences].append(entry.sequence, from: last[Int(entry.author)])
             last[Int(entry.author)] = entry.sequence
-            self[.writers].append(entry.author)
-            self[.states].append(UInt64(entry.state.rawValue))
+            writers.append(UInt64(entry.author))
+            states.append(UInt64(entry.state.rawValue))
         }
+        self[.writers] = writers.finished()
+        self[.states] = states.finished()
         var next: UInt32 = 0
         for (index, piece) in note.table.pieces.enumerated() {
             self[.pieces].append(piece.entry, from: next)
@@ -152,22 +156,27 @@ struct SnapshotColumns {
         guard Set(names).count == names.count else { return false }
         for name in names { _ = table.author(name) }
         var (ids, times, sequences) = (reader(.ids), reader(.times), reader(.sequences))
-        var (writers, states) = (reader(.writers), reader(.states))
+        var writers = RepeatColumnReader(reader(.writers))
+        var states = RepeatColumnReader(reader(.states))
         var time: UInt64 = 0
         var last = [UInt64](repeating: 0, count: names.count)
         while !ids.isAtEnd {
-            guard let id = ids.nextRaw(), let stamp = times.next(from: time),
-                let writer = writers.next32(), Int(writer) < names.count,
+            guard let id = ids.nextRaw(), let milliseconds = times.next(from: time),
+                let counter = times.next().flatMap({ UInt16(exactly: $0) }),
+                milliseconds <= HybridTimestamp.millisecondsMax,
+                let writer = writers.next().flatMap({ UInt32(exactly: $0) }),
+                Int(writer) < names.count,
                 let sequence = sequences.next(from: last[Int(writer)]),
                 let state = states.next().flatMap({ UInt8(exactly: $0) })
                     .flatMap(OperationTable.State.init)
             else { return false }
-            let key = MessageKey(timestamp: HybridTimestamp(rawValue: stamp), idPrefix: id)
+            let stamp = HybridTimestamp(milliseconds: milliseconds, counter: counter)
+            let key = MessageKey(timestamp: stamp, idPrefix: id)
             guard table.index(of: key) == nil else { return false }
             _ = table.add(
                 OperationTable.Entry(
                     key: key, idMiddle: 0, sequence: sequence, author: writer, state: state))
-            time = stamp
+            time = milliseconds
             last[Int(writer)] = sequence
         }
         return readPieces(&table)

@@ -57,6 +57,16 @@ import WorkspaceTestKit
         #expect(size < 100)
     }
 
+    @Test(arguments: [
+        NotePatch(at: .max, deleted: .max, inserted: "x"),
+        NotePatch(at: -1, deleted: 2, inserted: ""),
+        NotePatch(at: 1, deleted: -2, inserted: ""),
+    ])
+    func `leaves alone what reaches nowhere`(patch: NotePatch) {
+        #expect(patch.transformed(over: [NotePatch(at: 0, deleted: 0, inserted: "y")]) == [patch])
+        #expect(NotePatch.apply([patch], to: "abc") == nil)
+    }
+
     @Test(arguments: Seeds.explore(200))
     func `moves places as the text moves`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
