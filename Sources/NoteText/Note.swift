@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// The text of one note, made of operations that arrive in any order.
 ///
 /// Whoever has the same operations, with the same verdicts, has the same text, lines and marks
-/// (PROTOCOL.md, 3.7). Nothing here looks at a clock or at a disk, and the work for an operation
+/// (docs/NOTES-draft.md). Nothing here looks at a clock or at a disk, and the work for an operation
 /// does not grow with the note: it is a search in a tree for each of its changes.
 ///
 ///     var note = Note()

@@ -48,7 +48,7 @@ struct FuzzScene: Sendable {
         guard let core = node.host?.core, let home = core.session.home,
             let workspace = try core.queries.selectedWorkspace(), let key = workspace.currentKey,
             let shown = core.links.localIdentity, let discovery = workspace.discovery.last,
-            let channel = workspace.channels.values.first(where: { $0.name == "general" }),
+            let channel = workspace.book.channels.values.first(where: { $0.name == "general" }),
             let grant = workspace.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member)
         else { throw FuzzFinding(description: "the scene of the fuzzers cannot be set") }
@@ -56,7 +56,7 @@ struct FuzzScene: Sendable {
             signing: home.signing, identity: shown, psk: discovery.derived(Array("psk".utf8)),
             workspace: workspace.id, grant: grant, keyID: key.id, epochKey: key.key,
             channel: channel.id)
-        let others = workspace.channels.values.map(\.id).filter { $0 != channel.id }.sorted()
+        let others = workspace.book.channels.values.map(\.id).filter { $0 != channel.id }.sorted()
         documents = [channel.id, workspace.profileDocument, workspace.id] + others
         heads = workspace.evaluator.heads.compactMap { id in
             workspace.authority[id].map {

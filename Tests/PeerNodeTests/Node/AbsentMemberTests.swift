@@ -33,7 +33,7 @@ import WorkspaceTestKit
     private func deal(_ node: BenchNode) throws -> PrivateDocument {
         let workspace = try node.workspace()
         let shown = try #require(workspace.channelIndex.all.first { $0.name == "deal" })
-        return try #require(workspace.privateDocuments[shown.id])
+        return try #require(workspace.sealed.documents[shown.id])
     }
 
     /// There is room for eight notices of one sender, and what opens since takes none of it.

@@ -116,7 +116,7 @@ import WorkspaceTestKit
             bench.advance(5_000)
             let workspace = try bob.workspace()
             let channel = try #require(
-                workspace.channels.values.first { $0.name == name })
+                workspace.book.channels.values.first { $0.name == name })
             let start = try #require(channel.ruling).lastLink
             let run = try run(count, incarnation) { number, previous in
                 var settings = AuthorityPayload.DocumentSettings(document: channel.id)
@@ -125,9 +125,9 @@ import WorkspaceTestKit
                 settings.roles = []
                 return .setDocument(settings)
             }
-            let before = try #require(workspace.channelFolds[channel.id]).ledger.looks
+            let before = try #require(workspace.book.folds[channel.id]).ledger.looks
             #expect(try bring(run).reduce(0, +) == count)
-            let after = try #require(workspace.channelFolds[channel.id])
+            let after = try #require(workspace.book.folds[channel.id])
             #expect(workspace.evaluator.chain(of: after.ledger).count >= count)
             return after.ledger.looks - before
         }

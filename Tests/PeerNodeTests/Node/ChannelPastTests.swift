@@ -75,7 +75,7 @@ import WorkspaceTestKit
         bench.advance(5_000)
         let core = try #require(joon.host?.core)
         let workspace = try joon.workspace()
-        let plans = try #require(workspace.channels.values.first { $0.name == "plans" })
+        let plans = try #require(workspace.book.channels.values.first { $0.name == "plans" })
         var settings = AuthorityPayload.DocumentSettings(document: plans.id)
         settings.replaces = plans.ruling?.lastLink
         settings.owner = try world.mina.workspace().member

@@ -84,7 +84,7 @@ import WorkspaceTestKit
         #expect(refused.kind == .forbidden && refused.reason == "message.not_author")
         #expect(refused.hint?.contains("--thread") == true)
         // Who says so all the same is not heard.
-        let general = try #require(try table.bob.workspace().channels.values.first)
+        let general = try #require(try table.bob.workspace().book.channels.values.first)
         let text = try #require(id.stringValue)
         let key = try #require(PublicID.messageKey(text))
         try table.bob.write(

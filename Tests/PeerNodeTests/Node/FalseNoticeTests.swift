@@ -27,7 +27,7 @@ import WorkspaceTestKit
     private func vault(_ node: BenchNode) throws -> PrivateDocument {
         let workspace = try node.workspace()
         let shown = try #require(workspace.channelIndex.all.first { $0.name == "vault" })
-        return try #require(workspace.privateDocuments[shown.id])
+        return try #require(workspace.sealed.documents[shown.id])
     }
 
     /// Leaves notices for devices of others.

@@ -112,7 +112,7 @@ import WorkspaceTestKit
         try nora.ok("channel.join", ["channel": "plans"])
         bench.advance(5_000)
         channel = try #require(
-            try mina.workspace().channels.values.first { $0.name == "plans" }
+            try mina.workspace().book.channels.values.first { $0.name == "plans" }
         ).id
     }
 

@@ -123,7 +123,7 @@ import WorkspaceTestKit
                 incarnation: Self.incarnation, at: UInt64(number))
         }
         let cost = try world.cost(of: forks, in: document)
-        let fields = try world.mina.workspace().profileFields
+        let fields = try world.mina.workspace().people.fields
         let kept = forks.suffix(Limits.branchesMax)
         let last = try #require(
             kept.max { $0.header.timestamp.rawValue < $1.header.timestamp.rawValue })
@@ -131,7 +131,7 @@ import WorkspaceTestKit
         #expect(fields.values.contains { $0[.description] == "fork \(word)" })
         #expect(try world.mina.ok("node.check")["problem_count"] == 0)
         try world.mina.restart()
-        #expect(try world.mina.workspace().profileFields == fields)
+        #expect(try world.mina.workspace().people.fields == fields)
         return cost
     }
 

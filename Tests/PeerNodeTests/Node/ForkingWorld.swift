@@ -23,7 +23,7 @@ final class ForkingWorld {
         bench.advance(60_000)
         nodes = [mina, wim, joon]
         let workspace = try mina.workspace()
-        channel = try #require(workspace.channels.values.first).id
+        channel = try #require(workspace.book.channels.values.first).id
         key = try #require(workspace.currentKey)
         split()
     }

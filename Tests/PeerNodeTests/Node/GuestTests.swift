@@ -184,7 +184,7 @@ struct GuestTable {
         table.bench.advance(30_000)
         let core = try #require(table.ada.host?.core)
         let workspace = try GuestTable.workspace(of: table.ada)
-        let (plans, hashes) = (core.turn.tally.guestPlans, workspace.hashedNames)
+        let (plans, hashes) = (core.turn.tally.guestPlans, workspace.sealed.hashedNames)
         table.ada.turn(
             (1...3).map { number in
                 var arguments = JSONObject()
@@ -197,7 +197,7 @@ struct GuestTable {
         table.bench.settle()
         #expect(try table.ada.ok("channel.get", ["channel": "board"])["topic"] == "topic 3")
         #expect(core.turn.tally.guestPlans - plans == 1)
-        #expect(workspace.hashedNames == hashes, "everybody is in")
+        #expect(workspace.sealed.hashedNames == hashes, "everybody is in")
         // Who is missing is found as before.
         try table.ada.ok("channel.create", ["name": "other", "private": true, "history": "all"])
         let link = try GuestTable.invite(by: table.ada, to: ["other"]).text("link")
@@ -216,7 +216,7 @@ struct GuestTable {
         table.bench.advance(10_000)
         table.bench.wall += 7 * 24 * 3_600 * 1_000
         table.bench.advance(3_700_000)
-        #expect(workspace.privateDocuments[board] == nil)
+        #expect(workspace.sealed.documents[board] == nil)
         #expect(!core.syncing.namedDocuments(of: workspace).contains(board))
     }
 
@@ -325,7 +325,7 @@ struct GuestTable {
         let seen = try table.cleo.ok("invite.list").items.first { $0["id"] == invite["id"] }
         #expect(seen?["channels"] == [])
         let id = try #require(
-            try GuestTable.workspace(of: table.ada).privateDocuments.keys.first)
+            try GuestTable.workspace(of: table.ada).sealed.documents.keys.first)
         for record in try GuestTable.workspace(of: table.cleo).authority.values {
             guard case .invite(let terms) = record.payload else { continue }
             #expect(!terms.documents.contains(OperationID(sameBytesAs: id)))
@@ -413,7 +413,7 @@ struct GuestTable {
         #expect(try table.bob.log() == ["only members read this"])
         let core = try #require(table.bob.host?.core)
         let workspace = try GuestTable.workspace(of: table.bob)
-        let general = try #require(workspace.defaultChannel)
+        let general = try #require(workspace.book.defaultChannel)
         let held = { () -> Set<OperationID> in
             let branches = core.turn.store.operations.branches(in: general, of: workspace.number)
             return Set(branches.map(\.tip.id))

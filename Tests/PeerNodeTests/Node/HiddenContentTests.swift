@@ -104,7 +104,7 @@ import WorkspaceTestKit
         bench.advance(5_000)
         let member = try joon.workspace().member
         let core = try #require(mina.host?.core)
-        let general = try #require(try mina.workspace().channels.values.first)
+        let general = try #require(try mina.workspace().book.channels.values.first)
         let cuts = core.turn.store.operations.branches(
             in: general.id, of: try mina.workspace().number
         )

@@ -58,7 +58,7 @@ import WorkspaceTestKit
         wim = try bench.guest("Wim", of: mina)
         core = try #require(mina.host?.core)
         workspace = try #require(core.workspaces.values.first)
-        channel = try #require(workspace.channels.values.first).id
+        channel = try #require(workspace.book.channels.values.first).id
     }
 
     private var somebody: OperationSource {

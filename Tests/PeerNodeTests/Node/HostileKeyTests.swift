@@ -288,7 +288,7 @@ extension BenchNode {
     func document(_ name: String) throws -> PrivateDocument {
         let workspace = try workspace()
         let channel = try #require(workspace.channelIndex.all.first { $0.name == name })
-        return try #require(workspace.privateDocuments[channel.id])
+        return try #require(workspace.sealed.documents[channel.id])
     }
 
     /// Everything that it stores of a document.

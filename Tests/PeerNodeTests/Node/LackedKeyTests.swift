@@ -49,7 +49,7 @@ import WorkspaceTestKit
         let late = try bench.guest("Late", of: mina)
         bench.advance(120_000)
         #expect(try late.log().sorted() == ["of Ada, alone", "of Mina, alone"])
-        #expect(try late.workspace().lackedKeys.isEmpty)
+        #expect(try late.workspace().secrets.lacked.isEmpty)
     }
 
     @Test(arguments: [false, true])
@@ -89,7 +89,7 @@ import WorkspaceTestKit
         part([mina, joon], [ada, wim])
         try ada.inTurn { core, workspace in
             let document = try #require(
-                workspace.privateDocuments.values.first { !workspace.isOwn($0) })
+                workspace.sealed.documents.values.first { !workspace.isOwn($0) })
             _ = try #require(try core.privates.changeKey(of: document, in: workspace))
         }
         bench.advance(10_000)
@@ -120,7 +120,7 @@ import WorkspaceTestKit
         try mina.ok("channel.add", ["channel": "board", "members": ["Joon"]])
         bench.advance(120_000)
         #expect(try joon.log(of: "board").isEmpty)
-        #expect(try joon.workspace().lackedKeys.isEmpty)
+        #expect(try joon.workspace().secrets.lacked.isEmpty)
     }
 
     // Whoever held nothing of it when both had the same may hold it on the next link.
@@ -132,9 +132,9 @@ import WorkspaceTestKit
         try joon.inTurn { _, workspace in
             let device = try #require(wim.host?.core.session.home?.device)
             let member = try wim.workspace().member
-            let document = try #require(workspace.defaultChannel)
+            let document = try #require(workspace.book.defaultChannel)
             let made = KeyID([UInt8](repeating: 9, count: 16))
-            workspace.lackedKeys.note(
+            workspace.secrets.lacked.note(
                 .init(key: made, document: document, device: device), by: member)
             #expect(workspace.keys.holds(key))
         }

@@ -43,7 +43,7 @@ import WorkspaceTestKit
     private static func reads(_ word: String, _ node: BenchNode) throws -> Bool {
         let core = try #require(node.host).core
         let workspace = try node.workspace()
-        for document in workspace.privateDocuments.values {
+        for document in workspace.sealed.documents.values {
             var isRead = false
             try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
                 stored throws(StorageError) in
@@ -165,13 +165,13 @@ import WorkspaceTestKit
         let bob = try table.bob.workspace()
         let cleo = try table.cleo.workspace().member
         let seat = try #require(
-            bob.privateDocuments.values.first { $0.root?.subtype == .channel }?.authority
+            bob.sealed.documents.values.first { $0.root?.subtype == .channel }?.authority
                 .standing(of: bob.member)?.seat)
         func mayAdd() throws -> Bool {
             let core = try #require(table.bob.host).core
             let workspace = try table.bob.workspace()
             let document = try #require(
-                workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
+                workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
             let device = try #require(core.session.ownDevice)
             let grant = try #require(
                 workspace.evaluator.contentGrant(

@@ -142,17 +142,17 @@ extension BenchNode {
         try mina.ok("message.send", ["channel": "general", "text": "text"])
         let core = try #require(mina.host?.core)
         // As after somebody came back by the phrase.
-        try mina.workspace().recoveryBox = AgreementKey(using: SeededRandom(seed: 1))
+        try mina.workspace().secrets.recoveryBox = AgreementKey(using: SeededRandom(seed: 1))
         try mina.ok("lock.now")
         #expect(core.session.home == nil)
         #expect(core.session.vault.count == 0)
         for workspace in core.workspaces.values {
-            #expect(workspace.keys.isEmpty && workspace.recoveryBox == nil)
-            #expect(workspace.mailboxSecrets.isEmpty && workspace.privateDocuments.isEmpty)
+            #expect(workspace.keys.isEmpty && workspace.secrets.recoveryBox == nil)
+            #expect(workspace.secrets.mailbox.isEmpty && workspace.sealed.documents.isEmpty)
             #expect(
-                workspace.openedNames.isEmpty && workspace.profileNames.isEmpty
-                    && workspace.profileFields.isEmpty)
-            #expect(workspace.channels.values.allSatisfy { $0.name == nil })
+                workspace.people.openedNames.isEmpty && workspace.profileNames.isEmpty
+                    && workspace.people.fields.isEmpty)
+            #expect(workspace.book.channels.values.allSatisfy { $0.name == nil })
             #expect(!workspace.discovery.isEmpty)
         }
     }

@@ -136,7 +136,7 @@ extension EpochKeyring {
             }
         }
         for _ in 0..<2 {
-            let secrets = try mina.workspace().discoverySecrets
+            let secrets = try mina.workspace().secrets.discovery
             #expect(secrets.names.count == 301)
             #expect(secrets.newest.count == Limits.discoverySecretsMax)
             // What the workspace gives is newer than what nothing names.
@@ -161,14 +161,16 @@ extension EpochKeyring {
             for _ in 0..<count { try core.keys.changeKey(of: workspace, withDiscovery: false) }
         }
         bench.advance(1_000)
-        let before = try wim.workspace().keyIndex.looks
+        let before = try wim.workspace().secrets.index.looks
         let openings = try #require(wim.host?.core).session.vault.openings
         bench.heal(mina, wim)
         bench.advance(60_000)
         #expect(try wim.workspace().keys.count == count + 1)
         #expect(try wim.workspace().sealingKey?.id == mina.workspace().sealingKey?.id)
         let core = try #require(wim.host?.core)
-        return (try wim.workspace().keyIndex.looks - before, core.session.vault.openings - openings)
+        return (
+            try wim.workspace().secrets.index.looks - before, core.session.vault.openings - openings
+        )
     }
 
     @Test func `is linear in a workspace, whoever hears of them late`() throws {
@@ -189,7 +191,7 @@ extension EpochKeyring {
             let late = try bench.guest("Late", of: mina)
             bench.advance(20_000)
             #expect(try late.workspace().keys.count == count + 1)
-            looks.append(try late.workspace().keyIndex.looks)
+            looks.append(try late.workspace().secrets.index.looks)
         }
         #expect(looks[1] <= 12 * looks[0] + 200, "\(looks)")
     }
@@ -203,7 +205,7 @@ extension EpochKeyring {
         let board = try table.bob.document("board").id
         for near in [table.ada, table.bob] { table.bench.cut(table.cleo, near) }
         try table.bob.inTurn { core, workspace in
-            let document = try #require(workspace.privateDocuments[board])
+            let document = try #require(workspace.sealed.documents[board])
             for _ in 0..<count { _ = try core.privates.changeKey(of: document, in: workspace) }
         }
         let before = try table.cleo.document("board").looks

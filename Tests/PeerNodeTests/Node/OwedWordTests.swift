@@ -35,7 +35,7 @@ extension `Followers of a channel` {
     /// row of a follower, or an event; and who is admitted later follows from then on.
     @Test(arguments: ["on the way", "after a restart", "in a store of schema 11"])
     func `are none whom nothing admits, until something does`(admitted: String) throws {
-        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         bench.cut(mina, bob)
         let kim = try bench.bareNode("Kim")
@@ -81,7 +81,7 @@ extension `Followers of a channel` {
 
     /// A word stands for one thing, however often it names somebody.
     @Test func `are told of once by a word that names one of them a thousand times`() throws {
-        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let key = try #require(try mina.workspace().currentKey)
         let word = try mina.signed(
@@ -97,7 +97,7 @@ extension `Followers of a channel` {
     /// Nothing is kept of a word of which nobody is missing any more, or which does not count.
     @Test(arguments: [false, true])
     func `are not looked for in a word that has nobody left to find`(isTakenBack: Bool) throws {
-        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         bench.cut(mina, bob)
         bench.cut(joon, bob)
@@ -126,7 +126,7 @@ extension `Followers of a channel` {
     /// told is what changes.
     @Test(arguments: [false, true])
     func `are heard of in parts where there are very many words`(isBefore: Bool) throws {
-        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let kim = try bench.bareNode("Kim")
         for node in [bob, joon] { bench.cut(node, kim) }
@@ -171,7 +171,7 @@ extension `Followers of a channel` {
     /// Somebody is admitted while nothing can be opened, of whom a word came before that.
     @Test(arguments: [false, true])
     func `are told of after a lock in which they were admitted`(restarts: Bool) throws {
-        let plans = try mina.workspace().channels.values.first { $0.name == "plans" }
+        let plans = try mina.workspace().book.channels.values.first { $0.name == "plans" }
         let channel = try #require(plans).id
         let pia = try bench.sealedNode("Pia", workspace: nil)
         try pia.join(try mina.link())

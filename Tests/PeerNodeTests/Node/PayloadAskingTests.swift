@@ -29,7 +29,7 @@ import WorkspaceTestKit
         private static func lose(_ count: Int, of node: BenchNode, isMissing: Bool) throws {
             let core = try #require(node.host).core
             let workspace = try node.workspace()
-            let general = try #require(workspace.channels.values.first { $0.isDefault })
+            let general = try #require(workspace.book.channels.values.first { $0.isDefault })
             var places: [StoredPlace] = []
             try core.turn.store.operations.forEachOperation(
                 in: general.id, of: workspace.number

@@ -19,7 +19,7 @@ import WorkspaceTestKit
         try table.bob.send("one", to: "board")
         try table.cleo.send("two", to: "board")
         table.bench.advance(5_000)
-        let document = try table.bob.workspace().privateDocuments.values
+        let document = try table.bob.workspace().sealed.documents.values
             .first { $0.root?.subtype == .channel }
         return (table, try #require(document?.id))
     }
@@ -48,7 +48,7 @@ import WorkspaceTestKit
         for node in [table.bob, table.cleo] {
             #expect(try node.rowCount("message") == 0)
             #expect(try secrets(id, on: node) == 0)
-            #expect(try node.workspace().privateDocuments[id] == nil)
+            #expect(try node.workspace().sealed.documents[id] == nil)
             #expect(try node.digest() == table.ada.digest())
         }
     }
@@ -116,7 +116,7 @@ import WorkspaceTestKit
         table.bench.heal(table.ada, table.cleo)
         table.bench.advance(60_000)
         for _ in 0..<2 {
-            #expect(try table.bob.workspace().privateDocuments[id] == nil)
+            #expect(try table.bob.workspace().sealed.documents[id] == nil)
             #expect(try secrets(id, on: table.bob) == 0)
             #expect(try table.bob.rowCount("message") == 0)
             #expect(

@@ -141,7 +141,7 @@ import WorkspaceTestKit
         #expect(key != before)
         table.bench.heal(table.cleo, table.ada)
         table.bench.advance(60_000)
-        #expect(try table.cleo.workspace().privateDocuments[board.id]?.keys.holds(key) == false)
+        #expect(try table.cleo.workspace().sealed.documents[board.id]?.keys.holds(key) == false)
         #expect(try table.ada.log(of: "board") == ["one", "among us"])
     }
 

@@ -58,7 +58,7 @@ import WorkspaceTestKit
         table.bench.advance(5_000)
         let rekey = try table.bob.inTurn { core, workspace in
             let document = try #require(
-                workspace.privateDocuments.values.first { $0.root?.name == "vault" })
+                workspace.sealed.documents.values.first { $0.root?.name == "vault" })
             return try #require(try core.privates.changeKey(of: document, in: workspace))
         }
         table.bench.advance(5_000)
@@ -66,7 +66,7 @@ import WorkspaceTestKit
         let core = try #require(table.ada.host?.core)
         let workspace = try table.ada.workspace()
         let document = try #require(
-            workspace.privateDocuments.values.first { $0.root?.name == "vault" })
+            workspace.sealed.documents.values.first { $0.root?.name == "vault" })
         var citing: [Bool] = []
         try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
             stored throws(StorageError) in

@@ -20,7 +20,7 @@ import WorkspaceTestKit
     ) throws -> PrivateDocument {
         let workspace = try #require(node.host?.core.workspaces.values.first)
         let channel = try #require(workspace.channelIndex.all.first { $0.name == name })
-        return try #require(workspace.privateDocuments[channel.id])
+        return try #require(workspace.sealed.documents[channel.id])
     }
 
     @Test func `a newcomer sees the past only where everybody may`() throws {

@@ -20,8 +20,8 @@ import WorkspaceTestKit
         #expect(try mina.log(of: "board") == ["before"])
         try mina.ok("lock.now")
         let workspace = try #require(mina.host?.core.workspaces.values.first)
-        #expect(workspace.privateDocuments.isEmpty)
-        #expect(workspace.mailboxSecrets.isEmpty)
+        #expect(workspace.sealed.documents.isEmpty)
+        #expect(workspace.secrets.mailbox.isEmpty)
         #expect(workspace.keys.isEmpty)
 
         // What comes now: content, membership with a new key, and a conversation of two.
@@ -31,7 +31,7 @@ import WorkspaceTestKit
         try joon.send("under a new key", to: "board")
         try sora.send("psst", to: "@Mina")
         bench.advance(5_000)
-        #expect(workspace.privateDocuments.isEmpty)
+        #expect(workspace.sealed.documents.isEmpty)
         if restarts {
             try mina.restart()
             #expect(mina.session["state"] == "closed")

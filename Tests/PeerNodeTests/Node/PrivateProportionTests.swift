@@ -24,7 +24,7 @@ import WorkspaceTestKit
 
     private func forgetRows(of node: BenchNode) throws {
         let document = try #require(
-            try node.workspace().privateDocuments.values.first { $0.root?.subtype == .channel })
+            try node.workspace().sealed.documents.values.first { $0.root?.subtype == .channel })
         try node.damage("DELETE FROM message WHERE did = \(document.number)")
     }
 

@@ -96,7 +96,7 @@ import WorkspaceTestKit
         try table.bob.ok(
             "channel.role", ["channel": "board", "member": "Cleo", "role": "admin"])
         try table.bob.ok("channel.remove", ["channel": "vault", "members": ["Cleo"]])
-        for document in try table.bob.workspace().privateDocuments.values {
+        for document in try table.bob.workspace().sealed.documents.values {
             let first = document.authority
             try Self.shelf(table.bob).dropAll()
             let second = document.authority

@@ -114,7 +114,7 @@ import WorkspaceTestKit
         }
         let after = try #require(try mina.workspace().sealingKey)
         #expect(after.answersAll && after.id != before.id)
-        let document = try #require(try mina.workspace().channels.values.first).id
+        let document = try #require(try mina.workspace().book.channels.values.first).id
         let store = try #require(mina.host?.core.turn.store)
         var keys: [KeyID?] = []
         try store.operations.forEachOperation(in: document, of: 1) { keys.append($0.entry.keyID) }

@@ -153,7 +153,7 @@ extension BenchNode {
         // A removal and a message in one turn: the message is not told.
         core.beginTurn(at: mina.time)
         _ = try core.membership.remove(try joon.workspace().member, from: workspace)
-        let general = try #require(workspace.channels.values.first)
+        let general = try #require(workspace.book.channels.values.first)
         _ = try core.log.authorContent(
             .message(.init(text: "after", format: .text, thread: nil)), to: general.id,
             in: workspace)

@@ -61,7 +61,7 @@ import WorkspaceTestKit
         try wim.ok("channel.create", ["name": "plans"])
         try wim.send("hello", to: "plans")
         let theirs = try #require(wim.host?.core.workspaces.values.first)
-        let plans = try #require(theirs.channels.values.first { $0.name == "plans" }).id
+        let plans = try #require(theirs.book.channels.values.first { $0.name == "plans" }).id
         #expect(try bring(squat(on: plans, in: other), to: other) == .stored(1))
         bench.heal(mina, wim)
         bench.advance(60_000)
@@ -110,7 +110,7 @@ import WorkspaceTestKit
     }
 
     @Test func `holds one log in each, and neither shows in the other`() throws {
-        let channel = try #require(acme.channels.values.first).id
+        let channel = try #require(acme.book.channels.values.first).id
         let here = try squat(on: channel, in: acme)
         let there = try squat(on: channel, in: other)
         #expect(try bring(there, to: other) == .stored(1))

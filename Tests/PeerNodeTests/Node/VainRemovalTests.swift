@@ -32,7 +32,7 @@ import WorkspaceTestKit
         }
         let channel = try #require(
             try joon.workspace().channelIndex.all.first { $0.name == "priv" })
-        let document = try #require(try joon.workspace().privateDocuments[channel.id])
+        let document = try #require(try joon.workspace().sealed.documents[channel.id])
         #expect(document.closed.isEmpty, "what named Joon opens for Joon")
         try joon.send("still here", to: "priv")
         bench.advance(10_000)

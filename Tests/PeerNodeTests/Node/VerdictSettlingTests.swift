@@ -203,7 +203,7 @@ extension BenchNode {
     fileprivate func ownMessages() throws -> [(cut: CutEntry, run: OperationRun)] {
         let (core, workspace) = (try #require(host?.core), try workspace())
         let device = try #require(core.session.home).device
-        let channel = try #require(workspace.channels.keys.first)
+        let channel = try #require(workspace.book.channels.keys.first)
         var found: [(cut: CutEntry, run: OperationRun)] = []
         let operations = core.turn.store.operations
         try operations.forEachOperation(in: channel, of: workspace.number) {

@@ -78,7 +78,7 @@ import WorkspaceTestKit
                 #expect(texts.last == "\(count)")
                 continue
             }
-            let fields = try HostileScene.workspace(of: node).profileFields.values
+            let fields = try HostileScene.workspace(of: node).people.fields.values
             #expect(fields.contains { $0[.description] == "\(count)" })
         }
         return cost

@@ -44,7 +44,7 @@ struct HostileGuestScene {
         let named = workspace.channelIndex.all.filter(\.isPrivate)
         board = try #require(named.first { $0.name == "xylographboard" }?.id)
         vault = try #require(named.first { $0.name == "xylographvault" }?.id)
-        general = try #require(workspace.defaultChannel)
+        general = try #require(workspace.book.defaultChannel)
         mallory = try HostileMember(guestKeysOf: home, in: board)
     }
 
@@ -150,7 +150,7 @@ extension HostileMember {
         let core = try #require(node.host?.core)
         let workspace = try #require(try core.queries.selectedWorkspace())
         let home = try #require(core.session.home)
-        let known = try #require(workspace.privateDocuments[document])
+        let known = try #require(workspace.sealed.documents[document])
         let id = try #require(known.keys.names.min())
         let key = try #require(known.keys[id])
         self.init(
@@ -224,7 +224,7 @@ extension HostileMember {
         }
         // Whom she is a guest of asks another member, as before.
         let workspace = try HostileScene.workspace(of: scene.bob)
-        #expect(workspace.privateDocuments[scene.vault] == nil)
+        #expect(workspace.sealed.documents[scene.vault] == nil)
         #expect(scene.world.failures == [])
     }
 
@@ -323,7 +323,7 @@ extension HostileMember {
         #expect(text.contains("xylographboard"), "the search finds what is there")
         let workspace = try HostileScene.workspace(of: home)
         #expect(workspace.keys.isEmpty)
-        #expect(workspace.privateDocuments[scene.vault] == nil)
+        #expect(workspace.sealed.documents[scene.vault] == nil)
         let core = try #require(home.host?.core)
         for document in [scene.vault, scene.general, workspace.profileDocument] {
             let branches = core.turn.store.operations.branches(in: document, of: workspace.number)

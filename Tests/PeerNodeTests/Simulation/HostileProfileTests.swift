@@ -30,7 +30,7 @@ import WorkspaceTestKit
         let place = ProfileRegisters.Place(
             member: workspace.member, subject: .field(.description))
         let core = try #require(scene.bob.host?.core)
-        let word = try #require(workspace.profileRegisters.current(place))
+        let word = try #require(workspace.people.registers.current(place))
         let reference = try #require(try core.turn.store.operations.operation(word.arrival))
             .reference
         let lie = ContentPayload.profileField(.init(.description, "a lie")).encoded
@@ -70,8 +70,8 @@ import WorkspaceTestKit
         let workspace = try #require(try core.queries.selectedWorkspace())
         let bob = try #require(workspace.members.first { $0.member != workspace.member })
         let place = try #require(
-            workspace.profileRegisters.places.first { $0.subject == .field(.description) })
-        let word = try #require(workspace.profileRegisters.current(place))
+            workspace.people.registers.places.first { $0.subject == .field(.description) })
+        let word = try #require(workspace.people.registers.current(place))
         let target = try #require(try core.turn.store.operations.operation(word.arrival)).reference
         let isWritten = try core.commands.redact(
             [target], nil, in: workspace.profileDocument, isOwn: false, of: workspace)

@@ -127,7 +127,7 @@ extension HostileMember {
         let workspace = try #require(try core.queries.selectedWorkspace())
         let home = try #require(core.session.home)
         let current = try #require(workspace.currentKey)
-        let channel = try #require(workspace.channels.values.first { $0.name == "general" })
+        let channel = try #require(workspace.book.channels.values.first { $0.name == "general" })
         self.init(
             signing: home.signing, identity: try #require(core.links.localIdentity),
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),

@@ -123,7 +123,7 @@ import WorkspaceTestKit
     private static func tips(of node: SimulatedNode) throws -> [LogTip] {
         let core = try #require(node.host?.core)
         let workspace = try #require(try core.queries.selectedWorkspace())
-        let channel = try #require(workspace.channels.values.first { $0.name == "general" })
+        let channel = try #require(workspace.book.channels.values.first { $0.name == "general" })
         return CoreReplica(core: core, workspace: workspace).tips(of: channel.id)
     }
 }
@@ -132,7 +132,7 @@ extension Scenes {
     /// Whether the newest message is this one, without letting time pass.
     fileprivate static func isShown(_ text: String, on node: SimulatedNode) -> Bool {
         guard let core = node.host?.core, let workspace = try? core.queries.selectedWorkspace(),
-            let channel = workspace.channels.values.first(where: { $0.name == "general" })
+            let channel = workspace.book.channels.values.first(where: { $0.name == "general" })
         else { return false }
         var isFound = false
         try? core.turn.store.operations.forEachOperation(in: channel.id, of: workspace.number) {

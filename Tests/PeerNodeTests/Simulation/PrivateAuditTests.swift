@@ -16,7 +16,7 @@ struct PrivateAudit {
     private var everyKey: [SymmetricKey] {
         guard let workspace else { return [] }
         var keys = workspace.keys.opened + workspace.discovery
-        for document in workspace.privateDocuments.values {
+        for document in workspace.sealed.documents.values {
             keys += document.keys.opened
             keys += document.authorityKeys.names.flatMap { name in
                 document.authorityKeys.keys(of: name).map(\.key)
@@ -119,7 +119,7 @@ struct PrivateAudit {
     private static func knownOut(on node: SimulatedNode) -> Set<String> {
         guard let workspace = node.host?.core.workspaces.values.first else { return [] }
         var names: Set<String> = []
-        for document in workspace.privateDocuments.values {
+        for document in workspace.sealed.documents.values {
             let out = workspace.members.map(\.member).filter {
                 !document.authority.ends(of: $0).isEmpty
             }

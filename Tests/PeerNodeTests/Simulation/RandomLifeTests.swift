@@ -152,12 +152,12 @@ import WorkspaceTestKit
             }
         }
         let before = tips()
-        let grants = workspace.keptGrants
+        let grants = workspace.judged.grants
         for document in core.turn.store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             try core.log.rekeep(document, in: workspace)
         }
         try core.membership.rekeepAuthority(in: workspace)
-        return tips() == before && workspace.keptGrants == grants
+        return tips() == before && workspace.judged.grants == grants
     }
 }

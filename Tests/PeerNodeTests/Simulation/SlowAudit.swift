@@ -69,7 +69,7 @@ struct SlowAudit {
             complain("holds \(valid.subtracting(own).count) authority operations wrongly void")
         }
         checkStandings()
-        for channel in workspace.channels.keys.sorted() {
+        for channel in workspace.book.channels.keys.sorted() {
             try checkContent(of: channel, by: &definition)
         }
     }

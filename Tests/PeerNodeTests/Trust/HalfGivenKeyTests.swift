@@ -114,7 +114,7 @@ import WorkspaceTestKit
             let workspace = try node.workspace()
             let channel = try #require(
                 workspace.channelIndex.all.first { $0.isDirect && $0.people.count == people })
-            return try #require(workspace.privateDocuments[channel.id]).authority.epochs.count
+            return try #require(workspace.sealed.documents[channel.id]).authority.epochs.count
         }
         try table.mina.send("one", to: "@Nora")
         try table.nora.send("two", to: "@Mina")

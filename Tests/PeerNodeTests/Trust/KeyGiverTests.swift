@@ -85,7 +85,7 @@ import WorkspaceTestKit
         try ada.ok("workspace.leave")
         table.bench.advance(2_000)
         let workspace = try GuestTable.workspace(of: cleo)
-        let given = workspace.keyIndex.newestFirst.filter { workspace.keys.holds($0.key) }
+        let given = workspace.secrets.index.newestFirst.filter { workspace.keys.holds($0.key) }
         #expect(given.allSatisfy { !workspace.isGiverIn($0.operation) })
         try expectNobody(knowing: key, at: [cleo], "all are out")
         #expect(workspace.sealingKey != nil)
@@ -226,14 +226,15 @@ import WorkspaceTestKit
         let core = try #require(table.bob.host?.core)
         let workspace = try GuestTable.workspace(of: table.bob)
         #expect(
-            workspace.keyIndex.introduces(small) && core.keys.lackedGroupKeys(of: workspace).isEmpty
+            workspace.secrets.index.introduces(small)
+                && core.keys.lackedGroupKeys(of: workspace).isEmpty
         )
         // What a member's words lie under comes before what members name.
         let (low, high) = (
             KeyID([UInt8](repeating: 1, count: 16)), KeyID([UInt8](repeating: 250, count: 16))
         )
-        let document = try #require(workspace.defaultChannel)
-        workspace.lackedKeys.note(
+        let document = try #require(workspace.book.defaultChannel)
+        workspace.secrets.lacked.note(
             .init(key: high, document: document, device: try device(table.ada)),
             by: workspace.member)
         let cleo = try linked(to: table.cleo, table.bench, "Cleo phone")
@@ -259,7 +260,7 @@ import WorkspaceTestKit
             try mina.take([log.write(payload, knowing: heads).run(in: document)])
         }
         let workspace = try mina.workspace()
-        #expect(workspace.keyIndex.newestFirst.count { $0.key == key.keyID } == count)
+        #expect(workspace.secrets.index.newestFirst.count { $0.key == key.keyID } == count)
         let links = workspace.linkEpochs().count { $0.key == key.keyID }
         #expect(links == Limits.linkEpochIntroductionsMax)
         // Nor is it a secret more than once.
@@ -283,7 +284,7 @@ import WorkspaceTestKit
         for near in [mina, world.ada, world.joon] { bench.heal(wim, near) }
         bench.advance(1_000)
         let workspace = try mina.workspace()
-        let given = workspace.keyIndex.newestFirst.filter { $0.key == new.id }
+        let given = workspace.secrets.index.newestFirst.filter { $0.key == new.id }
         #expect(given.count == 2)
         #expect(given.contains { $0.operation == new.operation && workspace.gives($0) })
     }

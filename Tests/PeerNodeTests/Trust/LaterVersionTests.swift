@@ -39,7 +39,7 @@ import WorkspaceTestKit
         for node in pair.honest {
             for id in behind.map(\.id) + [feature] {
                 #expect(try Self.isStored(id, at: node))
-                #expect(try node.workspace().kept.contains(id))
+                #expect(try node.workspace().judged.kept.contains(id))
             }
         }
         #expect(try pair.ada.digest() == pair.bob.digest())
@@ -71,7 +71,7 @@ import WorkspaceTestKit
         try ada.ok("device.revoke", ["device": device, "force": true])
         theft.pair.bench.advance(5_000)
         for node in theft.pair.honest {
-            #expect(try !node.workspace().awaitsLaterVersion)
+            #expect(try !node.workspace().judged.awaitsLaterVersion)
             #expect(try node.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
         }
         try theft.pair.expectPeace()

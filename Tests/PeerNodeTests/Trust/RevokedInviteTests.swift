@@ -25,7 +25,7 @@ import WorkspaceTestKit
         let channel = try bob.ok("channel.create", ["name": "sec", "private": true])
         let first = try bob.inTurn { core, workspace in
             let document = try #require(
-                workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
+                workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
             let seats = [PrivateSeat(stranger, .member)]
             _ = try #require(
                 try core.privates.author(
@@ -47,7 +47,7 @@ import WorkspaceTestKit
         try bob.ok("message.send", ["channel": channel["id"] ?? .null, "text": "not for them"])
         let now = try bob.inTurn { core, workspace in
             let document = try #require(
-                workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
+                workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
             return try #require(core.privates.sealingKey(of: document, in: workspace)).id
         }
         #expect(now != first)

@@ -95,7 +95,7 @@ import WorkspaceTestKit
     private func leaving(_ node: BenchNode) throws -> OperationRun {
         let workspace = try node.workspace()
         let document = try #require(
-            workspace.privateDocuments.values.first { $0.root?.subtype == .channel })
+            workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
         let seat = try #require(document.authority.standing(of: workspace.member)).seat
         let heads = document.authority.heads.compactMap { id in
             document.records[id].map {

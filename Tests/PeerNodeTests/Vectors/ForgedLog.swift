@@ -197,7 +197,7 @@ extension BenchNode {
                     workspace.evaluator.devices(ofGrant: $0).contains(home.device)
                 }),
             keyID: current.id, epochKey: current.key,
-            channel: try #require(workspace.defaultChannel))
+            channel: try #require(workspace.book.defaultChannel))
     }
 
     /// What gives its person another role.

@@ -259,7 +259,7 @@ struct FrozenReader {
     /// held, and for kinds that have nothing to do with it.
     func counts(_ operation: SignedOperation) throws -> Bool? {
         let header = operation.header
-        guard let document = workspace.privateDocuments[operation.document] else { return nil }
+        guard let document = workspace.sealed.documents[operation.document] else { return nil }
         switch OperationKind(rawValue: header.kind) {
         case .privateAuthority: return document.authority.isValid(operation.id)
         case .content:
@@ -290,7 +290,7 @@ struct FrozenReader {
     var documents: [String: String] {
         var all: [String: String] = [:]
         for bucket in UInt8.min...UInt8.max {
-            for (document, digest) in workspace.digest.documents(in: bucket) {
+            for (document, digest) in workspace.held.digest.documents(in: bucket) {
                 all[document.bytes.hex] = digest.bytes.hex
             }
         }

@@ -96,7 +96,7 @@ extension FrozenScenes {
     ) throws -> [SignedOperation] {
         let workspace = try kim.workspace()
         let shown = try #require(workspace.channelIndex.all.first { $0.name == channel })
-        let document = try #require(workspace.privateDocuments[shown.id])
+        let document = try #require(workspace.sealed.documents[shown.id])
         let seat = try #require(document.authority.standing(of: workspace.member)).seat
         let key = try #require(document.newestKey)
         let random = SeededRandom(seed: 54)

@@ -31,7 +31,7 @@ struct FrozenSecrets {
 
     /// What one node holds. Scenes without private documents tell of none of it.
     mutating func take(from core: NodeCore, _ workspace: Workspace) {
-        for (id, document) in workspace.privateDocuments {
+        for (id, document) in workspace.sealed.documents {
             for key in document.keys.opened {
                 keys[id, default: [:]][key.keyID] = SymmetricKey(key.exposedCopy())
             }

@@ -25,9 +25,9 @@ extension Memberships {
         try core.messages.settleLater(change, in: workspace, from: source)
         try core.rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
-        workspace.unfoldedKeys += opened
+        workspace.secrets.unfolded += opened
         if case .admit(let newcomer, _, _, _) = payload {
-            workspace.unheardNewcomers.insert(newcomer.member)
+            workspace.judged.unheardNewcomers.insert(newcomer.member)
         }
         if workspace.evaluator.isValid(operation.id) {
             if case .confirm = payload { noteConfirmation(operation.id, in: workspace) }
@@ -69,7 +69,7 @@ extension Memberships {
     ) {
         workspace.enter(record, id)
         core.channels.note(record.payload, id, in: workspace)
-        if case .request = record.payload { workspace.hasRequests = true }
+        if case .request = record.payload { workspace.judged.hasRequests = true }
         workspace.noteKeys(of: record.payload, id, change)
         core.keys.noteKeyChange(id, record, in: workspace)
     }
@@ -94,7 +94,7 @@ extension Memberships {
             }
         }
         workspace.keys = keys
-        workspace.discoverySecrets = discovery
+        workspace.secrets.discovery = discovery
     }
 
     /// Opens the boxes of operations that have taken effect. What has none is never opened: who is
@@ -163,7 +163,7 @@ extension Memberships {
                 kind: .epochKey, id: name.bytes, workspace: workspace.number,
                 names: store.operations)
             workspace.keys.insert(key, as: name)
-            _ = workspace.lackedKeys.take(name)
+            _ = workspace.secrets.lacked.take(name)
         }
         if let discovery { try core.keys.take(discovery: discovery, in: workspace) }
         return isNew
@@ -179,17 +179,17 @@ extension Memberships {
         try core.channels.refreshEnd(of: workspace)
         try core.profiles.loadProfiles(of: workspace)
         try core.privates.loadPrivateDocuments(of: workspace)
-        workspace.toldRoles = Dictionary(
+        workspace.judged.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         core.keys.planKeyChange(of: workspace)
         planConfirming(of: workspace)
         planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
-            workspace.staleDocuments.insert(document)
+            workspace.held.staleDocuments.insert(document)
             let void = core.log.voidGrants(citedIn: document, of: workspace)
-            if document != workspace.id, !void.isEmpty { workspace.keptGrants[document] = void }
-            workspace.newestTimestamp[document] =
+            if document != workspace.id, !void.isEmpty { workspace.judged.grants[document] = void }
+            workspace.held.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
             for branch in branches { observe(branch) }
         }
@@ -260,7 +260,7 @@ extension Memberships {
             if isKnown {
                 // Guests do not write in public channels, and content that came before the
                 // channel was known shows from now on.
-                workspace.contentLimits = workspace.contentLimits.filter {
+                workspace.judged.contentLimits = workspace.judged.contentLimits.filter {
                     $0.key.log.document != document
                 }
                 if try core.messages.judge(document, citing: nil, in: workspace, because: source) {

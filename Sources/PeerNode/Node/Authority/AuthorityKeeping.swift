@@ -13,8 +13,8 @@ extension Memberships {
     ) throws(StorageError) {
         let evaluator = workspace.evaluator
         // In this order, so that what goes from one reason to another is never dropped between.
-        let fresh = workspace.kept.hold(held, citing: evaluator.directPast)
-        let gone = workspace.kept.release(released, citing: evaluator.directPast)
+        let fresh = workspace.judged.kept.hold(held, citing: evaluator.directPast)
+        let gone = workspace.judged.kept.release(released, citing: evaluator.directPast)
         if let branch, gone.isEmpty, fresh == held, let id = fresh.first, fresh.count == 1,
             let record = workspace.authority[id]
         {
@@ -28,7 +28,7 @@ extension Memberships {
             else { continue }
             let tip = LogBranch.KeptTip(sequence: record.sequence, id: id)
             ends[branch, default: KeptEnd()]
-                .note(tip, isKept: workspace.kept.contains(id))
+                .note(tip, isKept: workspace.judged.kept.contains(id))
         }
         for (number, end) in ends.sorted(by: { $0.key < $1.key }) {
             try move(number, to: end, in: workspace)
@@ -42,14 +42,14 @@ extension Memberships {
         let evaluator = workspace.evaluator
         var kept = KeptOperations()
         _ = kept.hold(evaluator.validOperations, citing: evaluator.directPast)
-        for grants in workspace.keptGrants.values {
+        for grants in workspace.judged.grants.values {
             _ = kept.hold(Array(grants), citing: evaluator.directPast)
         }
-        workspace.awaitsLaterVersion = evaluator.awaitsLaterVersion
-        if workspace.awaitsLaterVersion {
+        workspace.judged.awaitsLaterVersion = evaluator.awaitsLaterVersion
+        if workspace.judged.awaitsLaterVersion {
             _ = kept.hold(evaluator.opaqueOperations, citing: evaluator.directPast)
         }
-        workspace.kept = kept
+        workspace.judged.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
         // back and all is judged anew.
         guard !core.integrity.hasDamagedAuthority(workspace) else { return }
@@ -75,7 +75,7 @@ extension Memberships {
         var sequence = branch.tipSequence
         while sequence >= branch.forkSequence {
             if let place = try store.operations.place(in: branch.number, at: sequence),
-                workspace.kept.contains(place.link.id)
+                workspace.judged.kept.contains(place.link.id)
             {
                 return .init(sequence: sequence, id: place.link.id)
             }
@@ -121,7 +121,7 @@ extension Memberships {
         guard store.operations.branch(branch)?.kept != tip else { return }
         store.operations.setKept(tip, of: branch)
         store.operations.branch(branch).map {
-            _ = workspace.staleDocuments.insert($0.log.document)
+            _ = workspace.held.staleDocuments.insert($0.log.document)
         }
         core.log.moved[workspace.number, default: []].insert(branch)
     }

@@ -80,7 +80,7 @@ extension Memberships {
             return made
         }
         guard made == nil else { return }
-        if workspace.awaitsLaterVersion {
+        if workspace.judged.awaitsLaterVersion {
             let isWeaker = isForced && isOwn && signer == nil
             let flags = isForced ? (isWeaker ? "--force --phrase -" : nil) : "--force"
             throw .laterVersion(workspace, unlessRevoking: device, with: flags)

@@ -20,13 +20,13 @@ extension Workspace {
 
     /// Whether a guest's invite names a private document. Every question is a hash.
     func names(_ document: DocumentID, in invite: AuthorityPayload.Invite) -> Bool {
-        hashedNames &+= 1
+        sealed.hashedNames &+= 1
         return invite.documents.contains(Self.name(of: document, inInvite: invite.publicKey))
     }
 
     /// The private documents that this node knows of those that a guest's invite names. Ascending.
     func documents(of invite: AuthorityPayload.Invite) -> [PrivateDocument] {
-        privateDocuments.values.filter { names($0.id, in: invite) }.sorted { $0.id < $1.id }
+        sealed.documents.values.filter { names($0.id, in: invite) }.sorted { $0.id < $1.id }
     }
 
     /// The newest word of valid additions on what anything is called.
@@ -34,7 +34,7 @@ extension Workspace {
         if let known = derived.told { return known }
         var told = ToldNames()
         var words: [(at: UInt64, id: OperationID, addition: PrivateAddition)] = []
-        for document in privateDocuments.values {
+        for document in sealed.documents.values {
             for (id, record) in document.records {
                 guard case .add(let addition)? = record.change?.action,
                     addition.workspaceName != nil || addition.displayNames != nil,
@@ -60,7 +60,7 @@ extension Workspace {
     func company(of person: MemberID) -> Set<MemberID> {
         if let known = derived.company[person] { return known }
         var company: Set<MemberID> = [person]
-        for document in privateDocuments.values
+        for document in sealed.documents.values
         where document.isIn(person) {
             company.formUnion(document.people)
         }
@@ -150,7 +150,7 @@ extension Memberships {
     private func leaders(
         of workspace: Workspace
     ) -> [(document: PrivateDocument, people: Set<MemberID>)] {
-        workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
+        workspace.sealed.documents.values.sorted { $0.id < $1.id }.compactMap { document in
             guard document.root?.subtype == .channel, document.deletion == nil else { return nil }
             let people = Set(document.leaders)
             return people.contains(workspace.member) ? (document, people) : nil

@@ -83,7 +83,7 @@ extension Workspace {
 
     /// The secret under which holders of an invite open links.
     func psk(of invite: OperationID) -> SymmetricKey? {
-        if let kept = invitePSKs[invite] { return kept }
+        if let kept = secrets.invitePSKs[invite] { return kept }
         return sealedSecret(of: invite).flatMap { bytes in
             InviteSecret(untrusted: bytes)?.psk ?? SymmetricKey(untrusted: bytes)
         }

@@ -18,122 +18,39 @@ final class Workspace {
 
     /// Who may do what.
     var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
-    /// Whether what others write may stand behind something that only a later version can judge, as
-    /// it was when it was last worked out what is kept. Until then this node reads and passes on.
-    var awaitsLaterVersion = false
     /// The stored authority operations.
     var authority = AuthorityRecords() {
         didSet {
             derived = Derived()
-            mailboxSecrets = [:]
+            secrets.mailbox = [:]
         }
     }
-    /// What people call devices.
-    var deviceNames: [ProfileRegisters.Place: String] = [:]
-    /// Whether anybody ever asked to be let in, so that admissions need not look for it.
-    var hasRequests = false
     /// Their ids in the order of arrival.
     var authorityOrder: [OperationID] { authority.order }
-    /// What those say of keys.
-    var keyIndex = KeyIndex()
-    /// How often own devices change the key unasked.
-    var keyChangePace = KeyChangePace()
     /// Epoch keys that are held.
     var keys: EpochKeyring {
         didSet {
             forgetDerived()
-            keyIndex.forgetSealing()
+            secrets.index.forgetSealing()
         }
     }
-    /// Secrets of invites, while the keys that seal them are dropped.
-    var invitePSKs: [OperationID: SymmetricKey] = [:]
-    /// Discovery secrets that are held.
-    var discoverySecrets = DiscoverySecrets()
-    /// Public channels by document, deleted ones left out.
-    private(set) var channels: [DocumentID: Channel] = [:]
-    /// The private documents of which a key is held.
-    ///
-    /// One that is new shows nothing before it is judged; whoever takes one out says so by
-    /// `forgetChannelIndex`.
-    var privateDocuments: [DocumentID: PrivateDocument] = [:]
-    /// `memberEnds` as all of `privateDocuments` are judged by; `nil` where some may be judged by others.
-    var settledEnds: [MemberID: Set<OperationID>]?
-    /// What this device names as a guest, once it was looked for.
-    var namedDocuments: [DocumentID]?
-    /// How often the name of a document in an invite was worked out.
-    var hashedNames = 0
     /// What the own person is called here, where nobody has told this node.
     var ownName: String? { didSet { derived.names = [:] } }
-    /// What this device shares with those who write into the mailbox, until authority changes.
-    var mailboxSecrets: [DeviceID: [MailboxSecret]] = [:]
-    /// The recovery phrase's box key, for a while after somebody came back by it.
-    var recoveryBox: AgreementKey?
-    /// Channels under a deletion that counts.
-    var deletedChannels: [DocumentID: DeletedChannel] = [:]
     /// When this node first saw that its owner has ended the workspace, milliseconds.
     var ended: UInt64?
-    /// The channel everybody is in.
-    var defaultChannel: DocumentID?
-    /// The operations that make channels, valid or not.
-    var channelCreations: [OperationID] = []
-    /// Those that are valid.
-    var madeChannels = MadeChannels()
-    /// What operations say about each channel, valid or not.
-    var channelClaims: [DocumentID: [ChannelClaim]] = [:]
-    /// The places that those operations name, up to which a right was used.
-    var channelCuts: [LogName: Set<UInt64>] = [:]
-    /// Who had rights in each channel before; see `ChannelPast`.
-    var channelPasts: [DocumentID: ChannelPast] = [:]
-    /// What of that counts, of the channels that were looked at.
-    var channelFolds: [DocumentID: ChannelFold] = [:]
-    /// What members said of themselves, by operation.
-    var profileRegisters = ProfileRegisters()
-    /// Notices that came before their documents; `nil` before they were read.
-    var earlyNotices: EarlyNotices?
     /// What members say they are called.
     var profileNames: [MemberID: String] = [:] { didSet { forgetDerived() } }
-    /// What some of them were called before, once it was opened.
-    var formerNames = OpenedFormerNames()
-    /// What else they say of themselves.
-    var profileFields: [MemberID: [ProfileChange.Field: String]] = [:]
-    /// The own choice of how reachable one looks here.
-    var presence = PresenceChoice()
-    /// How one looks: the choice, until its time is over.
-    var shownPresence = PresenceChoice()
-    /// Everything kept, for comparing with peers.
-    var digest = WorkspaceDigest()
-    /// Documents whose kept tips moved since the digest was made.
-    var staleDocuments: Set<DocumentID> = []
-    /// Keys whose content waits to be shown.
-    var unfoldedKeys: [KeyID] = []
-    /// When others had the same of what a guest may know, by arrival number.
-    var agreedInScope: [DeviceID: Int64] = [:]
-    /// Where the roots of private documents are.
-    var rootBranches = RootBranches()
-    /// Keys under which members wrote and that are not held.
-    var lackedKeys = LackedKeys()
-    /// Who was admitted, of whom words came before that.
-    var unheardNewcomers: Set<MemberID> = []
-    /// The grants without effect that kept operations of a document cite. They are kept with those.
-    var keptGrants: [DocumentID: Set<OperationID>] = [:]
-    /// What is kept of the authority document.
-    var kept = KeptOperations()
-    /// The largest `latest(of:)` of each document, to see when the clock does not order by itself.
-    var newestTimestamp: [DocumentID: UInt64] = [:]
-    /// What names are compared by.
-    var foldedNames = FoldedNames()
-    /// Names that were opened already.
-    var openedNames: [NamePlace: String] = [:]
-    /// How far the content of a log is valid, until authority changes.
-    var contentLimits: [LimitPlace: ContentLimit] = [:]
-    /// How far a log has a right over what others wrote, until authority changes.
-    var deletionLimits: [LimitPlace: [ContentLimit]] = [:]
-    /// The roles that events have told of.
-    var toldRoles: [MemberID: Role] = [:]
     /// Read markers that wait to be written.
     var readMarks = ReadMarks()
-    /// Who is behind the grant with this number.
-    var grantSubjects: [Int64: MemberID] = [:]
+
+    // What each room knows of it.
+    let judged = JudgedState()
+    let secrets = WorkspaceSecrets()
+    let book = ChannelBook()
+    let sealed = SealedState()
+    let people = PeopleState()
+    let reach = ReachState()
+    let held = HeldState()
 
     /// What was worked out from the fields above, until one of them changes. Each is linear in the
     /// size of the workspace and asked for with every message.
@@ -209,13 +126,13 @@ final class Workspace {
     /// How a public channel is ruled, or was when it was deleted: what was deleted in it before that
     /// stays deleted.
     func ruling(ofChannel document: DocumentID) -> ChannelRuling? {
-        (channels[document] ?? deletedChannels[document]?.last)?.ruling
+        (book.channels[document] ?? book.deleted[document]?.last)?.ruling
     }
 
     /// Whether a document's operations are in no digest and told to nobody, because it, or the
     /// workspace, was deleted.
     func isGone(_ document: DocumentID) -> Bool {
-        deletedChannels[document] != nil || (ended != nil && document != id)
+        book.deleted[document] != nil || (ended != nil && document != id)
     }
 
     /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which
@@ -287,18 +204,18 @@ final class Workspace {
 
     /// Takes up what a public channel is now, `nil` where it is none.
     func set(_ channel: Channel?, of document: DocumentID) {
-        let before = channels.removeValue(forKey: document)
-        channels[document] = channel
+        let before = book.channels.removeValue(forKey: document)
+        book.channels[document] = channel
         guard ownRole != .guest, let number = (channel ?? before)?.number else { return }
         reindex(number, as: channel)
     }
 
     /// Wipes what public channels are called.
     func forgetChannelNames() {
-        for document in channels.keys {
-            channels[document]?.name = nil
-            channels[document]?.topic = nil
-            channels[document]?.description = nil
+        for document in book.channels.keys {
+            book.channels[document]?.name = nil
+            book.channels[document]?.topic = nil
+            book.channels[document]?.description = nil
         }
         forgetChannelIndex()
     }
@@ -315,7 +232,7 @@ final class Workspace {
     var channelIndex: ChannelIndex {
         if let known = derived.channels { return known }
         // A guest is in no public channel, and what a former member had of them is over.
-        let open = ownRole == .guest ? [] : Array(channels.values)
+        let open = ownRole == .guest ? [] : Array(book.channels.values)
         let index = ChannelIndex(open + privateChannels, naming)
         derived.channels = index
         derived.overview.forgetAll()
@@ -325,8 +242,8 @@ final class Workspace {
     /// How names of channels are compared here.
     var naming: ChannelIndex.Naming {
         .init(
-            keyOf: { self.foldedNames.key(of: $0) },
-            skeletonOf: { self.foldedNames.skeleton(of: $0) }, nameOfPeople: name(ofDirect:))
+            keyOf: { self.people.foldedNames.key(of: $0) },
+            skeletonOf: { self.people.foldedNames.skeleton(of: $0) }, nameOfPeople: name(ofDirect:))
     }
 
     /// The valid revocations of invites.
@@ -347,9 +264,9 @@ final class Workspace {
 
     /// The epoch key for what is written now, and whose word it is.
     var sealingKey: SealingKey? {
-        if let known = keyIndex.sealing { return known }
+        if let known = secrets.index.sealing { return known }
         let found = findSealingKey()
-        keyIndex.keep(sealing: found)
+        secrets.index.keep(sealing: found)
         return found
     }
 
@@ -377,7 +294,7 @@ final class Workspace {
     func name(_ field: SealedField?, key: UInt64, of operation: OperationID) -> String? {
         guard let field, let record = authority[operation] else { return nil }
         let place = NamePlace(operation: operation, key: key)
-        if let known = openedNames[place] { return known }
+        if let known = people.openedNames[place] { return known }
         guard let epochKey = keys[field.keyID],
             let bytes = XChaCha20Poly1305.open(
                 field.ciphertext, under: epochKey.nameKey, nonce: field.nonce,
@@ -387,7 +304,7 @@ final class Workspace {
             let name = String(validating: bytes, as: UTF8.self),
             name.utf8.count <= Limits.messageTextBytesMax
         else { return nil }
-        openedNames[place] = name
+        people.openedNames[place] = name
         return name
     }
 

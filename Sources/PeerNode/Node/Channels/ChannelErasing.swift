@@ -37,7 +37,7 @@ extension Channels {
         // A locked node could not begin a new log where its own is erased.
         guard mayWrite, home != nil else { return nil }
         var due = workspaces.values.flatMap { workspace in
-            workspace.deletedChannels.values
+            workspace.book.deleted.values
                 .filter { store.operations.holdsOperations(ofDocument: $0.number) }
                 .map(\.erasure)
         }
@@ -52,7 +52,7 @@ extension Channels {
     func eraseDeleted() throws(StorageError) {
         guard mayWrite, home != nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            let due = workspace.deletedChannels.filter {
+            let due = workspace.book.deleted.filter {
                 $0.value.erasure <= time.wall
                     && store.operations.holdsOperations(ofDocument: $0.value.number)
             }
@@ -82,7 +82,7 @@ extension Channels {
         let gone = try store.operations.erase(
             document: number, atLeast: Limits.erasedPerTurnMax)
         for branch in gone { store.peers.forget(branch: branch) }
-        workspace.newestTimestamp[document] = nil
+        workspace.held.newestTimestamp[document] = nil
         turn.emit(
             .log(.info, "channel.erased channel=\(PublicID.channel(document))"))
     }

@@ -11,22 +11,22 @@ struct ChannelCause {
 extension Channels {
     /// Keeps in mind what an authority operation says about a channel, valid or not.
     func note(_ payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace) {
-        if case .createDocument(1, _) = payload { workspace.channelCreations.append(id) }
+        if case .createDocument(1, _) = payload { workspace.book.creations.append(id) }
         if case .setDocument(let settings) = payload {
             for cut in settings.cuts ?? [] {
-                workspace.channelCuts[cut.log, default: []].insert(cut.sequence)
+                workspace.book.cuts[cut.log, default: []].insert(cut.sequence)
             }
         }
         guard let (document, claim) = payload.claim(id) else { return }
-        workspace.channelClaims[document, default: []].append(claim)
+        workspace.book.claims[document, default: []].append(claim)
     }
 
     /// Judges all channels anew, from the operations alone.
     func refreshChannels(of workspace: Workspace) throws(StorageError) {
-        workspace.channelFolds = [:]
-        workspace.madeChannels = MadeChannels(
-            workspace.channelCreations, in: workspace.evaluator)
-        var touched = workspace.channelCreations.map { DocumentID(sameBytesAs: $0) }
+        workspace.book.folds = [:]
+        workspace.book.made = MadeChannels(
+            workspace.book.creations, in: workspace.evaluator)
+        var touched = workspace.book.creations.map { DocumentID(sameBytesAs: $0) }
         touched += chooseDefault(of: workspace)
         try refresh(touched, of: workspace, because: nil)
     }
@@ -44,13 +44,13 @@ extension Channels {
             guard let payload = workspace.authority[id]?.payload else { continue }
             if case .createDocument(1, _) = payload {
                 claims[DocumentID(sameBytesAs: id), default: []] += []
-                workspace.madeChannels.note(id, in: workspace.evaluator)
+                workspace.book.made.note(id, in: workspace.evaluator)
             }
             guard let (document, claim) = payload.claim(id) else { continue }
             claims[document, default: []].append(claim)
         }
         for (document, claims) in claims {
-            workspace.channelFolds[document]?.update(with: claims, in: workspace)
+            workspace.book.folds[document]?.update(with: claims, in: workspace)
         }
         let arrivals = claims.keys.map { document in
             (workspace.authority[OperationID(sameBytesAs: document)]?.arrival ?? 0, document)
@@ -61,9 +61,9 @@ extension Channels {
 
     /// - Returns: the channels that have become the default one, or are it no more.
     private func chooseDefault(of workspace: Workspace) -> [DocumentID] {
-        let (first, before) = (workspace.madeChannels.first, workspace.defaultChannel)
+        let (first, before) = (workspace.book.made.first, workspace.book.defaultChannel)
         guard first != before else { return [] }
-        workspace.defaultChannel = first
+        workspace.book.defaultChannel = first
         return [first, before].compactMap { $0 }
     }
 
@@ -72,12 +72,12 @@ extension Channels {
         _ touched: [DocumentID], of workspace: Workspace, because cause: ChannelCause?
     ) throws(StorageError) {
         for document in touched {
-            let before = workspace.channels[document]
+            let before = workspace.book.channels[document]
             let ruled = workspace.ruling(ofChannel: document)
-            let wasDeleted = workspace.deletedChannels[document] != nil
+            let wasDeleted = workspace.book.deleted[document] != nil
             let (channel, deleted) = try judge(document, in: workspace)
             workspace.set(channel, of: document)
-            workspace.deletedChannels[document] = deleted
+            workspace.book.deleted[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
             guard let cause else { continue }
             try core.messages.reviewRedactions(of: channel ?? deleted?.last, since: ruled)
@@ -96,7 +96,7 @@ extension Channels {
 
     /// Digests leave a deleted channel out, and peers hear of one that came back.
     func compareAnew(_ document: DocumentID, in workspace: Workspace) {
-        workspace.staleDocuments.insert(document)
+        workspace.held.staleDocuments.insert(document)
         for branch in store.operations.branches(in: document, of: workspace.number) {
             core.log.moved[workspace.number, default: []].insert(branch.number)
         }
@@ -106,7 +106,7 @@ extension Channels {
         _ document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> (Workspace.Channel?, Workspace.DeletedChannel?) {
         let id = OperationID(sameBytesAs: document)
-        let isDefault = document == workspace.defaultChannel
+        let isDefault = document == workspace.book.defaultChannel
         guard let record = workspace.authority[id], case .createDocument(1, _) = record.payload,
             let number = store.operations.document(document, in: workspace.number)?.number,
             let lamport = workspace.evaluator.lamport(of: id),
@@ -132,10 +132,10 @@ extension Channels {
 
     /// What counts of a channel, made from all that was said about it where it was not looked at yet.
     private func fold(of document: DocumentID, in workspace: Workspace) -> ChannelFold? {
-        if let known = workspace.channelFolds[document] { return known }
+        if let known = workspace.book.folds[document] { return known }
         var fold = ChannelFold(of: document, in: workspace)
-        fold.update(with: workspace.channelClaims[document] ?? [], in: workspace)
-        workspace.channelFolds[document] = fold
+        fold.update(with: workspace.book.claims[document] ?? [], in: workspace)
+        workspace.book.folds[document] = fold
         return fold
     }
 

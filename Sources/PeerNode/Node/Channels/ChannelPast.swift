@@ -70,7 +70,7 @@ extension Channels {
         in workspace: Workspace
     ) throws(StorageError) -> Int? {
         let (time, document) = (stored.entry.timestamp, stored.log.document)
-        guard let ledger = workspace.channelFolds[document]?.ledger,
+        guard let ledger = workspace.book.folds[document]?.ledger,
             let roles = workspace.evaluator.roles(in: ledger, until: time.rawValue),
             let power = ChannelPast.power(
                 of: member, owner: roles.owner, admins: roles.admins)
@@ -94,18 +94,18 @@ extension Channels {
         if ChannelPast.power(of: member, owner: ruling.owner, admins: ruling.admins) != nil {
             return true
         }
-        guard let ledger = workspace.channelFolds[document]?.ledger else { return false }
+        guard let ledger = workspace.book.folds[document]?.ledger else { return false }
         return past(ledger, ruling, in: workspace).everHadPower(member)
     }
 
     private func past(
         _ ledger: ChannelLedger, _ ruling: ChannelRuling, in workspace: Workspace
     ) -> ChannelPast {
-        if let known = workspace.channelPasts[ledger.channel], known.last == ruling.lastLink {
+        if let known = workspace.book.pasts[ledger.channel], known.last == ruling.lastLink {
             return known
         }
         let past = ChannelPast(ledger, upTo: ruling.lastLink, in: workspace)
-        workspace.channelPasts[ledger.channel] = past
+        workspace.book.pasts[ledger.channel] = past
         return past
     }
 

@@ -129,7 +129,7 @@ extension Channels {
         of id: String, in workspace: Workspace, field: String = "channel"
     ) -> NodeError? {
         guard
-            let gone = workspace.deletedChannels.first(where: { PublicID.channel($0.key) == id })
+            let gone = workspace.book.deleted.first(where: { PublicID.channel($0.key) == id })
         else { return nil }
         let author = gone.value.author.map { " by " + workspace.displayName(of: $0) } ?? ""
         return NodeError(

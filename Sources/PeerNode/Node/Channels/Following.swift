@@ -79,9 +79,9 @@ extension Channels {
     func oweWords(
         onNewcomersTo workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        let newcomers = workspace.unheardNewcomers
+        let newcomers = workspace.judged.unheardNewcomers
         guard !newcomers.isEmpty else { return }
-        workspace.unheardNewcomers = []
+        workspace.judged.unheardNewcomers = []
         for arrival in try store.view.unheard(of: newcomers) {
             try owe(arrival, source.isBackfill ? .backfill : .news)
         }
@@ -164,8 +164,8 @@ extension Channels {
         let id = store.operations.document(numbered: word.document)?.id
         let isJoined = try store.view.isFollowing(member, word.document)
         // Everybody is in the default channel, whatever is said.
-        if !isJoined, id.flatMap({ workspace.channels[$0] })?.isDefault == true { return }
-        guard let id, workspace.deletedChannels[id] == nil else { return }
+        if !isJoined, id.flatMap({ workspace.book.channels[$0] })?.isDefault == true { return }
+        guard let id, workspace.book.deleted[id] == nil else { return }
         try core.events.record(
             isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
             document: word.document, arrival: word.arrival, extra: member.bytes,

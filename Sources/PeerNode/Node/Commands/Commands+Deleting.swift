@@ -196,7 +196,7 @@ extension CommandDesk {
         _ sign: (OperationDraft, (id: KeyID, key: SymmetricKey)?, SigningKey) -> SignedOperation
     ) throws(StorageError) -> Bool {
         guard let home else { return false }
-        let known = workspace.privateDocuments[document]
+        let known = workspace.sealed.documents[document]
         if known == nil { try core.keys.answerEnds(in: workspace) }
         func grant(_ role: Role) -> OperationID? {
             workspace.writingGrant(of: home.device, leastRole: role)

@@ -104,8 +104,8 @@ extension CommandDesk {
 
     /// The short number of a channel that was deleted.
     private func goneChannel(_ id: String, in workspace: Workspace) -> Int64? {
-        let gone = workspace.deletedChannels.first { PublicID.channel($0.key) == id }
-        let hidden = workspace.privateDocuments.values.first { document in
+        let gone = workspace.book.deleted.first { PublicID.channel($0.key) == id }
+        let hidden = workspace.sealed.documents.values.first { document in
             PublicID.channel(document.id) == id && core.events.isDeleted(document.id, in: workspace)
         }
         return gone?.value.number ?? hidden?.number

@@ -137,7 +137,7 @@ extension CommandDesk {
     func document(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> PrivateDocument {
-        guard let document = workspace.privateDocuments[channel.id] else {
+        guard let document = workspace.sealed.documents[channel.id] else {
             throw .internalFailure(reason: "private.document")
         }
         return document

@@ -48,7 +48,7 @@ extension CommandDesk {
     private func state(
         of field: ProfileChange.Field, in workspace: Workspace
     ) throws(NodeError) -> FieldState {
-        let published = workspace.profileFields[workspace.member]?[field]
+        let published = workspace.people.fields[workspace.member]?[field]
         let setting = HiddenField(
             setting: try storedPreference(field.setting, in: workspace))
         // What is published is seen, whatever another device has written into a setting.
@@ -190,7 +190,7 @@ extension CommandDesk {
         _ field: ProfileChange.Field, in workspace: Workspace
     ) throws(NodeError) {
         let place = ProfileRegisters.Place(member: workspace.member, subject: .field(field))
-        let words = workspace.profileRegisters.values(place)
+        let words = workspace.people.registers.values(place)
         guard !words.isEmpty else { return }
         let isWritten = try stored { () throws(StorageError) in
             var targets: [OperationReference] = []
@@ -249,6 +249,6 @@ extension ProfileChange.Field {
 extension Workspace {
     /// What the own person may see of somebody. Guests see names.
     func visibleFields(of member: MemberID) -> [ProfileChange.Field: String] {
-        ownRole == .guest ? [:] : profileFields[member] ?? [:]
+        ownRole == .guest ? [:] : people.fields[member] ?? [:]
     }
 }

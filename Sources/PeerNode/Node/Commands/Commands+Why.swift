@@ -154,7 +154,7 @@ extension CommandDesk {
             return try core.privates.whyPrivate(channel, action, in: workspace)
         }
         let why = Why(workspace: workspace)
-        let ledger = channel.isPrivate ? nil : workspace.channelFolds[channel.id]?.ledger
+        let ledger = channel.isPrivate ? nil : workspace.book.folds[channel.id]?.ledger
         var steps = why.chain(of: channel.id).compactMap { why.step($0, under: ledger) }
         // Without an action the last line says what the channel is to the one who asks.
         let least = action.flatMap(Why.leastRole) ?? .member

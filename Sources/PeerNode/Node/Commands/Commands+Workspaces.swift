@@ -225,8 +225,8 @@ extension CommandDesk {
         if let made = try core.replay(scope) {
             guard let id = DocumentID(untrusted: made),
                 let workspace = workspaces.values.first(where: {
-                    $0.channels[id] != nil || $0.deletedChannels[id] != nil
-                        || $0.privateDocuments[id] != nil
+                    $0.book.channels[id] != nil || $0.book.deleted[id] != nil
+                        || $0.sealed.documents[id] != nil
                 })
             else { throw .internalFailure(reason: "replay") }
             // What was deleted since comes back as it can still be told.
@@ -303,7 +303,7 @@ extension CommandDesk {
 
     /// What somebody without a grant is told.
     func notAllowed(in workspace: Workspace) -> NodeError {
-        if workspace.awaitsLaterVersion { return .laterVersion(workspace) }
+        if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }
         if let error = core.membership.revokedHere(in: workspace) { return error }
         guard workspace.ownRole != nil else {
             let end = core.membership.ownEnd(in: workspace)

@@ -30,7 +30,7 @@ extension NodeCore {
             home: session.home, lock: lock, storeIdentity: session.storeIdentity,
             secrets: Dictionary(
                 uniqueKeysWithValues: workspaces.values.map {
-                    ($0.id, .init(discovery: $0.discoverySecrets, invites: $0.invitePSKs))
+                    ($0.id, .init(discovery: $0.secrets.discovery, invites: $0.secrets.invitePSKs))
                 }), searchGeneration: queries.search.generation)
     }
 
@@ -80,8 +80,8 @@ extension NodeCore {
                 try enrolment.abandon(row.number)
                 continue
             }
-            workspace.discoverySecrets = former.secrets[id]?.discovery ?? DiscoverySecrets()
-            workspace.invitePSKs = former.secrets[id]?.invites ?? [:]
+            workspace.secrets.discovery = former.secrets[id]?.discovery ?? DiscoverySecrets()
+            workspace.secrets.invitePSKs = former.secrets[id]?.invites ?? [:]
             try loadAuthority(of: workspace)
             try membership.finishLoading(workspace)
         }

@@ -13,10 +13,10 @@ extension NodeCore {
         in workspace: Workspace
     ) throws(StorageError) {
         let evaluator = workspace.evaluator
-        guard workspace.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
+        guard workspace.judged.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
             return try membership.rekeepAuthority(in: workspace)
         }
-        let isForLater = workspace.awaitsLaterVersion && evaluator.isOpaque(operation)
+        let isForLater = workspace.judged.awaitsLaterVersion && evaluator.isOpaque(operation)
         let held = isForLater ? [operation] : change.becameValid
         try membership.rekeepAuthority(
             holding: held, releasing: change.becameInvalid,
@@ -24,7 +24,7 @@ extension NodeCore {
     }
 
     func laterVersionFindings() -> [FindingObject] {
-        workspaces.values.filter { $0.standing == .member && $0.awaitsLaterVersion }
+        workspaces.values.filter { $0.standing == .member && $0.judged.awaitsLaterVersion }
             .sorted { $0.number < $1.number }
             .map { workspace in
                 let error = NodeError.laterVersion(workspace)
@@ -38,7 +38,7 @@ extension Workspace {
     /// The grant under which this home's device writes content; none where only a later version
     /// may write.
     func writingGrant(of device: DeviceID, leastRole: Role) -> OperationID? {
-        guard !awaitsLaterVersion else { return nil }
+        guard !judged.awaitsLaterVersion else { return nil }
         return evaluator.contentGrant(of: device, leastRole: leastRole, as: member)
     }
 }

@@ -212,7 +212,7 @@ extension Enrolment {
         _ member: MemberID, to documents: [DocumentID], in workspace: Workspace
     ) throws(StorageError) {
         for document in documents {
-            guard let channel = workspace.channels[document], !channel.isDefault,
+            guard let channel = workspace.book.channels[document], !channel.isDefault,
                 !channel.isArchived
             else { continue }
             _ = try core.channels.say(.add, of: [member], in: document, of: workspace)

@@ -354,7 +354,7 @@ extension Enrolment {
 
     private func isSeated(in workspace: Workspace) -> Bool {
         core.syncing.namedDocuments(of: workspace).allSatisfy {
-            workspace.privateDocuments[$0]?.isIn(workspace.member) == true
+            workspace.sealed.documents[$0]?.isIn(workspace.member) == true
         }
     }
 }

@@ -106,7 +106,7 @@ extension Enrolment {
         guard workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
             return "this phrase is no longer accepted there"
         }
-        return workspace.awaitsLaterVersion ? NodeError.laterVersion(workspace).message : nil
+        return workspace.judged.awaitsLaterVersion ? NodeError.laterVersion(workspace).message : nil
     }
 
     // MARK: The new phrase

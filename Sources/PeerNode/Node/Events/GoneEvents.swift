@@ -26,7 +26,7 @@ extension Events {
             id: core.channels.publicID(ofChannel: document, in: workspace),
             workspace: PublicID.workspace(workspace.id), name: last?.name ?? "",
             createdAt: Int64(clamping: last?.createdAt ?? 0))
-        object.isPrivate = workspace.privateDocuments[document] != nil
+        object.isPrivate = workspace.sealed.documents[document] != nil
         object.isDeleted = isDeleted(document, in: workspace)
         guard let last else { return object }
         if last.isDirect { object.kind = "dm" }
@@ -42,13 +42,13 @@ extension Events {
     private func formerChannel(
         _ document: DocumentID, in workspace: Workspace
     ) -> Workspace.Channel? {
-        workspace.deletedChannels[document]?.last
-            ?? workspace.privateDocuments[document].flatMap(workspace.deletedChannel(of:))
+        workspace.book.deleted[document]?.last
+            ?? workspace.sealed.documents[document].flatMap(workspace.deletedChannel(of:))
     }
 
     func isDeleted(_ document: DocumentID, in workspace: Workspace) -> Bool {
-        workspace.deletedChannels[document] != nil
-            || workspace.privateDocuments[document]?.deletion != nil
+        workspace.book.deleted[document] != nil
+            || workspace.sealed.documents[document]?.deletion != nil
     }
 
     /// A message as one that is deleted, with when and by whom where its channel was.
@@ -67,7 +67,7 @@ extension Events {
             author: core.queries.person(author, in: workspace),
             at: Int64(key.timestamp.milliseconds), text: nil)
         object.isSelf = author == workspace.member
-        if let gone = workspace.deletedChannels[document] {
+        if let gone = workspace.book.deleted[document] {
             object.deleted = gone.author.map {
                 (Int64(clamping: gone.seen), core.queries.person($0, in: workspace))
             }

@@ -18,9 +18,9 @@ extension Events {
         var isOwnEnd = false
         for member in concerned.sorted() {
             let role = workspace.role(of: member)
-            let told = workspace.toldRoles[member]
+            let told = workspace.judged.toldRoles[member]
             guard role != told else { continue }
-            workspace.toldRoles[member] = role
+            workspace.judged.toldRoles[member] = role
             let type: EventType
             switch (told, role) {
             case (nil, _):

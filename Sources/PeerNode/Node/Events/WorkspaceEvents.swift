@@ -42,7 +42,7 @@ extension Events {
     func recordDecision(
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        guard workspace.hasRequests else { return }
+        guard workspace.judged.hasRequests else { return }
         for group in core.enrolment.joinRequests(of: workspace, by: member) {
             let state = core.enrolment.state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,

@@ -63,7 +63,7 @@ extension Integrity {
         for row in try store.view.untold(byEvents: created) {
             guard let document = store.operations.document(numbered: row.document),
                 let workspace = core.workspaces[document.workspace],
-                workspace.deletedChannels[document.id] == nil
+                workspace.book.deleted[document.id] == nil
             else { continue }
             try core.messages.recordCreated(
                 row, in: workspace, .released(source: 0, isBackfill: false))

@@ -207,8 +207,8 @@ extension Integrity {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false),
                     let row = store.operations.document(numbered: stored.document),
                     let workspace = core.workspaces[row.workspace],
-                    workspace.channels[row.id] != nil
-                        || workspace.privateDocuments[row.id]?.root != nil,
+                    workspace.book.channels[row.id] != nil
+                        || workspace.sealed.documents[row.id]?.root != nil,
                     // Who was removed may have deleted it, and have no right to either any more.
                     try core.privates.visibility(of: stored, in: workspace) == .shown
                 else { continue }

@@ -50,7 +50,7 @@ extension Integrity {
                 let document = store.operations.document(numbered: branch.document),
                 let workspace = core.workspaces[document.workspace]
             else { continue }
-            workspace.staleDocuments.insert(document.id)
+            workspace.held.staleDocuments.insert(document.id)
             affected.insert(workspace.number)
             turn.emit(
                 .log(
@@ -96,7 +96,7 @@ extension Integrity {
             }
         }
         guard !repaired.isEmpty else { return }
-        workspace.staleDocuments.insert(log.document)
+        workspace.held.staleDocuments.insert(log.document)
         for (branch, sequence) in repaired.sorted(by: { $0.key < $1.key }) {
             core.log.moved[workspace.number, default: []].insert(branch)
             if store.operations.damaged(in: branch).isEmpty { askedFor.remove(branch) }
@@ -145,22 +145,22 @@ extension Integrity {
         _ workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         workspace.authority = AuthorityRecords()
-        workspace.keyIndex = KeyIndex()
+        workspace.secrets.index = KeyIndex()
         workspace.evaluator = AuthEvaluator()
         core.log.authorityBudget.forgetPassedOver()
-        workspace.contentLimits = [:]
-        workspace.channelCreations = []
-        workspace.channelClaims = [:]
-        workspace.channelCuts = [:]
-        workspace.channelPasts = [:]
-        workspace.channelFolds = [:]
+        workspace.judged.contentLimits = [:]
+        workspace.book.creations = []
+        workspace.book.claims = [:]
+        workspace.book.cuts = [:]
+        workspace.book.pasts = [:]
+        workspace.book.folds = [:]
         try core.loadAuthority(of: workspace)
         try core.membership.rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)
-        for document in workspace.channels.keys.sorted() {
+        for document in workspace.book.channels.keys.sorted() {
             try core.messages.refold(document, in: workspace, from: source)
         }
-        for document in workspace.privateDocuments.keys.sorted() {
+        for document in workspace.sealed.documents.keys.sorted() {
             try core.privates.rejudgePrivate(document, in: workspace, from: source)
         }
         try core.profiles.reloadProfiles(of: workspace)

@@ -88,7 +88,7 @@ extension Integrity {
         }
         guard row.kind != .profile,
             let content = try core.messages.content(of: stored, in: workspace),
-            workspace.privateDocuments[row.id].map({ !workspace.isOwn($0) }) ?? true
+            workspace.sealed.documents[row.id].map({ !workspace.isOwn($0) }) ?? true
         else { return [] }
         switch content {
         case .message(let message):

@@ -73,7 +73,7 @@ extension Integrity {
         try store.view.remove(gone, in: branch.document)
         if isGone {
             store.peers.forget(branch: branch.number)
-            workspace.rootBranches.forget(branch.log.document)
+            workspace.sealed.roots.forget(branch.log.document)
         }
         turn.emit(
             .log(.info, "void.erased device=\(PublicID.device(branch.log.device))"))

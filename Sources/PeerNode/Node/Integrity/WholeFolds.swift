@@ -70,7 +70,7 @@ extension Integrity {
         wholeFolds = WholeFolds()
         for (place, source) in due.documents.sorted(by: { $0.key < $1.key }) {
             guard let workspace = core.workspaces[place.workspace],
-                let document = workspace.privateDocuments[place.document]
+                let document = workspace.sealed.documents[place.document]
             else { continue }
             try refold(document, in: workspace, from: source)
         }

@@ -38,7 +38,7 @@ struct DiscoverySecrets {
 
 extension Workspace {
     /// The discovery secrets that are in memory, newest last.
-    var discovery: [SymmetricKey] { discoverySecrets.newest.map(\.key) }
+    var discovery: [SymmetricKey] { secrets.discovery.newest.map(\.key) }
 
     /// Whether the workspace has a discovery secret of that name: a box may hold anything, and under
     /// a wrong secret nobody would find anybody.
@@ -46,7 +46,7 @@ extension Workspace {
 
     /// Depth and id of the operation that gives a discovery secret.
     func discoveryGiver(_ name: [UInt8]) -> (UInt64, OperationID)? {
-        keyIndex.discoveryNames(name)
+        secrets.index.discoveryNames(name)
             .first { $0.isFirst || evaluator.isValid($0.operation) }.map(\.rank)
     }
 
@@ -69,7 +69,7 @@ extension KeySchedule {
     func olderDiscovery(
         under key: SymmetricKey, in workspace: Workspace, using random: any RandomSource
     ) -> [SealedSecret] {
-        workspace.discoverySecrets.newest.suffix(Limits.olderKeysMax).map {
+        workspace.secrets.discovery.newest.suffix(Limits.olderKeysMax).map {
             SealedSecret(id: $0.name, sealed: KeyWrap.wrap($0.key, under: key, using: random))
         }
     }
@@ -79,7 +79,7 @@ extension KeySchedule {
     func takeOlderDiscovery(
         under name: KeyID, in workspace: Workspace
     ) throws(StorageError) {
-        for id in workspace.keyIndex.takeDiscoveryCarriers(of: name) {
+        for id in workspace.secrets.index.takeDiscoveryCarriers(of: name) {
             try takeOlderDiscovery(of: id, in: workspace)
         }
     }
@@ -89,7 +89,7 @@ extension KeySchedule {
         handedOnAs name: [UInt8], in workspace: Workspace
     ) throws(StorageError) {
         guard workspace.gives(name) else { return }
-        for id in workspace.keyIndex.takeCarriers(ofDiscovery: name) {
+        for id in workspace.secrets.index.takeCarriers(ofDiscovery: name) {
             try takeOlderDiscovery(of: id, in: workspace)
         }
     }
@@ -97,14 +97,14 @@ extension KeySchedule {
     private func takeOlderDiscovery(
         of id: OperationID, in workspace: Workspace
     ) throws(StorageError) {
-        workspace.keyIndex.looks &+= 1
+        workspace.secrets.index.looks &+= 1
         guard case .rekey(let change)? = workspace.authority[id]?.payload,
             workspace.evaluator.isValid(id), workspace.keys.holds(change.rekey.keyID)
         else { return }
         for secret in change.olderDiscovery ?? []
-        where !workspace.discoverySecrets.names.contains(secret.id) {
+        where !workspace.secrets.discovery.names.contains(secret.id) {
             guard workspace.gives(secret.id) else {
-                workspace.keyIndex.putBack(id, handingOnDiscovery: secret.id)
+                workspace.secrets.index.putBack(id, handingOnDiscovery: secret.id)
                 continue
             }
             guard let key = workspace.keys[change.rekey.keyID],
@@ -124,12 +124,13 @@ extension KeySchedule {
         of workspace: Workspace, among changed: [OperationID]? = nil
     ) throws(StorageError) -> [KeyID] {
         var opened: [KeyID] = []
-        let missed = changed ?? workspace.keyIndex.givers(besides: workspace.discoverySecrets.names)
+        let missed =
+            changed ?? workspace.secrets.index.givers(besides: workspace.secrets.discovery.names)
         for id in missed where workspace.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload,
                 case .rekey(let change) = payload
             else { continue }
-            if let name = change.discoveryID, !workspace.discoverySecrets.names.contains(name) {
+            if let name = change.discoveryID, !workspace.secrets.discovery.names.contains(name) {
                 try opened += core.membership.openKeys(of: payload, in: workspace)
             }
             try takeOlderDiscovery(of: id, in: workspace)
@@ -141,19 +142,19 @@ extension KeySchedule {
     func take(discovery: SymmetricKey, in workspace: Workspace) throws(StorageError) {
         guard let home else { return }
         let id = DiscoveryName.id(of: discovery)
-        guard !workspace.discoverySecrets.names.contains(id) else { return }
+        guard !workspace.secrets.discovery.names.contains(id) else { return }
         try store.registry.setSecret(
             home.seal(discovery, name: id, using: environment.random),
             kind: .discovery, id: id, workspace: workspace.number, names: store.operations)
-        workspace.discoverySecrets.add(discovery.longLived, named: id)
+        workspace.secrets.discovery.add(discovery.longLived, named: id)
         arrangeDiscovery(of: workspace)
     }
 
     /// Puts those in memory in order, and forgets the oldest of too many.
     private func arrangeDiscovery(of workspace: Workspace) {
-        let secrets = workspace.discoverySecrets.newest
+        let secrets = workspace.secrets.discovery.newest
         let keys = Dictionary(secrets.map { ($0.name, $0.key) }) { first, _ in first }
-        workspace.discoverySecrets.use(
+        workspace.secrets.discovery.use(
             workspace.inOrder(secrets.map(\.name)).compactMap { name in
                 keys[name].map { (name, $0) }
             })
@@ -164,7 +165,7 @@ extension KeySchedule {
     func openDiscovery(of workspace: Workspace) throws(StorageError) {
         guard home != nil else { return arrangeDiscovery(of: workspace) }
         var secrets: [(name: [UInt8], key: SymmetricKey)] = []
-        for name in workspace.inOrder(workspace.discoverySecrets.names.sorted(by: Self.isBefore)) {
+        for name in workspace.inOrder(workspace.secrets.discovery.names.sorted(by: Self.isBefore)) {
             let sealed = try store.registry.secret(.discovery, name, of: workspace.number)
             guard var secret = sealed.flatMap({ core.session.vault.open($0, .discovery, name) })
             else {
@@ -173,7 +174,7 @@ extension KeySchedule {
             defer { SecretBytes.wipe(&secret) }
             SymmetricKey(untrusted: secret, lifetime: .long).map { secrets.append((name, $0)) }
         }
-        workspace.discoverySecrets.use(secrets)
+        workspace.secrets.discovery.use(secrets)
         network.candidates = nil
     }
 

@@ -41,11 +41,11 @@ extension KeySchedule {
     /// which nothing is held. Whoever names very many keys that nobody has must not have those wait
     /// under which something is to be read.
     func lackedGroupKeys(of workspace: Workspace) -> [KeyID] {
-        let unread = workspace.lackedKeys.names { document in
+        let unread = workspace.secrets.lacked.names { document in
             store.operations.document(document, in: workspace.number)?.kind != .privateDocument
         }
         var seen = unread
-        let given = workspace.keyIndex.newestFirst.filter { known in
+        let given = workspace.secrets.index.newestFirst.filter { known in
             !workspace.keys.holds(known.key) && workspace.gives(known)
                 && seen.insert(known.key).inserted
         }
@@ -85,7 +85,7 @@ extension KeySchedule {
                 link.askedGroupKeys[workspace.number]?.contains(key.keyID) == true
             else { continue }
             try write()
-            let stretches = workspace.lackedKeys.take(key.keyID)
+            let stretches = workspace.secrets.lacked.take(key.keyID)
             guard try core.membership.take(key, discovery: nil, in: workspace) else { return true }
             try show(stretches, openedBy: key.keyID, in: workspace)
             return true
@@ -100,11 +100,11 @@ extension KeySchedule {
     ) throws(StorageError) {
         let source = OperationSource.released(source: 0, isBackfill: false)
         let isIntroduced =
-            workspace.keyIndex.firstIntroduction(of: name)
+            workspace.secrets.index.firstIntroduction(of: name)
             .map { workspace.evaluator.isValid($0.operation) } ?? false
         guard !isIntroduced else {
-            workspace.unfoldedKeys += [name]
-            workspace.unfoldedKeys += try openOlderKeys(under: [name], in: workspace)
+            workspace.secrets.unfolded += [name]
+            workspace.secrets.unfolded += try openOlderKeys(under: [name], in: workspace)
             return try core.messages.foldUnfolded(in: workspace, from: source)
         }
         for stretch in stretches {

@@ -107,13 +107,13 @@ extension KeySchedule {
     ) {
         guard case .rekey = record.payload, workspace.evaluator.author(of: id) == workspace.member
         else { return }
-        workspace.keyChangePace.note(written: record.timestamp.milliseconds, now: time.wall)
+        workspace.secrets.changePace.note(written: record.timestamp.milliseconds, now: time.wall)
     }
 
     /// How long a change has to wait that nobody asks for, in milliseconds. What an owner or admin
     /// has said is answered at once.
     private func keyChangeWait(in workspace: Workspace) -> UInt64 {
         guard workspace.sealingKey?.answersAdmins != false else { return 0 }
-        return workspace.keyChangePace.wait(now: time.wall)
+        return workspace.secrets.changePace.wait(now: time.wall)
     }
 }

@@ -87,16 +87,16 @@ extension KeySchedule {
     /// Takes up what was missing when the node ran last.
     func loadLackedKeys(of workspace: Workspace) throws(StorageError) {
         guard let bytes = try store.registry.value(Self.lackedName(workspace)) else { return }
-        workspace.lackedKeys = LackedKeys(stored: bytes)
+        workspace.secrets.lacked = LackedKeys(stored: bytes)
     }
 
     /// Writes what is missing now, where that is something else than before.
     func storeLackedKeys() throws(StorageError) {
         guard mayWrite, home != nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.lackedKeys.isChanged {
+        where workspace.secrets.lacked.isChanged {
             try write()
-            let bytes = workspace.lackedKeys.takeStoredForm()
+            let bytes = workspace.secrets.lacked.takeStoredForm()
             try store.registry.setValue(
                 bytes.isEmpty ? nil : bytes, of: Self.lackedName(workspace))
         }
@@ -109,12 +109,12 @@ extension KeySchedule {
             let kind = store.operations.document(header.document, in: workspace.number)?.kind,
             // Where a document shows only what came after the own coming in, older keys are no loss.
             kind == .privateDocument
-                ? workspace.privateDocuments[header.document]?.root?.history == .all
+                ? workspace.sealed.documents[header.document]?.root?.history == .all
                 : (kind == .channel || kind == .profile) && !workspace.keys.isEmpty,
             let member = workspace.evaluator.subject(ofGrant: header.grant),
             header.device != core.session.ownDevice
         else { return }
-        workspace.lackedKeys.note(
+        workspace.secrets.lacked.note(
             .init(key: key, document: header.document, device: header.device), by: member)
     }
 }

@@ -49,12 +49,12 @@ extension Workspace {
     /// What the newest group keys give that somebody gave who is in, and that we hold, newest first; on
     /// a locked node what they were.
     func linkEpochs() -> [LinkEpochs.Secret] {
-        guard !keys.isEmpty, discoverySecrets.epochs.isStale(at: keyIndex.generation) else {
-            return discoverySecrets.epochs.newestFirst
+        guard !keys.isEmpty, secrets.discovery.epochs.isStale(at: secrets.index.generation) else {
+            return secrets.discovery.epochs.newestFirst
         }
         var newest: [KeyIndex.Introduction] = []
         var counts: [KeyID: Int] = [:]
-        for known in keyIndex.newestFirst where keys.holds(known.key) {
+        for known in secrets.index.newestFirst where keys.holds(known.key) {
             let count = counts[known.key] ?? 0
             guard count > 0 || counts.count < Limits.linkEpochsMax else { break }
             guard count < Limits.linkEpochIntroductionsMax, gives(known), isGiverIn(known.operation)
@@ -64,8 +64,8 @@ extension Workspace {
             counts[known.key] = count + 1
             newest.append(known)
         }
-        discoverySecrets.epochs.use(newest, at: keyIndex.generation) { keys[$0] }
-        return discoverySecrets.epochs.newestFirst
+        secrets.discovery.epochs.use(newest, at: secrets.index.generation) { keys[$0] }
+        return secrets.discovery.epochs.newestFirst
     }
 
     /// Those of them that nobody can know who is out: what made them knows of every end of a
@@ -82,7 +82,7 @@ extension Workspace {
 
     /// Whether nobody can know the newest discovery secret who is out.
     var isNewestDiscoveryOfMembersAlone: Bool {
-        guard let name = discoverySecrets.newest.last?.name,
+        guard let name = secrets.discovery.newest.last?.name,
             let (lamport, giver) = discoveryGiver(name)
         else { return false }
         return knows(keyEnds(), giver, lamport: lamport)

@@ -11,7 +11,7 @@ extension KeySchedule {
     func pskCandidates() -> [PSKCandidate] {
         let members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
-        let generations = members.map(\.keyIndex.generation)
+        let generations = members.map(\.secrets.index.generation)
         if let known = network.candidates, known.generations == generations { return known.all }
         let candidates = members.flatMap { secrets(of: $0) + invitePSKs(of: $0) }
         network.candidates = (candidates, generations)

@@ -45,7 +45,7 @@ extension KeySchedule {
         _ key: SymmetricKey, of document: DocumentID, to members: Set<MemberID>,
         in workspace: Workspace
     ) throws(StorageError) {
-        let known = workspace.privateDocuments[document]
+        let known = workspace.sealed.documents[document]
         let receivers = workspace.boxKeys(of: members).filter { receiver in
             known.map { keepsWaiting(receiver.device, forKeysOf: $0, in: workspace) } != true
         }
@@ -99,15 +99,15 @@ extension KeySchedule {
     func mailboxSecrets(
         with device: DeviceID, in workspace: Workspace
     ) -> [MailboxSecret] {
-        if let known = workspace.mailboxSecrets[device] { return known }
+        if let known = workspace.secrets.mailbox[device] { return known }
         guard let home else { return [] }
         var secrets: [MailboxSecret] = []
-        for own in [home.box, workspace.recoveryBox].compactMap({ $0 }) {
+        for own in [home.box, workspace.secrets.recoveryBox].compactMap({ $0 }) {
             for other in workspace.boxKeys(everOf: device) {
                 (try? MailboxSecret(own: own, other: other)).map { secrets.append($0) }
             }
         }
-        workspace.mailboxSecrets[device] = secrets
+        workspace.secrets.mailbox[device] = secrets
         return secrets
     }
 

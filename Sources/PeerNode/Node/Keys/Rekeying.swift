@@ -9,18 +9,18 @@ extension Workspace {
     ///   asked.
     func maximalKeys(limit: Int) -> [(id: KeyID, key: SymmetricKey)] {
         var covered: Set<KeyID> = []
-        for known in keyIndex.firstIntroductions where keys.holds(known.key) {
-            for id in keyIndex.carriers[known.key] ?? [] {
+        for known in secrets.index.firstIntroductions where keys.holds(known.key) {
+            for id in secrets.index.carriers[known.key] ?? [] {
                 for older in provenOlderKeys(of: id) {
                     // Only what was there before: a pair that leads to each other leads nowhere.
-                    guard let source = keyIndex.firstIntroduction(of: older),
+                    guard let source = secrets.index.firstIntroduction(of: older),
                         evaluator.isAncestor(source.operation, of: id)
                     else { continue }
                     covered.insert(older)
                 }
             }
         }
-        return keyIndex.firstIntroductions
+        return secrets.index.firstIntroductions
             .filter { keys.holds($0.key) && !covered.contains($0.key) }
             .sorted { $0.rank > $1.rank }.prefix(limit)
             .compactMap { source in keys[source.key].map { (source.key, $0) } }
@@ -32,7 +32,7 @@ extension Workspace {
         // There are at most `Limits.olderKeysMax`, a bit for each.
         let older = rekey.olderKeys.prefix(UInt64.bitWidth)
         let bits: UInt64
-        if let known = keyIndex.proven[id] {
+        if let known = secrets.index.proven[id] {
             bits = known
         } else {
             guard !older.isEmpty, let newer = keys[rekey.keyID] else { return [] }
@@ -40,7 +40,7 @@ extension Workspace {
                 let opened = KeyWrap.unwrap(item.element.sealed, under: newer)
                 return opened?.keyID.bytes == item.element.id ? bits | 1 << item.offset : bits
             }
-            keyIndex.proven[id] = bits
+            secrets.index.proven[id] = bits
         }
         return older.enumerated().compactMap { offset, secret in
             bits >> offset & 1 == 1 ? KeyID(untrusted: secret.id) : nil
@@ -60,7 +60,7 @@ extension Workspace {
         excluding excluded: Set<DeviceID>, where fits: (MemberStanding) -> Bool
     ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
         var agreementKeys: [MemberID: [DeviceID: [UInt8]]] = [:]
-        for id in keyIndex.deviceLists where evaluator.isValid(id) {
+        for id in secrets.index.deviceLists where evaluator.isValid(id) {
             guard let subject = evaluator.subject(ofGrant: id) else { continue }
             for entry in authority[id]?.payload.listedDevices ?? []
             where agreementKeys[subject]?[entry.device] == nil {
@@ -166,7 +166,7 @@ extension KeySchedule {
             under.append(rekey.keyID)
         }
         if let name = payload.newKey {
-            for older in workspace.keyIndex.takeAwaited(name) {
+            for older in workspace.secrets.index.takeAwaited(name) {
                 try opened += open(
                     [SealedSecret(id: name.bytes, sealed: older.sealed)], under: older.newer,
                     in: workspace)
@@ -191,8 +191,8 @@ extension KeySchedule {
         var opened: [KeyID] = []
         var left = first
         while let name = left.popLast() {
-            for id in workspace.keyIndex.carriers[name] ?? [] {
-                workspace.keyIndex.looks &+= 1
+            for id in workspace.secrets.index.carriers[name] ?? [] {
+                workspace.secrets.index.looks &+= 1
                 guard let rekey = workspace.authority[id]?.payload.carriedRekey else { continue }
                 let found = try openOlderKeys(in: rekey, of: workspace)
                 opened += found
@@ -216,7 +216,7 @@ extension KeySchedule {
         for secret in older {
             // A member may seal anything there; keys that nothing introduces open nothing.
             guard let name = KeyID(untrusted: secret.id), !workspace.keys.holds(name),
-                workspace.keyIndex.introduces(name), let key = workspace.keys[newer],
+                workspace.secrets.index.introduces(name), let key = workspace.keys[newer],
                 let found = KeyWrap.unwrap(secret.sealed, under: key), found.keyID == name
             else { continue }
             try core.membership.take(found, discovery: nil, in: workspace)

@@ -21,20 +21,20 @@ extension Workspace {
     /// - Parameter change: the verdicts that came with it.
     func noteKeys(of payload: AuthorityPayload, _ id: OperationID, _ change: AuthChange) {
         guard let lamport = evaluator.lamport(of: id) else { return }
-        keyIndex.note(payload, id, lamport: lamport) { evaluator.isAncestor($0, of: id) }
+        secrets.index.note(payload, id, lamport: lamport) { evaluator.isAncestor($0, of: id) }
         let isAlone = change.becameInvalid.isEmpty && change.becameValid.allSatisfy { $0 == id }
         if payload.bearsOnEnds || !isAlone {
-            keyIndex.ends = nil
-            keyIndex.forgetSealing()
+            secrets.index.ends = nil
+            secrets.index.forgetSealing()
         } else if payload.newKey.map(keys.holds) == true {
-            keyIndex.forgetSealing()
+            secrets.index.forgetSealing()
         }
     }
 
     /// The valid operations that the key has to be changed after.
     func keyEnds() -> [OperationID] {
-        let ends = keyIndex.ends ?? evaluator.keyEnds
-        keyIndex.ends = ends
+        let ends = secrets.index.ends ?? evaluator.keyEnds
+        secrets.index.ends = ends
         return ends
     }
 
@@ -65,11 +65,11 @@ extension Workspace {
         let (depth, leastDepth) = (depth(of: ends), depth(of: byAdmins))
         var (knowing, knowingAdmins): (KeyIndex.Introduction?, KeyIndex.Introduction?)
         var (newest, newestOfThoseOut): (KeyIndex.Introduction?, KeyIndex.Introduction?)
-        for known in keyIndex.newestFirst {
+        for known in secrets.index.newestFirst {
             // What has a deeper operation in its past is deeper itself.
             let isDeepEnough = known.lamport >= (knowing == nil ? leastDepth : depth)
             guard newest == nil || isDeepEnough else { break }
-            keyIndex.looks &+= 1
+            secrets.index.looks &+= 1
             guard keys.holds(known.key), gives(known) else { continue }
             guard isGiverIn(known.operation) else {
                 newestOfThoseOut = newestOfThoseOut ?? known
@@ -132,8 +132,8 @@ extension Workspace {
         guard let sealing = sealingKey else { return false }
         guard sealing.answersAll else { return true }
         var boxes: Set<[UInt8]> = []
-        for id in keyIndex.boxes[sealing.id] ?? [] where evaluator.isValid(id) {
-            keyIndex.looks &+= 1
+        for id in secrets.index.boxes[sealing.id] ?? [] where evaluator.isValid(id) {
+            secrets.index.looks &+= 1
             guard actsAsMember(id) else { continue }
             let wraps = authority[id]?.payload.wrappedKeys?.wraps ?? []
             boxes.formUnion(wraps.filter(\.holdsKey).map(\.devicePrefix))

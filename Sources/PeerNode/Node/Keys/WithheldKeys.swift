@@ -98,7 +98,7 @@ extension KeySchedule {
             .filter { !workspace.evaluator.isBound($0, to: workspace.member) }
             .compactMap { device in
                 let agreed = (try? peers.agreed(with: device, workspace: number))?.arrival
-                return [agreed, workspace.agreedInScope[device]].compactMap { $0 }.max()
+                return [agreed, workspace.held.agreedInScope[device]].compactMap { $0 }.max()
             }.max()
     }
 
@@ -106,7 +106,7 @@ extension KeySchedule {
     /// may know. The authority document is part of that; it is worth as much until the node ends.
     func noteAgreedInScope(_ workspace: Workspace, with link: PeerLink) {
         guard let device = link.peer?.device else { return }
-        workspace.agreedInScope[device] = Int64(
+        workspace.held.agreedInScope[device] = Int64(
             clamping: CoreReplica(core: core, workspace: workspace, peer: device).arrival)
     }
 
@@ -132,7 +132,7 @@ extension KeySchedule {
     func giveWithheld(in workspace: Workspace) throws(StorageError) {
         for link in network.ordered where !link.withheld.isEmpty {
             for (document, want) in link.withheld.sorted(by: { $0.key < $1.key })
-            where workspace.privateDocuments[document] != nil {
+            where workspace.sealed.documents[document] != nil {
                 link.withheld[document] = nil
                 try core.privates.keysWanted(want, in: workspace, on: link)
             }

@@ -95,7 +95,7 @@ extension OperationLog {
             timestamp: timestamp, grant: grant,
             dependencies: references(
                 to: workspace.evaluator.citations(
-                    naming: [grant] + named + (workspace.keyIndex.carriers[current.id] ?? []),
+                    naming: [grant] + named + (workspace.secrets.index.carriers[current.id] ?? []),
                     knowingFeatures: !undoesFeatures
                 ).filter { $0 != own?.tip.id }, in: workspace))
         let context = AuthorityDraft(
@@ -105,7 +105,7 @@ extension OperationLog {
         let isWanted = { (trial: AuthEvaluator) in
             // Thieves may have turned several on, each with a device of its own.
             isEffective(trial)
-                && (!workspace.awaitsLaterVersion
+                && (!workspace.judged.awaitsLaterVersion
                     || trial.laterFeatureCount < workspace.evaluator.laterFeatureCount)
         }
         guard mayTake(signed, in: workspace, isWanted) else { return nil }
@@ -172,7 +172,7 @@ extension OperationLog {
         _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
-        if let document = workspace.privateDocuments[document] {
+        if let document = workspace.sealed.documents[document] {
             return try core.privates.authorPrivateContent(
                 content, to: document, in: workspace, overwriting: overwritten)
         }

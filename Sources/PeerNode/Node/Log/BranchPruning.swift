@@ -85,7 +85,7 @@ extension OperationLog {
             try keep(branch, through: end, in: workspace)
         }
         try core.privates.keepRoot(of: document.id, in: workspace)
-        if workspace.keptGrants[document.id] != nil {
+        if workspace.judged.grants[document.id] != nil {
             try keepGrants(of: document.id, in: workspace)
         }
         let loosened = lowered.keys.sorted().compactMap { store.operations.branch($0) }
@@ -123,15 +123,15 @@ extension OperationLog {
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
         }
-        workspace.rootBranches.forget(document.id)
-        workspace.privateDocuments[document.id]?.cuts.forgetBounds()
+        workspace.sealed.roots.forget(document.id)
+        workspace.sealed.documents[document.id]?.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
             try core.profiles.forgetProfiles(storedAt: allGone, in: workspace)
-        } else if let known = workspace.privateDocuments[document.id] {
+        } else if let known = workspace.sealed.documents[document.id] {
             try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
         }
-        workspace.staleDocuments.insert(document.id)
+        workspace.held.staleDocuments.insert(document.id)
     }
 
     /// What follows in a private document from what is not stored any more: nothing of messages, whose

@@ -14,7 +14,7 @@ extension OperationLog {
         own: LogName
     ) throws(StorageError) -> [OperationReference] {
         let isFirst = store.operations.branches(of: own, in: workspace.number).isEmpty
-        let newest = workspace.newestTimestamp[document] ?? 0
+        let newest = workspace.held.newestTimestamp[document] ?? 0
         guard isFirst || newest >= timestamp.rawValue else { return [] }
         let owners = LogOwners(
             store.operations.branches(in: document, of: workspace.number)
@@ -59,7 +59,7 @@ extension OperationLog {
     private func mayBeCited(
         _ log: LogName, _ owners: LogOwners, in workspace: Workspace
     ) -> Bool {
-        guard let document = workspace.privateDocuments[log.document] else {
+        guard let document = workspace.sealed.documents[log.document] else {
             return !owners.isCrowding(log.device)
         }
         return !owners.isCrowding(log.device)

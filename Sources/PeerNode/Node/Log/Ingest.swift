@@ -310,7 +310,7 @@ extension OperationLog {
     /// deleted for everybody is no fault of whoever has not heard.
     private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
         let document = run.log.document
-        let isOver = workspace.deletedChannels[document].map { $0.erasure <= time.wall } ?? false
+        let isOver = workspace.book.deleted[document].map { $0.erasure <= time.wall } ?? false
         guard let ended = workspace.ended, document != workspace.id else { return isOver }
         return isOver || ended &+ Limits.deletedWorkspaceMilliseconds <= time.wall
     }

@@ -162,7 +162,7 @@ extension OperationLog {
     /// Whether a document may be a private one: one whose root is not here is not known to be.
     func isPaidFor(_ document: DocumentID, in workspace: Workspace) -> Bool {
         document != workspace.id && document != workspace.mailboxDocument
-            && document != workspace.profileDocument && workspace.channels[document] == nil
+            && document != workspace.profileDocument && workspace.book.channels[document] == nil
     }
 
     /// What is not asked for when something of a log could not be paid for: a device in a document,
@@ -170,7 +170,7 @@ extension OperationLog {
     func holder(of log: LogName, in workspace: Workspace) -> [UInt8] {
         let document = log.document
         let isKnown =
-            document == workspace.id || workspace.channels[document] != nil
+            document == workspace.id || workspace.book.channels[document] != nil
             || store.operations.document(document, in: workspace.number) != nil
         return (isKnown ? document : .zero).bytes + workspace.id.bytes + log.device.bytes
     }

@@ -25,9 +25,9 @@ extension OperationLog {
         }
         if let last = operations.last {
             clock.observe(last.header.timestamp, wallMilliseconds: time.wall)
-            let newest = workspace.newestTimestamp[log.document] ?? 0
+            let newest = workspace.held.newestTimestamp[log.document] ?? 0
             let latest = store.operations.branch(branch).map(Workspace.latest) ?? 0
-            workspace.newestTimestamp[log.document] = max(newest, latest)
+            workspace.held.newestTimestamp[log.document] = max(newest, latest)
         }
         if isAuthority {
             for operation in appended {
@@ -35,7 +35,7 @@ extension OperationLog {
                     operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
-            workspace.privateDocuments[log.document]?.noteStored(operations)
+            workspace.sealed.documents[log.document]?.noteStored(operations)
             try core.messages.applyContent(
                 appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)

@@ -96,9 +96,9 @@ extension OperationLog {
     /// place it without them.
     func keepGrants(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let void = voidGrants(citedIn: document, of: workspace)
-        let known = workspace.keptGrants[document] ?? []
+        let known = workspace.judged.grants[document] ?? []
         guard void != known else { return }
-        workspace.keptGrants[document] = void.isEmpty ? nil : void
+        workspace.judged.grants[document] = void.isEmpty ? nil : void
         try core.membership.rekeepAuthority(
             holding: void.subtracting(known).sorted(),
             releasing: known.subtracting(void).sorted(), in: workspace)
@@ -108,7 +108,7 @@ extension OperationLog {
     func keepGrants(
         citedBy ranges: [KeptRange], of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
-        let known = workspace.keptGrants[document] ?? []
+        let known = workspace.judged.grants[document] ?? []
         var void: Set<OperationID> = []
         for range in ranges {
             for span in store.operations.spans(of: range.branch, overlapping: range.places) {
@@ -118,7 +118,7 @@ extension OperationLog {
             }
         }
         guard !void.isEmpty else { return }
-        workspace.keptGrants[document] = known.union(void)
+        workspace.judged.grants[document] = known.union(void)
         try core.membership.rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
     }
 

@@ -164,7 +164,7 @@ extension Messages {
         guard let row = store.operations.document(numbered: document) else { return false }
         return row.kind == .privateDocument
             ? workspace.channelIndex.channel(document) != nil
-            : workspace.deletedChannels[row.id] == nil
+            : workspace.book.deleted[row.id] == nil
     }
 
     // MARK: Mentions

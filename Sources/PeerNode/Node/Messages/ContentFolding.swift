@@ -43,7 +43,7 @@ extension Messages {
         }
         core.membership.setKept(kept, of: branch, in: workspace)
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
-        if isRoot { workspace.rootBranches.forget(log.document) }
+        if isRoot { workspace.sealed.roots.forget(log.document) }
         try core.privates.keepRoot(of: log.document, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
@@ -141,7 +141,7 @@ extension Messages {
             }
             return
         }
-        guard workspace.deletedChannels[place.documentID] == nil else { return }
+        guard workspace.book.deleted[place.documentID] == nil else { return }
         try recordCreated(row, in: workspace, place.source)
     }
 
@@ -181,7 +181,7 @@ extension Messages {
     private func contentKey(
         _ document: DocumentID, _ key: KeyID, in workspace: Workspace
     ) -> SymmetricKey? {
-        if let document = workspace.privateDocuments[document] { return document.contentKey(key) }
+        if let document = workspace.sealed.documents[document] { return document.contentKey(key) }
         guard store.operations.document(document, in: workspace.number)?.kind != .privateDocument
         else { return nil }
         return workspace.documentKey(document, key)
@@ -298,8 +298,8 @@ extension Messages {
     func foldUnfolded(
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        let keys = workspace.unfoldedKeys
-        workspace.unfoldedKeys = []
+        let keys = workspace.secrets.unfolded
+        workspace.secrets.unfolded = []
         try foldOpened(by: keys, in: workspace, from: source)
         try core.channels.oweWords(onNewcomersTo: workspace, from: source)
     }

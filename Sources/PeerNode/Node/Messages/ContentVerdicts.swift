@@ -125,7 +125,7 @@ extension Messages {
     ) throws(StorageError) {
         let unseen = try store.view.unseen(positions, in: branch.document)
         try store.view.setVisibility(.shown, of: positions, in: branch.document)
-        guard workspace.deletedChannels[branch.log.document] == nil else { return }
+        guard workspace.book.deleted[branch.log.document] == nil else { return }
         for position in unseen {
             guard let row = try store.view.stored(at: position, in: branch.document)?.row else {
                 continue
@@ -181,13 +181,13 @@ extension Messages {
         guard let grant = store.operations.grant(number) else { return nil }
         let place = Workspace.LimitPlace(grant: grant, log: branch.log)
         let limit: ContentLimit
-        if let known = workspace.contentLimits[place] {
+        if let known = workspace.judged.contentLimits[place] {
             limit = known
         } else {
             let kind = store.operations.document(numbered: branch.document)?.kind
             limit = workspace.evaluator.contentLimit(
                 grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
-            workspace.contentLimits[place] = limit
+            workspace.judged.contentLimits[place] = limit
         }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         return try search.bound(of: limit)

@@ -186,7 +186,7 @@ extension Messages {
         var members = mentions.members
         let all = try core.profiles.formerHolders(ofEach: former.map(\.name), in: workspace)
         for name in former {
-            guard let only = workspace.foldedNames.key(of: name.name).flatMap({ all[$0] }),
+            guard let only = workspace.people.foldedNames.key(of: name.name).flatMap({ all[$0] }),
                 name.holders == [only]
             else { continue }
             members.append(only)

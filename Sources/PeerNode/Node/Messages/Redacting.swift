@@ -151,7 +151,7 @@ extension Messages {
 
     /// Whether an operation is in a document that is for the own devices alone.
     private func isForOwnDevices(_ stored: StoredOperation, in workspace: Workspace) -> Bool {
-        workspace.privateDocuments[stored.log.document].map(workspace.isOwn) ?? false
+        workspace.sealed.documents[stored.log.document].map(workspace.isOwn) ?? false
     }
 
     private func settle(
@@ -248,7 +248,7 @@ extension Messages {
         _ type: EventType, _ stored: StoredOperation, by redaction: StoredOperation?,
         in workspace: Workspace, _ isBackfill: Bool
     ) throws(StorageError) {
-        guard workspace.deletedChannels[stored.log.document] == nil,
+        guard workspace.book.deleted[stored.log.document] == nil,
             core.queries.channel(stored.document, in: workspace) != nil,
             try store.view.message(
                 arrival: stored.place.arrival, sort: stored.place.sort,

@@ -102,7 +102,7 @@ extension Messages {
             document.kind == .channel, redactedDocuments.contains(document.number)
         else { return }
         let places = Set(appended.map(\.operation.header.sequence))
-        if let named = workspace.channelCuts[log], !named.isDisjoint(with: places) {
+        if let named = workspace.book.cuts[log], !named.isDisjoint(with: places) {
             return try reviewRedactions(inDocument: document.number)
         }
         var grants: Set<Int64> = []

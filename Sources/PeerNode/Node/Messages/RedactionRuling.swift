@@ -98,7 +98,7 @@ extension Messages {
     /// Whether this node can tell who may delete what others wrote.
     func judgesOthers(in document: DocumentID, _ workspace: Workspace) -> Bool {
         store.operations.document(document, in: workspace.number)?.kind != .privateDocument
-            || workspace.privateDocuments[document]?.root != nil
+            || workspace.sealed.documents[document]?.root != nil
     }
 
     /// Whether a valid word of its own author, or of somebody stronger, takes a redaction back.
@@ -154,7 +154,7 @@ extension Messages {
         switch store.operations.document(numbered: number)?.kind {
         case .privateDocument:
             reachesOthers =
-                workspace.privateDocuments[document]?.everMayDelete(member) ?? false
+                workspace.sealed.documents[document]?.everMayDelete(member) ?? false
         case .profile: reachesOthers = false
         default:
             reachesOthers =
@@ -176,7 +176,7 @@ extension Messages {
         if member == voice.member { return true }
         let document = redaction.log.document
         if store.operations.document(numbered: redaction.document)?.kind == .privateDocument {
-            return workspace.privateDocuments[document]?.everMayDelete(member) ?? false
+            return workspace.sealed.documents[document]?.everMayDelete(member) ?? false
         }
         if let role = workspace.evaluator.role(ofGrant: id), role <= .admin { return true }
         return workspace.ruling(ofChannel: document)?.power(of: member) != nil
@@ -216,7 +216,7 @@ extension Messages {
         var spoken = RedactionPass.Spoken(operation: stored, member: member)
         if store.operations.document(numbered: stored.document)?.kind == .privateDocument {
             // An admin of the workspace has no power there, opened or not.
-            guard let document = workspace.privateDocuments[stored.log.document] else {
+            guard let document = workspace.sealed.documents[stored.log.document] else {
                 return spoken
             }
             spoken.power = try power(of: member, stored, in: document, workspace)
@@ -262,11 +262,11 @@ extension Messages {
         of grant: OperationID, in log: LogName, _ workspace: Workspace
     ) -> [ContentLimit] {
         let place = Workspace.LimitPlace(grant: grant, log: log)
-        if let known = workspace.deletionLimits[place] { return known }
+        if let known = workspace.judged.deletionLimits[place] { return known }
         let limits = [Role.owner, .admin].map {
             workspace.evaluator.contentLimit(grant: grant, log: log, leastRole: $0)
         }
-        workspace.deletionLimits[place] = limits
+        workspace.judged.deletionLimits[place] = limits
         return limits
     }
 

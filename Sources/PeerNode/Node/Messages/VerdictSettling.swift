@@ -83,8 +83,8 @@ extension Messages {
         let payer = unsettled.payer
         unsettled.payer = nil
         guard !change.isEmpty else { return }
-        workspace.contentLimits.removeAll()
-        workspace.deletionLimits.removeAll()
+        workspace.judged.contentLimits.removeAll()
+        workspace.judged.deletionLimits.removeAll()
         let changed = change.becameValid + change.becameInvalid
         let reached = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
         // Nothing that is stored cites the others, and what comes is judged by what holds then.
@@ -175,10 +175,10 @@ extension Messages {
         of people: Set<MemberID>, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         let ends = workspace.memberEnds
-        guard !people.isEmpty || workspace.settledEnds != ends else { return }
+        guard !people.isEmpty || workspace.sealed.settledEnds != ends else { return }
         turn.tally.noteSeatRound()
         let known = people.map { ($0, workspace.evaluator.hasLetIn($0)) }
-        let due = workspace.privateDocuments.values.filter { document in
+        let due = workspace.sealed.documents.values.filter { document in
             document.ends != self.core.privates.ends(in: document, of: workspace)
                 // A grant may be named as the proof of what it knows.
                 || people.contains(where: { document.ends[$0]?.isEmpty == false })
@@ -188,6 +188,6 @@ extension Messages {
             try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
         }
         // What was written meanwhile may have ended another membership.
-        workspace.settledEnds = workspace.memberEnds == ends ? ends : nil
+        workspace.sealed.settledEnds = workspace.memberEnds == ends ? ends : nil
     }
 }

@@ -9,7 +9,7 @@ import WorkspaceModel
 extension Workspace {
     /// The own documents that can be read, ascending.
     var ownDocuments: [PrivateDocument] {
-        privateDocuments.values.filter(isOwn).sorted { $0.id < $1.id }
+        sealed.documents.values.filter(isOwn).sorted { $0.id < $1.id }
     }
 
     /// Whether a document is one of the own member's.
@@ -60,7 +60,7 @@ extension OwnDocuments {
     ) throws(StorageError) -> DocumentID? {
         guard let row = try store.view.register(place),
             let stored = try store.operations.operation(row.arrival, hasPayload: false),
-            let document = workspace.privateDocuments[stored.log.document],
+            let document = workspace.sealed.documents[stored.log.document],
             workspace.isOwn(document)
         else { return nil }
         return document.id
@@ -105,7 +105,7 @@ extension OwnDocuments {
     private func row(
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
-        guard let document = workspace.privateDocuments[stored.log.document],
+        guard let document = workspace.sealed.documents[stored.log.document],
             workspace.isOwn(document), try !core.messages.isDeleted(stored.place.arrival),
             let place = place(of: register, in: workspace)
         else { return nil }

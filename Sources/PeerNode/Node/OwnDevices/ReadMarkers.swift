@@ -110,7 +110,7 @@ extension OwnDocuments {
     private func seated(
         in channel: DocumentID, _ workspace: Workspace
     ) throws(StorageError) -> HybridTimestamp? {
-        guard let document = workspace.privateDocuments[channel] else { return nil }
+        guard let document = workspace.sealed.documents[channel] else { return nil }
         var first: HybridTimestamp?
         for id in document.lastingSeats(of: workspace.member) {
             guard let record = document.records[id] else { continue }

@@ -29,7 +29,7 @@ extension PrivateDocuments {
             core.membership.confirmations.departures[name] = nil
             guard mayWrite, let workspace = core.workspaces[name.workspace],
                 workspace.standing == .member,
-                let document = workspace.privateDocuments[name.document],
+                let document = workspace.sealed.documents[name.document],
                 document.deletion == nil,
                 document.authority.hasOpenDeparture(weakerThan: workspace.member)
             else { continue }

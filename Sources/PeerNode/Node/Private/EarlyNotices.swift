@@ -87,17 +87,17 @@ extension PrivateDocuments {
     }
 
     private func earlyNotices(in workspace: Workspace) throws(StorageError) -> EarlyNotices {
-        if let known = workspace.earlyNotices { return known }
+        if let known = workspace.sealed.earlyNotices { return known }
         let stored = try store.registry.value(Self.name(in: workspace))
         let notices = EarlyNotices(stored ?? [])
-        workspace.earlyNotices = notices
+        workspace.sealed.earlyNotices = notices
         return notices
     }
 
     private func keep(
         _ notices: EarlyNotices, in workspace: Workspace
     ) throws(StorageError) {
-        workspace.earlyNotices = notices
+        workspace.sealed.earlyNotices = notices
         try write()
     }
 
@@ -105,8 +105,8 @@ extension PrivateDocuments {
     func storeEarlyNotices() throws(StorageError) {
         guard mayWrite else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            guard workspace.earlyNotices?.isChanged == true,
-                let bytes = workspace.earlyNotices?.takeStoredForm()
+            guard workspace.sealed.earlyNotices?.isChanged == true,
+                let bytes = workspace.sealed.earlyNotices?.takeStoredForm()
             else { continue }
             try write()
             try store.registry.setValue(

@@ -43,7 +43,7 @@ extension PrivateDocuments {
             workspace.members.filter { others.contains($0.member) }.flatMap(\.devices))
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
-            guard let document = workspace.privateDocuments[id] else {
+            guard let document = workspace.sealed.documents[id] else {
                 if (try? isErased(private: id)) != false { continue }
                 if isNewHere(workspace) || others.contains(workspace.member)
                     || store.operations.hasLog(of: devices, in: id, of: workspace.number)
@@ -59,7 +59,7 @@ extension PrivateDocuments {
             guard others.contains(where: document.isIn) else { continue }
             var wanted = document.lackedKeys(for: workspace.member)
             if document.root?.history == .all {
-                wanted.formUnion(workspace.lackedKeys.names { $0 == id })
+                wanted.formUnion(workspace.secrets.lacked.names { $0 == id })
             }
             guard !wanted.isEmpty else { continue }
             missing.append((id, Array(wanted.sorted().prefix(SyncMessage.wantedKeysMax))))
@@ -90,7 +90,7 @@ extension PrivateDocuments {
         guard try !awaitsJudging(want.document, in: workspace) else { return }
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device,
-            let document = workspace.privateDocuments[want.document],
+            let document = workspace.sealed.documents[want.document],
             let other = reader(workspace.evaluator.members(of: device), of: document),
             document.isIn(other),
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
@@ -189,9 +189,9 @@ extension PrivateDocuments {
     private func isNamed(
         _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
-        if let document = workspace.privateDocuments[row.id] {
+        if let document = workspace.sealed.documents[row.id] {
             return document.names(key: name)
-                || workspace.lackedKeys.names { $0 == row.id }.contains(name)
+                || workspace.secrets.lacked.names { $0 == row.id }.contains(name)
         }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
         where try store.operations.operation(arrival)?.entry.keyID == name {
@@ -221,7 +221,7 @@ extension PrivateDocuments {
     /// Of each private document that shows and lacks keys, what a person is told.
     private var lacks: [String] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
-            workspace.privateDocuments.values.sorted { $0.id < $1.id }.compactMap { document in
+            workspace.sealed.documents.values.sorted { $0.id < $1.id }.compactMap { document in
                 let count = document.lackedKeys(for: workspace.member).count
                 guard count > 0, !document.isLeft(by: workspace.member),
                     let channel = workspace.channel(of: document),
@@ -240,7 +240,7 @@ extension PrivateDocuments {
     /// that it is meant for one.
     private var unopened: [String] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
-            let count = workspace.privateDocuments.values.count { document in
+            let count = workspace.sealed.documents.values.count { document in
                 document.root == nil
                     && store.operations.holdsOperations(ofDocument: document.number)
             }

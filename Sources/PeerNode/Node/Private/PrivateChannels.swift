@@ -8,7 +8,7 @@ extension Workspace {
     var privateChannels: [Channel] {
         var channels: [Channel] = []
         var directs: [[MemberID]: Channel] = [:]
-        for document in privateDocuments.values.sorted(by: { $0.id < $1.id }) {
+        for document in sealed.documents.values.sorted(by: { $0.id < $1.id }) {
             guard let channel = channel(of: document) else { continue }
             guard channel.isDirect else {
                 channels.append(channel)

@@ -46,7 +46,7 @@ extension PrivateDocuments {
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Visibility {
         var isValid = store.operations.isValid(stored.place.sequence, in: stored.place.branch)
-        if isValid, let document = workspace.privateDocuments[stored.log.document] {
+        if isValid, let document = workspace.sealed.documents[stored.log.document] {
             isValid = try isAllowed(
                 PrivatePlace(
                     log: stored.log, branch: stored.place.branch,
@@ -132,7 +132,7 @@ extension PrivateDocuments {
         case .own(let register): try core.own.fold(register, stored, in: workspace, from: source)
         case .annotation(let annotation):
             // There are no messages in the own document.
-            guard let document = workspace.privateDocuments[stored.log.document],
+            guard let document = workspace.sealed.documents[stored.log.document],
                 !workspace.isOwn(document)
             else { return }
             try core.messages.fold(

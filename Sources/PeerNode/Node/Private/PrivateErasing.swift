@@ -32,7 +32,7 @@ extension PrivateDocuments {
         of workspace: Workspace
     ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
         var due: [(document: PrivateDocument, at: UInt64)] = []
-        for document in workspace.privateDocuments.values {
+        for document in workspace.sealed.documents.values {
             // What is shown is not deleted, and that is known already.
             guard document.root?.subtype == .channel, workspace.channel(of: document) == nil,
                 let deletion = document.deletion,
@@ -57,9 +57,9 @@ extension PrivateDocuments {
         core.session.vault.forget(document.number)
         try store.view.clear(document.number)
         core.queries.reindex(erasedDocument: document.number)
-        workspace.privateDocuments[document.id] = nil
+        workspace.sealed.documents[document.id] = nil
         // A guest names those of which it has a key.
-        workspace.namedDocuments = nil
+        workspace.sealed.named = nil
         workspace.forgetSealing(of: document.id)
         workspace.forgetChannelIndex()
         turn.emit(

@@ -76,7 +76,7 @@ extension PrivateDocuments {
     func reloadPrivate(
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        guard let former = workspace.privateDocuments.removeValue(forKey: id),
+        guard let former = workspace.sealed.documents.removeValue(forKey: id),
             let document = try privateDocument(id, in: workspace)
         else { return }
         // What was lost may have told names.
@@ -108,7 +108,7 @@ extension PrivateDocuments {
             }
             // What follows in the same call rests on it.
             if source == .ourselves { try judgeNow(document.id, in: workspace) }
-            guard let known = workspace.privateDocuments[document.id] else { return }
+            guard let known = workspace.sealed.documents[document.id] else { return }
             // After a start nobody has asked how far what was shown before counts.
             if known.hasCuts { try completeLimits(of: known, in: workspace) }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
@@ -131,7 +131,7 @@ extension PrivateDocuments {
         workspace.forgetChannelIndex()
         let first = try core.session.firstUnfolded()
         let unjudged = try takeUnjudged(of: workspace)
-        for document in workspace.privateDocuments.values {
+        for document in workspace.sealed.documents.values {
             document.noteTold(
                 try toldLast(
                     of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
@@ -160,7 +160,7 @@ extension PrivateDocuments {
     func rejudgePrivate(
         _ id: DocumentID, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        guard let document = workspace.privateDocuments[id] else { return }
+        guard let document = workspace.sealed.documents[id] else { return }
         turn.tally.noteRejudged()
         try judge(document, in: workspace)
         try settle(document, onlyUnder: nil, in: workspace, from: source)
@@ -169,7 +169,7 @@ extension PrivateDocuments {
     /// Judges all private documents of a workspace anew without showing what follows: all of it is
     /// being built.
     func rejudgeUnshown(in workspace: Workspace) throws(StorageError) {
-        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id }) {
+        for document in workspace.sealed.documents.values.sorted(by: { $0.id < $1.id }) {
             try judge(document, in: workspace)
             document.noteTold(workspace.channel(of: document))
         }
@@ -269,7 +269,9 @@ extension PrivateDocuments {
         document.limits = [:]
         document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
-        if workspace.settledEnds != workspace.memberEnds { workspace.settledEnds = nil }
+        if workspace.sealed.settledEnds != workspace.memberEnds {
+            workspace.sealed.settledEnds = nil
+        }
         document.judge(try operations(of: document, ends: document.ends, in: workspace))
         document.notePlace(of: workspace.member)
         document.noteRights()

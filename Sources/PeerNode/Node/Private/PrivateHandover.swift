@@ -11,7 +11,7 @@ extension PrivateDocuments {
     func handOver(to entry: DeviceEntry, in workspace: Workspace) throws(StorageError) {
         guard let box = AgreementPublicKey(untrusted: entry.agreementKey) else { return }
         var deliveries: [MailboxDelivery] = []
-        for document in workspace.privateDocuments.values.sorted(by: { $0.id < $1.id })
+        for document in workspace.sealed.documents.values.sorted(by: { $0.id < $1.id })
         where document.isIn(workspace.member) {
             for key in document.keysToHandOver {
                 deliveries.append(MailboxDelivery(.key(key, of: document.id), to: box))
@@ -29,7 +29,7 @@ extension PrivateDocuments {
     /// in by the one before it, which is on no machine that could say so.
     private func linkedHere(in workspace: Workspace) -> [(entry: DeviceEntry, at: UInt64)] {
         guard let home else { return [] }
-        return workspace.keyIndex.deviceLists.compactMap { id in
+        return workspace.secrets.index.deviceLists.compactMap { id in
             guard let record = workspace.authority[id],
                 case .addDevices(let devices, _, _, let takesPlace) = record.payload,
                 takesPlace || record.log.device == home.device, let entry = devices.first,
@@ -100,7 +100,7 @@ extension PrivateDocuments {
     /// Whether a notice that is to be passed on has kept its place.
     private func isStillSaid(_ delivery: MailboxDelivery, in workspace: Workspace) -> Bool {
         guard case .notice(let operation, let id) = delivery.message,
-            let document = workspace.privateDocuments[id]
+            let document = workspace.sealed.documents[id]
         else { return true }
         return document.notices.contains { $0.operation == operation }
     }
@@ -120,8 +120,8 @@ extension PrivateDocuments {
     ) throws(StorageError) {
         guard let home else { return }
         let name = Self.recoveryBoxName(workspace)
-        workspace.recoveryBox = box
-        workspace.mailboxSecrets = [:]
+        workspace.secrets.recoveryBox = box
+        workspace.secrets.mailbox = [:]
         var secret = box.exposedSecret()
         defer { SecretBytes.wipe(&secret) }
         try store.registry.setValue(
@@ -141,7 +141,7 @@ extension PrivateDocuments {
             secret.count == AgreementKey.secretByteCount
         else { return }
         defer { SecretBytes.wipe(&secret) }
-        workspace.recoveryBox = AgreementKey(secret: secret)
+        workspace.secrets.recoveryBox = AgreementKey(secret: secret)
     }
 }
 

@@ -9,14 +9,14 @@ extension PrivateDocuments {
     func privateDocument(
         _ id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> PrivateDocument? {
-        if let known = workspace.privateDocuments[id] { return known }
+        if let known = workspace.sealed.documents[id] { return known }
         guard let row = store.operations.document(id, in: workspace.number),
             row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
         let document = PrivateDocument(
             id: id, number: row.number, vault: core.session.vault, shelf: privateShelf)
         guard try loadKeys(of: document) else { return nil }
-        workspace.privateDocuments[id] = document
+        workspace.sealed.documents[id] = document
         try loadNotices(of: document)
         let stored = try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
         for arrival in stored { try enter(arrival, into: document, in: workspace) }
@@ -60,7 +60,7 @@ extension PrivateDocuments {
         let number = try store.operations.enter(
             id, workspace: workspace.number, kind: .unknown)
         let name = key.keyID
-        let document = workspace.privateDocuments[id]
+        let document = workspace.sealed.documents[id]
         if let document {
             guard !document.keys.holds(name) else { return false }
         } else {
@@ -69,9 +69,9 @@ extension PrivateDocuments {
         }
         try store(key, .privateKey, id: name.bytes, of: number)
         workspace.forgetSealing(of: id)
-        workspace.namedDocuments = nil
+        workspace.sealed.named = nil
         _ = document?.take(name, key)
-        _ = workspace.lackedKeys.take(name)
+        _ = workspace.secrets.lacked.take(name)
         return true
     }
 

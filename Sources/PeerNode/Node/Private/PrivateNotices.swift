@@ -151,7 +151,7 @@ extension PrivateDocuments {
         of id: DocumentID, by link: PeerLink, in workspace: Workspace
     ) throws(StorageError) {
         guard let arrival = link.answeredThrough[id], let giver = link.peer?.device,
-            let document = workspace.privateDocuments[id], !document.notices.isEmpty
+            let document = workspace.sealed.documents[id], !document.notices.isEmpty
         else { return }
         let people = workspace.evaluator.members(of: giver)
             .filter { document.isIn($0) }

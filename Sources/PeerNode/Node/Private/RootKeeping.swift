@@ -27,7 +27,7 @@ extension PrivateDocuments {
     private func rootBranch(
         of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> LogBranch? {
-        if let known = workspace.rootBranches[document] {
+        if let known = workspace.sealed.roots[document] {
             guard let number = known else { return nil }
             if let branch = store.operations.branch(number) { return branch }
         }
@@ -37,10 +37,10 @@ extension PrivateDocuments {
             guard try store.operations.place(in: branch.number, at: 0)?.link.id == root else {
                 continue
             }
-            workspace.rootBranches.note(branch.number, of: document)
+            workspace.sealed.roots.note(branch.number, of: document)
             return branch
         }
-        workspace.rootBranches.note(nil, of: document)
+        workspace.sealed.roots.note(nil, of: document)
         return nil
     }
 

@@ -39,7 +39,7 @@ extension PrivateDocuments {
     ) {
         let header = operation.operation.header
         guard let key = header.keyID, header.kind != OperationKind.privateAuthority.rawValue,
-            let document = workspace.privateDocuments[id], !document.keys.holds(key)
+            let document = workspace.sealed.documents[id], !document.keys.holds(key)
         else { return }
         document.sealed.note(operation.arrival, under: key)
     }

@@ -36,10 +36,10 @@ extension Profiles {
         of member: MemberID, in workspace: Workspace
     ) throws(StorageError) -> [FormerName] {
         let place = ProfileRegisters.Place(member: member, subject: .name)
-        let latest = workspace.profileRegisters.latest(place)
+        let latest = workspace.people.registers.latest(place)
         guard !latest.words.isEmpty else { return [] }
-        let current = workspace.profileRegisters.current(place)?.id
-        let known = workspace.formerNames.words[member] ?? [:]
+        let current = workspace.people.registers.current(place)?.id
+        let known = workspace.people.formerNames.words[member] ?? [:]
         var opened: [OperationID: String] = [:]
         var end: HybridTimestamp?
         var found: [FormerName] = []
@@ -54,7 +54,7 @@ extension Profiles {
             opened[word.id] = name
             found.append(FormerName(name: name, until: until.milliseconds))
         }
-        workspace.formerNames.words[member] = opened.isEmpty ? nil : opened
+        workspace.people.formerNames.words[member] = opened.isEmpty ? nil : opened
         if latest.isWhole, let end, isRecent(end),
             let name = admittedName(of: member, in: workspace)
         {
@@ -68,10 +68,10 @@ extension Profiles {
         _ names: [FormerName], now: String, in workspace: Workspace
     ) -> [FormerName] {
         var seen: Set<String> = []
-        if let key = workspace.foldedNames.key(of: now) { seen.insert(key) }
+        if let key = workspace.people.foldedNames.key(of: now) { seen.insert(key) }
         return names.filter { former in
             guard NewNames.isPerson(former.name),
-                let key = workspace.foldedNames.key(of: former.name)
+                let key = workspace.people.foldedNames.key(of: former.name)
             else { return false }
             return seen.insert(key).inserted
         }
@@ -86,12 +86,12 @@ extension Profiles {
 
     /// What the admission calls somebody.
     private func admittedName(of member: MemberID, in workspace: Workspace) -> String? {
-        if let known = workspace.formerNames.admitted[member] { return known }
+        if let known = workspace.people.formerNames.admitted[member] { return known }
         for id in workspace.authority.entrances {
             guard case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
                 joiner.member == member, let name = workspace.name(joiner.name, key: 7, of: id)
             else { continue }
-            workspace.formerNames.admitted[member] = name
+            workspace.people.formerNames.admitted[member] = name
             return name
         }
         return nil
@@ -103,7 +103,7 @@ extension Profiles {
     func formerHolders(
         of name: String, in workspace: Workspace
     ) throws(StorageError) -> [MemberID] {
-        guard let key = workspace.foldedNames.key(of: name), !key.isEmpty else { return [] }
+        guard let key = workspace.people.foldedNames.key(of: name), !key.isEmpty else { return [] }
         return free(key, of: try formerHolders(in: workspace)[key] ?? [], in: workspace)
     }
 
@@ -115,7 +115,7 @@ extension Profiles {
         guard !names.isEmpty else { return [:] }
         let all = try formerHolders(in: workspace)
         var found: [String: MemberID] = [:]
-        for key in Set(names.compactMap { workspace.foldedNames.key(of: $0) }) {
+        for key in Set(names.compactMap { workspace.people.foldedNames.key(of: $0) }) {
             guard let had = all[key], had.count == 1 else { continue }
             found[key] = free(key, of: had, in: workspace).first
         }
@@ -129,7 +129,7 @@ extension Profiles {
         var found: [String: [MemberID]] = [:]
         for standing in workspace.visibleMembers {
             for former in try formerNames(of: standing.member, in: workspace) {
-                guard let key = workspace.foldedNames.key(of: former.name) else { continue }
+                guard let key = workspace.people.foldedNames.key(of: former.name) else { continue }
                 found[key, default: []].append(standing.member)
             }
         }
@@ -144,12 +144,12 @@ extension Profiles {
         guard !holders.isEmpty else { return [] }
         let isTaken = workspace.visibleMembers.contains { standing in
             let called = workspace.displayName(of: standing.member)
-            guard let now = workspace.foldedNames.key(of: called) else { return false }
+            guard let now = workspace.people.foldedNames.key(of: called) else { return false }
             if now == key { return true }
             guard !holders.contains(standing.member) else { return false }
             let first = PartOfName.firstWord(of: called)
             return key.count >= 2 && now.hasPrefix(key)
-                || first.flatMap { workspace.foldedNames.key(of: $0) } == key
+                || first.flatMap { workspace.people.foldedNames.key(of: $0) } == key
         }
         return !isTaken && !goneNames(of: workspace).contains(key) ? holders.sorted() : []
     }
@@ -159,7 +159,7 @@ extension Profiles {
         // Works the names of all out at once: one by one it would take as long as there are people.
         _ = workspace.hasTwin(workspace.member)
         let names = core.commands.formerMembers(of: workspace).compactMap {
-            workspace.foldedNames.key(of: workspace.displayName(of: $0))
+            workspace.people.foldedNames.key(of: workspace.displayName(of: $0))
         }
         workspace.derived.goneNames = Set(names)
         return Set(names)

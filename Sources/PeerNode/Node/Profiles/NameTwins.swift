@@ -21,7 +21,7 @@ extension Workspace {
         }
         var bySkeleton: [String: [MemberID]] = [:]
         for person in people.sorted() {
-            bySkeleton[foldedNames.skeleton(of: displayName(of: person)), default: []]
+            bySkeleton[self.people.foldedNames.skeleton(of: displayName(of: person)), default: []]
                 .append(person)
         }
         let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })

@@ -22,12 +22,12 @@ extension Profiles {
     ) throws(StorageError) {
         // What was redacted says nothing, whether or not its payload is here.
         guard try store.view.deletion(of: word.arrival) == nil else { return }
-        let before = workspace.profileRegisters.current(place)?.id
-        workspace.profileRegisters.take(word, at: place)
+        let before = workspace.people.registers.current(place)?.id
+        workspace.people.registers.take(word, at: place)
         if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
-        guard let now = workspace.profileRegisters.current(place)?.id, now != before else {
+        guard let now = workspace.people.registers.current(place)?.id, now != before else {
             // It may have lost its verdict.
-            if workspace.profileRegisters.current(place)?.id != before {
+            if workspace.people.registers.current(place)?.id != before {
                 try follow(place, in: workspace, arrival: word.arrival, source)
             }
             return
@@ -51,7 +51,7 @@ extension Profiles {
         _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
     ) {
         let arrival = stored.place.arrival
-        guard let place = workspace.profileRegisters.remove(storedAt: arrival),
+        guard let place = workspace.people.registers.remove(storedAt: arrival),
             forgotten.arrivals[place] == nil
         else { return }
         forgotten.places.append(place)
@@ -75,7 +75,7 @@ extension Profiles {
         _ place: ProfileRegisters.Place, in workspace: Workspace, arrival: Int64,
         _ source: OperationSource
     ) throws(StorageError) {
-        let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
+        let value = try value(workspace.people.registers.current(place), at: place, workspace)
         take(value, at: place, in: workspace, arrival: arrival, source)
     }
 
@@ -124,8 +124,8 @@ extension Profiles {
     func forgetProfiles(
         storedAt gone: Set<Int64>, in workspace: Workspace
     ) throws(StorageError) {
-        for place in workspace.profileRegisters.remove(storedAt: gone) {
-            let value = try value(workspace.profileRegisters.current(place), at: place, workspace)
+        for place in workspace.people.registers.remove(storedAt: gone) {
+            let value = try value(workspace.people.registers.current(place), at: place, workspace)
             _ = workspace.show(value, at: place)
             if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
         }
@@ -143,8 +143,8 @@ extension Profiles {
             for field in ProfileChange.Field.allCases {
                 let place = ProfileRegisters.Place(
                     member: workspace.member, subject: .field(field))
-                guard workspace.profileRegisters.current(place)?.hasValue == false else { continue }
-                for word in workspace.profileRegisters.values(place) {
+                guard workspace.people.registers.current(place)?.hasValue == false else { continue }
+                for word in workspace.people.registers.values(place) {
                     core.messages.lateWords.append(
                         Messages.LateWord(workspace: number, arrival: word.arrival, isOwn: true))
                 }
@@ -163,11 +163,11 @@ extension Profiles {
     ) throws(StorageError) -> Bool {
         guard let (subject, _) = content.aboutOneself else { return false }
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
-        let count = workspace.profileRegisters.heads(place).count
+        let count = workspace.people.registers.heads(place).count
         return try core.messages.write(over: count) { made in
-            workspace.profileRegisters.current(place)?.id == made
+            workspace.people.registers.current(place)?.id == made
         } _: { () throws(StorageError) in
-            let words = workspace.profileRegisters.whatToCite(place)
+            let words = workspace.people.registers.whatToCite(place)
             let overwritten = try core.messages.references(to: words.map(\.arrival))
             return try core.log.authorContent(
                 content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)?.id
@@ -190,20 +190,20 @@ extension Profiles {
         _ subject: ProfileRegisters.Subject, in workspace: Workspace
     ) throws(NodeError) {
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
-        try core.messages.refuseOverruled(workspace.profileRegisters.heads(place).count)
+        try core.messages.refuseOverruled(workspace.people.registers.heads(place).count)
     }
 
     // MARK: From nothing
 
     /// Folds the profile document from nothing: a verdict has changed.
     func reloadProfiles(of workspace: Workspace) throws(StorageError) {
-        workspace.profileRegisters.clear()
+        workspace.people.registers.clear()
         try loadProfiles(of: workspace)
     }
 
     /// Takes over what is stored, and tells nobody.
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
-        workspace.formerNames = OpenedFormerNames()
+        workspace.people.formerNames = OpenedFormerNames()
         var found: [(StoredOperation, ProfileRegisters.Subject, Bool)] = []
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
@@ -218,7 +218,7 @@ extension Profiles {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.deletion(of: stored.place.arrival) == nil
             else { continue }
-            workspace.profileRegisters.take(
+            workspace.people.registers.take(
                 .init(
                     id: stored.place.link.id, timestamp: stored.entry.timestamp,
                     arrival: stored.place.arrival, cited: stored.entry.dependencies.map(\.id),
@@ -235,20 +235,20 @@ extension Profiles {
     private func showProfiles(of workspace: Workspace) throws(StorageError) {
         var names: [MemberID: String] = [:]
         var fields: [MemberID: [ProfileChange.Field: String]] = [:]
-        workspace.deviceNames = [:]
-        for place in workspace.profileRegisters.places {
+        workspace.people.deviceNames = [:]
+        for place in workspace.people.registers.places {
             guard
                 let value = try value(
-                    workspace.profileRegisters.current(place), at: place, workspace)
+                    workspace.people.registers.current(place), at: place, workspace)
             else { continue }
             switch place.subject {
             case .name: names[place.member] = value
             case .field(let field): fields[place.member, default: [:]][field] = value
-            case .device: workspace.deviceNames[place] = value
+            case .device: workspace.people.deviceNames[place] = value
             }
         }
         workspace.profileNames = names
-        workspace.profileFields = fields
+        workspace.people.fields = fields
     }
 }
 
@@ -271,16 +271,18 @@ extension ContentPayload {
 
 extension Workspace {
     func forgetProfiles() {
-        profileRegisters.clear()
-        formerNames = OpenedFormerNames()
+        people.registers.clear()
+        people.formerNames = OpenedFormerNames()
         profileNames = [:]
-        profileFields = [:]
-        deviceNames = [:]
+        people.fields = [:]
+        people.deviceNames = [:]
     }
 
     /// What the member whose a device is calls it.
     func deviceName(_ device: DeviceID) -> String? {
-        owner(of: device).flatMap { deviceNames[.init(member: $0, subject: .device(device))] }
+        owner(of: device).flatMap {
+            people.deviceNames[.init(member: $0, subject: .device(device))]
+        }
     }
 
     /// Has what counts in a register shown.
@@ -294,12 +296,12 @@ extension Workspace {
             profileNames[place.member] = value
             return displayName(of: place.member) != before
         case .field(let field):
-            guard profileFields[place.member]?[field] != value else { return false }
-            profileFields[place.member, default: [:]][field] = value
+            guard people.fields[place.member]?[field] != value else { return false }
+            people.fields[place.member, default: [:]][field] = value
             return true
         case .device(let device):
-            guard deviceNames[place] != value else { return false }
-            deviceNames[place] = value
+            guard people.deviceNames[place] != value else { return false }
+            people.deviceNames[place] = value
             // What somebody calls a device that is another's is shown to nobody.
             return owner(of: device) == place.member
         }

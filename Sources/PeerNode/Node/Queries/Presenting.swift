@@ -63,7 +63,7 @@ extension Queries {
             id: PublicID.workspace(workspace.id), name: workspace.displayName,
             createdAt: Int64(create?.timestamp.milliseconds ?? 0),
             digest: workspace.ownRole == .guest
-                ? nil : hexadecimal(workspace.digest.root().bytes))
+                ? nil : hexadecimal(workspace.held.digest.root().bytes))
         let fields = workspace.fields
         object.description = fields.description
         object.image = fields.image
@@ -79,7 +79,7 @@ extension Queries {
         object.members = Int64(workspace.visibleMembers.count)
         object.channels = Int64(
             workspace.ownRole == .guest
-                ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.channels.count)
+                ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.book.channels.count)
         let selected = try selectedWorkspace()
         object.isSelected = selected === workspace && !core.integrity.isOver(workspace)
         let end = core.membership.ownEnd(in: workspace)
@@ -385,11 +385,11 @@ extension Queries {
     }
 
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {
-        if let known = workspace.grantSubjects[number] { return known }
+        if let known = workspace.judged.grantSubjects[number] { return known }
         guard let grant = store.operations.grant(number),
             let subject = workspace.evaluator.subject(ofGrant: grant)
         else { return nil }
-        workspace.grantSubjects[number] = subject
+        workspace.judged.grantSubjects[number] = subject
         return subject
     }
 }

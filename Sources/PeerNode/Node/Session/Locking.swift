@@ -136,7 +136,7 @@ extension HomeSession {
         self.home = try core.enrolment.withLaterPhrase(home)
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            workspace.invitePSKs = [:]
+            workspace.secrets.invitePSKs = [:]
             workspace.ownName = home.name
             try core.membership.loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
@@ -255,7 +255,7 @@ extension HomeSession {
         switch document.kind {
         case .authority:
             guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
-            workspace.unfoldedKeys += try core.membership.openKeys(of: payload, in: workspace)
+            workspace.secrets.unfolded += try core.membership.openKeys(of: payload, in: workspace)
             return
         case .mailbox, .privateDocument:
             if stored.entry.kind == OperationKind.privateAuthority.rawValue {
@@ -279,21 +279,23 @@ extension Workspace {
     /// answered while the node is locked.
     func forgetSecrets() {
         for (id, record) in authority {
-            if case .invite = record.payload { invitePSKs[id] = psk(of: id) ?? invitePSKs[id] }
+            if case .invite = record.payload {
+                secrets.invitePSKs[id] = psk(of: id) ?? secrets.invitePSKs[id]
+            }
         }
         // What the newest of them give is worked out while they are there.
         _ = linkEpochs()
         keys.removeAll()
         // Their keys, and all that these opened: who is in them, and what they are called.
-        privateDocuments = [:]
-        mailboxSecrets = [:]
-        recoveryBox = nil
-        openedNames = [:]
-        foldedNames = FoldedNames()
+        sealed.documents = [:]
+        secrets.mailbox = [:]
+        secrets.recoveryBox = nil
+        people.openedNames = [:]
+        people.foldedNames = FoldedNames()
         ownName = nil
         forgetProfiles()
-        presence = PresenceChoice()
-        shownPresence = PresenceChoice()
+        reach.choice = PresenceChoice()
+        reach.shown = PresenceChoice()
         forgetChannelNames()
     }
 }

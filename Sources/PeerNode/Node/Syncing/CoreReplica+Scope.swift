@@ -42,10 +42,10 @@ extension CoreReplica {
     }
 
     func withDigest<Value>(_ body: (inout WorkspaceDigest) -> Value) -> Value {
-        guard let scope else { return body(&workspace.digest) }
+        guard let scope else { return body(&workspace.held.digest) }
         var digest =
             part.value
-            ?? workspace.digest.confined(
+            ?? workspace.held.digest.confined(
                 to: [workspace.id, workspace.mailboxDocument]
                     + scope.documents.filter { serves($0) })
         defer { part.value = digest }
@@ -63,7 +63,7 @@ extension CoreReplica {
     /// Whether a document that the peer has named may be shown to it. Who cannot read the document
     /// has nothing to go by but that the peer knows its name; who can knows who was let in.
     private func isOpen(_ document: DocumentID) -> Bool {
-        guard let known = workspace.privateDocuments[document], known.root != nil else {
+        guard let known = workspace.sealed.documents[document], known.root != nil else {
             return true
         }
         let members = peer.map { workspace.evaluator.members(of: $0) } ?? []
@@ -91,7 +91,7 @@ extension Syncing {
     ///
     /// The store is asked and not the keys, which a locked node does not have.
     func namedDocuments(of workspace: Workspace) -> [DocumentID] {
-        if let known = workspace.namedDocuments { return known }
+        if let known = workspace.sealed.named { return known }
         var named: (known: [DocumentID], unknown: [DocumentID]) = ([], [])
         do throws(StorageError) {
             for id in store.operations.documents(ofWorkspace: workspace.number) {
@@ -108,7 +108,7 @@ extension Syncing {
         // Keys may name documents that never were: what is there goes before them.
         let all = named.known.sorted() + named.unknown.sorted()
         let list = all.prefix(Limits.scopeDocumentsMax).sorted()
-        workspace.namedDocuments = list
+        workspace.sealed.named = list
         return list
     }
 }

@@ -44,7 +44,7 @@ extension Syncing {
     ) throws(StorageError) -> MessageReaders {
         var people = Set(try core.queries.followers(of: channel, in: workspace))
         if channel.circle?.isFromJoin == true, let key,
-            let given = workspace.privateDocuments[channel.id]?.seated(before: key)
+            let given = workspace.sealed.documents[channel.id]?.seated(before: key)
         {
             people.formIntersection(given)
         }

@@ -478,16 +478,16 @@ extension Syncing {
 
     /// Brings the digest up to date with the kept tips that moved since it was asked last.
     func refreshDigest(of workspace: Workspace) {
-        for document in workspace.staleDocuments {
+        for document in workspace.held.staleDocuments {
             let isDeleted = workspace.isGone(document)
             do throws(StorageError) {
-                workspace.digest.update(
+                workspace.held.digest.update(
                     document,
                     tips: isDeleted
                         ? []
                         : try store.operations.intactBranches(in: document, of: workspace.number))
             } catch { turn.failure = error }
         }
-        workspace.staleDocuments = []
+        workspace.held.staleDocuments = []
     }
 }

@@ -1,0 +1,25 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The public channels of one workspace, and what operations say of them.
+final class ChannelBook {
+    /// Public channels by document, deleted ones left out.
+    var channels: [DocumentID: Workspace.Channel] = [:]
+    /// Channels under a deletion that counts.
+    var deleted: [DocumentID: Workspace.DeletedChannel] = [:]
+    /// The channel everybody is in.
+    var defaultChannel: DocumentID?
+    /// The operations that make channels, valid or not.
+    var creations: [OperationID] = []
+    /// Those that are valid.
+    var made = MadeChannels()
+    /// What operations say about each channel, valid or not.
+    var claims: [DocumentID: [ChannelClaim]] = [:]
+    /// The places that those operations name, up to which a right was used.
+    var cuts: [LogName: Set<UInt64>] = [:]
+    /// Who had rights in each channel before; see `ChannelPast`.
+    var pasts: [DocumentID: ChannelPast] = [:]
+    /// What of that counts, of the channels that were looked at.
+    var folds: [DocumentID: ChannelFold] = [:]
+}

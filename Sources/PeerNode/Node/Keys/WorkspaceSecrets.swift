@@ -1,0 +1,23 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What this node holds of the secrets of one workspace beside its epoch keys, and what it knows of keys.
+final class WorkspaceSecrets {
+    /// What operations of the authority document say of keys.
+    var index = KeyIndex()
+    /// How often own devices change the key unasked.
+    var changePace = KeyChangePace()
+    /// Secrets of invites, while the keys that seal them are dropped.
+    var invitePSKs: [OperationID: SymmetricKey] = [:]
+    /// Discovery secrets that are held.
+    var discovery = DiscoverySecrets()
+    /// What this device shares with those who write into the mailbox, until authority changes.
+    var mailbox: [DeviceID: [MailboxSecret]] = [:]
+    /// The recovery phrase's box key, for a while after somebody came back by it.
+    var recoveryBox: AgreementKey?
+    /// Keys under which members wrote and that are not held.
+    var lacked = LackedKeys()
+    /// Keys whose content waits to be shown.
+    var unfolded: [KeyID] = []
+}

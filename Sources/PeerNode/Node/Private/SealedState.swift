@@ -1,0 +1,22 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// The private documents of one workspace of which a key is held, and what is known of others.
+final class SealedState {
+    /// The private documents of which a key is held.
+    ///
+    /// One that is new shows nothing before it is judged; whoever takes one out says so by
+    /// `forgetChannelIndex`.
+    var documents: [DocumentID: PrivateDocument] = [:]
+    /// `memberEnds` as all of `privateDocuments` are judged by; `nil` where some may be judged by others.
+    var settledEnds: [MemberID: Set<OperationID>]?
+    /// What this device names as a guest, once it was looked for.
+    var named: [DocumentID]?
+    /// How often the name of a document in an invite was worked out.
+    var hashedNames = 0
+    /// Notices that came before their documents; `nil` before they were read.
+    var earlyNotices: EarlyNotices?
+    /// Where the roots of private documents are.
+    var roots = RootBranches()
+}

@@ -1,0 +1,19 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What members of one workspace say of themselves and of their devices.
+final class PeopleState {
+    /// What members said of themselves, by operation.
+    var registers = ProfileRegisters()
+    /// What some of them were called before, once it was opened.
+    var formerNames = OpenedFormerNames()
+    /// What else they say of themselves.
+    var fields: [MemberID: [ProfileChange.Field: String]] = [:]
+    /// What people call devices.
+    var deviceNames: [ProfileRegisters.Place: String] = [:]
+    /// What names are compared by.
+    var foldedNames = FoldedNames()
+    /// Names that were opened already.
+    var openedNames: [Workspace.NamePlace: String] = [:]
+}
