@@ -4,11 +4,12 @@ import Testing
 /// The pages that people read are plain English: standard terms, short sentences. OPERATIONS.md is
 /// left out because the table of commands makes it.
 @Suite struct `Words of the documents` {
-    static let pages = [
-        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Benchmarks/README.md",
-        "docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SCALE.md",
-        "docs/SECURITY.md",
-    ]
+    static let pages =
+        [
+            "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Benchmarks/README.md",
+            "docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SCALE.md",
+            "docs/SECURITY.md",
+        ] + SourceTree.decisions
 
     /// A sentence should have 30 words at most. Beyond 40 nobody reads it once only. A specification,
     /// in which each word counts, keeps to 30.

@@ -66,6 +66,10 @@ enum SourceTree {
         }
     }
 
+    /// The pages that each explain one decision, in order.
+    static let decisions: [String] =
+        (try? files(under: "docs/decisions").map(\.path)) ?? []
+
     /// All text files below a folder, in order. What is built or downloaded has a dot in front.
     static func files(under folder: String) throws -> [File] {
         let base = root.appendingPathComponent(folder)
