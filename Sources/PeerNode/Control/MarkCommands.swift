@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node core does for stars and reminders. Both are the caller's alone, on all of their
+/// What the node does for stars and reminders. Both are the caller's alone, on all of their
 /// devices.
 public protocol MarkCommands {
     /// Stars a message, or takes the star back.

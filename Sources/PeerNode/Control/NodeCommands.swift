@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node core does for the commands. Everything is checked and typed when it arrives.
+/// What the node does for the commands. Everything is checked and typed when it arrives.
 ///
 /// Calls come inside a turn. A function that gives a `CommandOutcome` may answer `.later`.
 public protocol NodeCommands: PersonCommands, MarkCommands {

@@ -1,6 +1,6 @@
 public import WorkspaceModel
 
-/// What the node core does for commands about people: profiles, presence, typing.
+/// What the node does for commands about people: profiles, presence, typing.
 public protocol PersonCommands: AnyObject {
     /// The profile of a member or former member, without a name the own one.
     func profile(of member: MemberReference?, _ scope: CallScope) throws(NodeError)

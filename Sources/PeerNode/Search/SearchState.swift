@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// What the core knows of the index: how much it was handed, what it has to look at again, and
-/// who waits for an answer.
+/// What is known of the index outside of its thread: how much it was handed, what it has to look
+/// at again, and who waits for an answer.
 struct SearchState {
     /// Whether there is an index.
     enum Standing {

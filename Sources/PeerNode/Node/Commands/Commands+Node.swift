@@ -2,7 +2,7 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The node itself, as commands ask for it. Here the core takes on the table's protocol.
+/// The node itself, as commands ask for it. Here the desk takes on the table's protocol.
 extension CommandDesk: NodeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         if core.session.lock.isLocked { return try lockedStatus() }

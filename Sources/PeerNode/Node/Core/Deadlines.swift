@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Everything that happens because time has passed.
+/// Everything that happens because time has passed: each room says when, and does it.
 extension NodeCore {
     /// When the core wants to be asked again at the latest, on the monotonic clock.
     var nextDeadline: UInt64? { components.compactMap { $0.deadlines.min() }.min() }

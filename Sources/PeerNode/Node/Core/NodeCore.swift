@@ -4,6 +4,9 @@ import WorkspaceModel
 
 /// The node without the world: one deterministic state machine.
 ///
+/// It holds the turn and the rooms. What a room knows and does is the room's: here is only in which order
+/// they have their turn, and what may be answered at all.
+///
 /// It takes inputs, writes to the store inside the turn's transaction, and returns effects that
 /// the loop carries out after COMMIT. It has no thread, no lock, no clock and no randomness of
 /// its own. Fields change only after the writes of an input have succeeded; a failed write throws

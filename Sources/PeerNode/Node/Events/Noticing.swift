@@ -27,7 +27,7 @@ public enum NoticeOutcome: Sendable, Equatable {
     case dropped
 }
 
-/// What the core knows of notices that are not shown yet.
+/// Notices that are not shown yet.
 struct NoticeState {
     /// Messages of others that came in this turn, in order: workspace, document, arrival number.
     var fresh: [(workspace: Int64, document: Int64, arrival: Int64)] = []

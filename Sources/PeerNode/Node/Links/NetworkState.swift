@@ -2,7 +2,8 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Links, dials and addresses: what the core knows of the network at this moment.
+/// Links, dials and addresses: what is known of the network at this moment. It belongs to `Links`;
+/// joins and own history are kept in it, too.
 final class NetworkState {
     /// Devices and addresses, and when to dial them.
     var registry = PeerRegistry()

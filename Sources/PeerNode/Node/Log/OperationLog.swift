@@ -4,6 +4,9 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Signed operations: taking in what peers bring, writing own ones, and how long any is kept.
+///
+/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and should
+/// ask no other room; `Tests/Vectors/arrows.txt` lists those that it still asks.
 final class OperationLog: Component {
     var clock = HybridClock()
     var waiting = WaitingRoom()

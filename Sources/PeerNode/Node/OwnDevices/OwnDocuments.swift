@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What a person keeps for all of their devices: read markers and settings.
+/// What a person keeps for all of their devices: read markers, settings, stars and reminders.
 final class OwnDocuments: Component {
     override var deadlines: [UInt64] { [nextMarker, nextReminder].compactMap { $0 } }
 

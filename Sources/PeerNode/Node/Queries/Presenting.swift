@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// The objects that people and scripts see (4-interface 4.9), from what the core holds.
+/// The objects that people and scripts see (4-interface 4.9), from what the other rooms hold.
 extension Queries {
     // MARK: People
 

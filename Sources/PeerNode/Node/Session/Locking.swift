@@ -35,7 +35,8 @@ extension HomeSession {
         if !isTold { try tellLocked() }
     }
 
-    /// Everything secret that a lock takes away goes here, and nowhere else.
+    /// Everything secret that a lock takes away. Each room lets go of its own, so that what it adds later
+    /// is not forgotten here.
     private func forgetKeys() {
         for workspace in workspaces.values { workspace.forgetSecrets() }
         for component in core.components { component.forgetSecrets() }

@@ -5,7 +5,8 @@ import WorkspaceModel
 
 /// One workspace as sync sessions see it: answers from the store, all of the same state.
 ///
-/// A failed read cannot be told to a session; it is kept in `failure`, and the turn ends with it.
+/// A failed read cannot be told to a session; it is kept in `NodeTurn.failure`, and the turn
+/// ends with it.
 struct CoreReplica: Replica {
     let core: NodeCore
     let workspace: Workspace
