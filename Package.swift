@@ -92,6 +92,17 @@ let package = Package(
     ]
 )
 
+// While working on one thing: the tests of one target, or of some of its folders and files, such as
+// WSX_TESTS=NoteTextTests or WSX_TESTS=PeerNodeTests/Files,House/SourceTree.swift.
+if let only = Context.environment["WSX_TESTS"] {
+    let parts = only.split(separator: "/", maxSplits: 1)
+    package.targets.removeAll { $0.type == .test && $0.name != parts.first ?? "" }
+    if parts.count > 1 {
+        package.targets.first { $0.type == .test }?.sources = parts[1].split(separator: ",").map(
+            String.init)
+    }
+}
+
 // To build all tests in release takes far longer than a campaign needs them for.
 let apart: Set = ["BlobStoreTests", "NoteTextTests"]
 switch Context.environment["WSX_FUZZ"] {
