@@ -117,12 +117,15 @@ public final class NodeLoop {
     /// - Returns: whether there is a next one.
     public func step() throws(SystemError) -> Bool {
         guard let host else { return false }
-        setAlarm(host)
+        let due = host.nextDeadline
+        setAlarm(hostDue: due)
         let turn = try driver.gather(hasMoreToDo: hasMoreToDo || host.hasMoreToDo)
         for request in turn.requests { obey(request) }
         let finished = jobs.takeFinished()
         for (call, result) in finished.answers { control.answer(call, result) }
-        let inputs = pending + finished.inputs + search.takeFinished() + gatherInputs(turn, host)
+        let inputs =
+            pending + finished.inputs + search.takeFinished()
+            + gatherInputs(turn, host, due: due)
         pending = []
         if !inputs.isEmpty {
             let time = TurnTime(wall: WallClock.milliseconds(), monotonic: turn.now)
@@ -166,8 +169,8 @@ public final class NodeLoop {
             || network.hasInputs || notices.hasInputs
     }
 
-    private func setAlarm(_ host: any TurnHost) {
-        let tick = host.nextDeadline.map { max($0, lastTick + Self.tickPauseMilliseconds) }
+    private func setAlarm(hostDue: UInt64?) {
+        let tick = hostDue.map { max($0, lastTick + Self.tickPauseMilliseconds) }
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
             checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
@@ -180,7 +183,9 @@ public final class NodeLoop {
     }
 
     /// Calls first: whatever peers send, a person's command is in the next turn.
-    private func gatherInputs(_ turn: Driver.Turn, _ host: any TurnHost) -> [NodeInput] {
+    private func gatherInputs(
+        _ turn: Driver.Turn, _ host: any TurnHost, due: UInt64?
+    ) -> [NodeInput] {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)
         notices.passTime(now: turn.now)
@@ -196,7 +201,7 @@ public final class NodeLoop {
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
         inputs += notices.takeInputs()
-        let isDue = host.nextDeadline.map { $0 <= turn.now } ?? false
+        let isDue = due.map { $0 <= turn.now } ?? false
         let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
         if host.hasMoreToDo || (isDue && mayTick) {
             lastTick = turn.now
