@@ -66,7 +66,8 @@ extension CBORDecoder {
     }
 
     mutating func wraps() throws(Malformed) -> [WrappedKey] {
-        try list(max: AuthorityListLimits.wraps) { (decoder) throws(Malformed) in
+        let first = position
+        let wraps = try list(max: AuthorityListLimits.wraps) { (decoder) throws(Malformed) in
             try decoder.arrayCount(exactly: 2)
             let prefix = try decoder.byteString(exactly: 8)
             let start = decoder.position
@@ -78,6 +79,11 @@ extension CBORDecoder {
             }
             return wrap
         }
+        for (left, right) in zip(wraps, wraps.dropFirst())
+        where right.devicePrefix.lexicographicallyPrecedes(left.devicePrefix) {
+            throw Malformed(.keysOutOfOrder, at: first)
+        }
+        return wraps
     }
 
     mutating func sealedField() throws(Malformed) -> SealedField {

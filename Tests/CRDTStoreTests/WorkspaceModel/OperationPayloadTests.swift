@@ -104,6 +104,10 @@ import WorkspaceTestKit
         ("82 11 a0 00", .trailingBytes), ("83 11 a0 00", .countExceeded),
         ("82 18 11 a0", .notCanonical), ("82 10 a2 05 00 04 00", .keysOutOfOrder),
         ("82 10 a2 04 00 04 00", .duplicateKey),
+        (
+            "82 12 a3 01 50 33*16 02 82 82 48 02*8 58 70 aa*112 82 48 01*8 58 70 aa*112 03 80",
+            .keysOutOfOrder
+        ),
     ])
     func `stays within its ranges`(_ notation: String, _ reason: Malformed.Reason) {
         #expect(refusal(of: spelled(notation)) == reason)
