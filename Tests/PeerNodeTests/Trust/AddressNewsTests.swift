@@ -81,16 +81,40 @@ import WorkspaceTestKit
         #expect(wishes(visitor).isEmpty)
     }
 
-    @Test func `of one's own has one sign again seldom`() throws {
+    @Test func `of this device is nothing while it is only claimed`() throws {
         let core = try #require(pair.ada.host?.core)
-        let own = try #require(core.session.home).device
+        let home = try #require(core.session.home)
+        let before = try #require(core.links.network.book.record(of: home.device))
         let visitor = try pair.visit(pair.ada)
-        var signed: Set<UInt64> = []
+        let ahead = pair.bench.wall + Limits.addressRecordMilliseconds - 1_000
+        say(visitor, entries: [.init(home.device, at: ahead)])
+        #expect(wishes(visitor) == [try name(pair.ada)])
+        // Somebody else's word in its place counts no more than the claim.
+        let foreign = AddressRecord(
+            signedBy: pair.keys.signing, at: ahead, addresses: core.links.network.listening)
+        visitor.send(.peers(1, [foreign]))
+        var forged = foreign
+        forged.device = home.device
+        visitor.send(.peers(1, [forged]))
+        pair.bench.advance(20 * 60_000)
+        #expect(core.links.network.book.record(of: home.device) == before)
+    }
+
+    @Test func `of this device has it sign again, seldom, where it is shown`() throws {
+        let core = try #require(pair.ada.host?.core)
+        let home = try #require(core.session.home)
+        let visitor = try pair.visit(pair.ada)
+        let before = try #require(core.links.network.book.record(of: home.device))
+        var signed = Set([before.at])
         for step in 1...20 {
-            say(visitor, entries: [.init(own, at: pair.bench.wall + 1_000 * UInt64(step))])
-            signed.insert(try #require(core.links.network.book.record(of: own)).at)
+            let at = pair.bench.wall + 1_000 * UInt64(step)
+            say(visitor, entries: [.init(home.device, at: at)])
+            let shown = AddressRecord(
+                signedBy: home.signing, at: at, addresses: core.links.network.listening)
+            visitor.send(.peers(1, [shown]))
+            signed.insert(try #require(core.links.network.book.record(of: home.device)).at)
             pair.bench.advance(5_000)
         }
-        #expect(signed.count <= 2)
+        #expect(signed.count == 2)
     }
 }

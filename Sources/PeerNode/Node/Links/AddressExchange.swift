@@ -102,7 +102,7 @@ extension Links {
         if let entries = word.entries {
             // Who wants nothing yet has told all that it has.
             let newer = word.wants == nil ? Self.newer(in: own, than: entries) : []
-            let wants = try wants(of: entries, in: workspace, sync)
+            let wants = wants(of: entries, in: workspace, sync)
             guard !newer.isEmpty || !wants.isEmpty else { return }
             let said = newer.isEmpty ? nil : newer
             return tell(BookWord(own.digest, entries: said, wants: wants), sync, on: link)
@@ -138,7 +138,7 @@ extension Links {
     /// What is newer at the other end, but for what another peer is asked for just now.
     private func wants(
         of entries: [BookWord.Entry], in workspace: Workspace, _ sync: WorkspaceLink
-    ) throws(StorageError) -> [DeviceName] {
+    ) -> [DeviceName] {
         let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
         var wants: [DeviceName] = []
         let now = time.monotonic
@@ -149,10 +149,8 @@ extension Links {
             guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }
-            if device == core.session.ownDevice {
-                try outdo(at)
-                continue
-            }
+            // Of this device the other end has to show what it claims: anybody may claim.
+            guard device != core.session.ownDevice || mayOutdo else { continue }
             // Once on a link: what is given and not taken is not asked for again and again. And who says
             // to have a newer one than there is keeps nobody from asking others for theirs.
             guard network.addressNews.asked[device]?.at != at, sync.wanted[device] != at else {
@@ -171,14 +169,22 @@ extension Links {
         return wants
     }
 
-    /// Signs the own addresses once more: this home was restored, and its last words are newer. Seldom:
-    /// it may also run twice.
-    private func outdo(_ at: UInt64) throws(StorageError) {
-        let last = network.addressNews.signedAgain
-        guard last.map({ time.monotonic - $0 >= Limits.addressAgainMilliseconds }) ?? true
+    /// Seldom: this home may also run twice.
+    private var mayOutdo: Bool {
+        network.addressNews.signedAgain.map {
+            time.monotonic - $0 >= Limits.addressAgainMilliseconds
+        } ?? true
+    }
+
+    /// Signs the own addresses once more where somebody shows a newer word of this device: its home was
+    /// restored. What is only claimed would let any member date them ahead of others' clocks.
+    private func outdo(_ shown: AddressRecord) throws(StorageError) {
+        guard mayOutdo, shown.hasAllowedSize,
+            AddressRecord.isTimely(shown.at, wallMilliseconds: time.wall),
+            shown.at > network.book.record(of: shown.device)?.at ?? 0, shown.isAuthentic
         else { return }
         network.addressNews.signedAgain = time.monotonic
-        try renewOwnRecord(after: at)
+        try renewOwnRecord(after: shown.at)
         planAddressNews()
     }
 
@@ -191,8 +197,13 @@ extension Links {
         guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
         let members = Set(devices(of: workspace))
         var isNews = false
-        for record in records where members.contains(record.device) {
-            guard record.device != core.session.ownDevice, sync.wanted[record.device] == record.at,
+        for record in records
+        where members.contains(record.device) && sync.wanted[record.device] == record.at {
+            guard record.device != core.session.ownDevice else {
+                try outdo(record)
+                continue
+            }
+            guard
                 network.book.add(
                     record, of: workspace.owner(of: record.device)?.bytes,
                     wallMilliseconds: time.wall) == .added
