@@ -1,10 +1,10 @@
 /// What people keep for themselves: stars and reminders.
 extension Limits {
-    /// Messages of one workspace that somebody may have starred when one more is: far more than a
-    /// list to come back to is good for.
+    /// Messages of one workspace that somebody may have starred on a device when one more is: far more
+    /// than a list to come back to is good for.
     public static let starsMax = 1_000
-    /// Reminders of one workspace that may wait, or be due, when one more is made: somebody reads
-    /// them all.
+    /// Reminders of one workspace that may wait, or be due, when the device that made them makes one
+    /// more: somebody reads them all.
     public static let remindersMax = 256
     /// What to be reminded of, in bytes of UTF-8: a sentence or two.
     public static let reminderTextBytesMax = 1_024

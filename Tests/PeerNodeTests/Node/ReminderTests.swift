@@ -191,6 +191,24 @@ import WorkspaceTestKit
         try bob.ok("reminder.create", given(5, ["channel": "general"]))
     }
 
+    @Test func `can be made whatever another device of the person has written`() throws {
+        let name = try `What was read`.conversation(of: phone)
+        let due = bench.wall + 3_600_000
+        try phone.inTurn { core, workspace in
+            for number in 0..<Limits.remindersMax {
+                let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)
+                _ = try core.own.authorOwn(
+                    .reminder(ReminderName(bytes), Reminder(due: due, conversation: name)),
+                    in: workspace)
+            }
+        }
+        bench.advance(30_000)
+        #expect(
+            try phone.refused("reminder.create", given(5, ["channel": "general"])).kind == .tooMany)
+        try bob.ok("reminder.create", given(5, ["channel": "general", "text": "still"]))
+        #expect(try bob.ok("reminder.list", ["limit": 1]).items.first?["text"] == "still")
+    }
+
     @Test func `with a key is made once`() throws {
         let given = given(5, ["channel": "general", "key": "once"])
         let made = try bob.ok("reminder.create", given)

@@ -41,11 +41,11 @@ extension CommandDesk {
 
     private func refuseMoreStars(in workspace: Workspace) throws(NodeError) {
         let count = try stored { () throws(StorageError) in
-            try core.own.starRows(of: workspace).count
+            try core.own.countWrittenHere(try core.own.starRows(of: workspace))
         }
         guard count >= Limits.starsMax else { return }
         throw NodeError(
-            .tooMany, "you can star at most \(Limits.starsMax) messages",
+            .tooMany, "you can star at most \(Limits.starsMax) messages on one device",
             hint: "wsx-node message unstar MSG", reason: "message.stars")
     }
 
@@ -149,11 +149,11 @@ extension CommandDesk {
 
     private func refuseMoreReminders(in workspace: Workspace) throws(NodeError) {
         let count = try stored { () throws(StorageError) in
-            try core.own.reminderRows(of: workspace).count
+            try core.own.countWrittenHere(try core.own.reminderRows(of: workspace))
         }
         guard count >= Limits.remindersMax else { return }
         throw NodeError(
-            .tooMany, "you can have at most \(Limits.remindersMax) reminders",
+            .tooMany, "you can have at most \(Limits.remindersMax) reminders of one device",
             hint: "wsx-node remind list", reason: "reminder.count")
     }
 
