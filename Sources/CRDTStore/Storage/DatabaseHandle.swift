@@ -1,4 +1,5 @@
 private import CSQLite
+import WorkspaceModel
 
 /// SQLite's handle and what must be known wherever it is used.
 ///
@@ -74,7 +75,7 @@ final class DatabaseHandle {
 
     /// Fails a query that a test chose.
     func strikeReadFault(_ statement: String) throws(StorageError) {
-        guard let readFault, statement.contains(readFault.word) else { return }
+        guard let readFault, statement.holds(readFault.word) else { return }
         settle(readFault.error)
         throw readFault.error
     }

@@ -127,8 +127,8 @@ extension MachineSurroundings {
     /// Whether a zone has an element `<port protocol="tcp" port="29790"/>`, or takes everything.
     static func zone(_ text: String, allows port: UInt16) -> Bool {
         for element in text.split(separator: "<") {
-            if element.hasPrefix("zone"), element.contains("target=\"ACCEPT\"") { return true }
-            guard element.hasPrefix("port "), element.contains("protocol=\"tcp\""),
+            if element.hasPrefix("zone"), element.holds("target=\"ACCEPT\"") { return true }
+            guard element.hasPrefix("port "), element.holds("protocol=\"tcp\""),
                 let range = attribute("port", of: element)
             else { continue }
             if covers(Substring(String(range.map { $0 == "-" ? ":" : $0 })), port) { return true }

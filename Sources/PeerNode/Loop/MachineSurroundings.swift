@@ -130,11 +130,11 @@ public struct MachineSurroundings: Surroundings {
     /// Only for a service of the user's own manager, which ends with the last login otherwise.
     private var lingerFinding: FindingObject? {
         let groups = read("/proc/self/cgroup").text ?? ""
-        guard user != 0, groups.contains("/user@\(user).service/"), let name = userName else {
+        guard user != 0, groups.holds("/user@\(user).service/"), let name = userName else {
             return nil
         }
         // A shell in a terminal is below the same manager, and not a service.
-        guard groups.contains(".service\n") || groups.hasSuffix(".service") else { return nil }
+        guard groups.holds(".service\n") || groups.hasSuffix(".service") else { return nil }
         return exists("/var/lib/systemd/linger/\(name)")
             ? .init(id: "linger", state: "ok", message: "the service keeps running without a login")
             : .init(

@@ -93,6 +93,27 @@ import WorkspaceTestKit
         #expect(third["done"]?.arrayValue?.map { $0["name"] } == ["acme"])
     }
 
+    @Test func `and then revoked brings nobody back, which doctor says`() throws {
+        let scene = try Scene()
+        let new = try scene.renew(on: scene.laptop)
+        func finding() throws -> JSONValue? {
+            try scene.laptop.ok("node.doctor").items.first { $0["id"] == "recovery" }
+        }
+        #expect(try finding()?["state"] == "ok")
+        let phrase = try scene.laptop.ok("device.list").items.first {
+            $0["recovery"] == true && $0["revoked"] == false
+        }
+        try scene.laptop.ok(
+            "device.revoke", ["device": phrase?["id"] ?? .null, "phrase": new])
+        let after = try finding()
+        #expect(after?["state"] == "warn")
+        #expect(
+            after?["message"]?.stringValue?.hasPrefix("no recovery phrase can bring you back")
+                == true)
+        try scene.laptop.restart()
+        #expect(try finding() == after)
+    }
+
     @Test func `is answered with where, and the new words wait until they were shown`() throws {
         let scene = try Scene()
         let answer = try scene.laptop.ok("identity.phrase.new", ["phrase": scene.old])

@@ -16,7 +16,7 @@ extension CommandDesk {
             guard !channel.isDirect else { return false }
             return [index.names[place], channel.topic, channel.description].contains { field in
                 guard let field else { return false }
-                return (NameFolding.key(of: field) ?? field).contains(wanted)
+                return (NameFolding.key(of: field) ?? field).holds(wanted)
             }
         }.map { index.all[$0] }
         let (items, next) = try core.queries.page(found, request)

@@ -71,12 +71,14 @@ extension Enrolment {
     /// Whether a recovery device that another home made leads back into every workspace.
     private var hasPhraseElsewhere: Bool {
         let own = workspaces.values.filter { $0.standing == .member && $0.ownRole != nil }
-        return !own.isEmpty
-            && own.allSatisfy { workspace in
-                workspace.recoveryDevices.contains {
-                    workspace.owner(of: $0) == workspace.member
-                }
-            }
+        return !own.isEmpty && own.allSatisfy(hasPhrase)
+    }
+
+    /// Whether a phrase of the own person's is in there, and was not revoked.
+    private func hasPhrase(in workspace: Workspace) -> Bool {
+        workspace.recoveryDevices.contains {
+            workspace.evaluator.bestGrant(of: $0, as: workspace.member) != nil
+        }
     }
 
     /// The words, which are not kept after this.
@@ -116,9 +118,7 @@ extension Enrolment {
         }
         let without = workspaces.values.sorted { $0.number < $1.number }.filter { workspace in
             workspace.standing == .member && workspace.ownRole != nil
-                && !workspace.recoveryDevices.contains {
-                    workspace.owner(of: $0) == workspace.member
-                }
+                && !hasPhrase(in: workspace)
         }
         let spare = "link a second device: wsx-node device link"
         if let first = without.first {
