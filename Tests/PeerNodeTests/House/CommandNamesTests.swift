@@ -22,7 +22,7 @@ import WorkspaceModel
 
     /// Where a name is taken apart, and nothing hangs on it.
     static let takingApart: [String: String] = [
-        "Sources/PeerNode/Node/Core/NodeTally.swift": "metrics count calls by their group",
+        "Sources/PeerNode/Node/Turn/NodeTally.swift": "metrics count calls by their group",
         "Sources/PeerNode/Control/HTTP/HTTPExchange.swift": "the method of an HTTP request",
     ]
 

@@ -39,7 +39,7 @@ import WorkspaceTestKit
 
     private func removals(_ count: Int, _ incarnation: UInt32) throws -> OperationRun {
         try run(count, incarnation) { number, _ in
-            let nobody = Binding.member(
+            let nobody = HomeIdentity.member(
                 of: SigningKey(using: SeededRandom(seed: UInt64(number))).device, salt: [7])
             return .remove(
                 .init(

@@ -15,7 +15,7 @@ import WorkspaceTestKit
         let mina = try bench.node("Mina")
         let core = try #require(mina.host).core
         try core.turn.write()
-        for _ in 0..<10_000 { try core.events.record(.syncCaughtUp, workspace: nil) }
+        for _ in 0..<10_000 { try core.turn.record(.syncCaughtUp, workspace: nil) }
         try core.turn.store.commit()
         try mina.ok("channel.create", ["name": "plans"])
         return (bench, mina, core)

@@ -154,7 +154,7 @@ final class ForkingWorld {
 
     func root(of node: BenchNode) throws -> SetDigest {
         let core = try #require(node.host?.core)
-        return CoreReplica(core: core, workspace: try node.workspace()).root
+        return CoreReplica(for: core.syncing, workspace: try node.workspace()).root
     }
 }
 

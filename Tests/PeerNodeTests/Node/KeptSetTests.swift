@@ -188,7 +188,7 @@ private final class ScatteredWork {
         for _ in 0..<6 {
             var digests: Set<DocumentDigest> = []
             try work.deliver { core, workspace in
-                let replica = CoreReplica(core: core, workspace: workspace)
+                let replica = CoreReplica(for: core.syncing, workspace: workspace)
                 digests = Set((0...UInt8.max).flatMap { replica.documentDigests(inBucket: $0) })
             }
             #expect(digests == known ?? digests)
@@ -207,7 +207,7 @@ private final class ScatteredWork {
         let kept = Set(branches.compactMap { $0.kept?.id })
         #expect(kept.isSuperset(of: definition.tips.map(\.id)))
         #expect(kept.isSubset(of: definition.kept))
-        let replica = CoreReplica(core: core, workspace: workspace)
+        let replica = CoreReplica(for: core.syncing, workspace: workspace)
         let told = Set(replica.tips(of: workspace.id).map(\.id.bytes))
         #expect(told == Set(kept.map { Array($0.bytes.prefix(16)) }))
         let bucket = WorkspaceDigest.bucket(of: workspace.id)

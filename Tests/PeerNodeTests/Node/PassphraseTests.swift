@@ -260,7 +260,7 @@ import WorkspaceTestKit
                         CallID(connection: 1, number: UInt64(number)), method: "session.unlock",
                         arguments: ["passphrase": "a wrong passphrase"])
                 ], at: node.time)
-            if number < 4 { host.core.session.lock.stretching = nil }
+            if number < 4 { host.core.session.stretching = nil }
         }
         try node.restart()
         #expect(

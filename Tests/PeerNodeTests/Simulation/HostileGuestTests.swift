@@ -85,7 +85,7 @@ struct HostileGuestScene {
     func askForAll(of node: SimulatedNode, on link: HostileLink) throws {
         let core = try #require(node.host?.core)
         let workspace = try HostileScene.workspace(of: node)
-        let replica = CoreReplica(core: core, workspace: workspace)
+        let replica = CoreReplica(for: core.syncing, workspace: workspace)
         link.send(.workspaceDigest(1, buckets: [UInt8](repeating: 0, count: 4_096)), in: .bulk)
         link.send(
             .documentDigests(1, (0...255).map { BucketDigests(bucket: $0, documents: []) }),

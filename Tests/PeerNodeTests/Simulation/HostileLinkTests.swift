@@ -17,8 +17,8 @@ import WorkspaceTestKit
         let core = try #require(scene.ada.host?.core)
         let workspace = try #require(try core.queries.selectedWorkspace())
         let tips =
-            CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
-            + CoreReplica(core: core, workspace: workspace).tips(of: ada.channel)
+            CoreReplica(for: core.syncing, workspace: workspace).tips(of: workspace.id)
+            + CoreReplica(for: core.syncing, workspace: workspace).tips(of: ada.channel)
         let peer = scene.peer(0, as: scene.mallory.stranger(seed: 9))
         let link = peer.connect(to: scene.ada)
         #expect(link.identity?.device == ada.device, "the handshake itself is good")

@@ -106,7 +106,7 @@ struct HostileScene {
         else {
             return nil
         }
-        return CoreReplica(core: core, workspace: workspace).root
+        return CoreReplica(for: core.syncing, workspace: workspace).root
     }
 
     /// Whether a line of the log begins with a word and says another.

@@ -124,7 +124,7 @@ import WorkspaceTestKit
         let core = try #require(node.host?.core)
         let workspace = try #require(try core.queries.selectedWorkspace())
         let channel = try #require(workspace.book.channels.values.first { $0.name == "general" })
-        return CoreReplica(core: core, workspace: workspace).tips(of: channel.id)
+        return CoreReplica(for: core.syncing, workspace: workspace).tips(of: channel.id)
     }
 }
 

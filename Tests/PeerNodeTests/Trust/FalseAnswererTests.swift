@@ -61,7 +61,8 @@ import WorkspaceTestKit
         let signed = [ListedDevice.own(Self.phrase), .own(Self.kim)].signed(entering: company)
         let forged = Self.forged(change, signed, company)
         // Under the newcomer's name, and under the one that her list would give.
-        for name in [member, Binding.member(of: forged[0].device, salt: pair.workspace.bytes)] {
+        for name in [member, HomeIdentity.member(of: forged[0].device, salt: pair.workspace.bytes)]
+        {
             var log = start
             let payload = AuthorityPayload.admit(
                 held.joiner(name, forged), keyID: keyID, wraps: [], request: nil)
@@ -262,7 +263,7 @@ private final class FalseAnswerer {
             ).text.link
         let core = try #require(pair.ada.host?.core)
         let workspace = try pair.ada.workspace()
-        let replica = CoreReplica(core: core, workspace: workspace)
+        let replica = CoreReplica(for: core.syncing, workspace: workspace)
         let tips = replica.tips(of: workspace.id)
         let heads = try ForgedLog.heads(of: pair.ada)
         let key = try #require(workspace.currentKey)

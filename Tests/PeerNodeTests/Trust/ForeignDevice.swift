@@ -37,7 +37,7 @@ struct ForeignDevice {
 
     /// The member that it would be the first device of.
     func member(in workspace: WorkspaceID) -> MemberID {
-        Binding.member(of: id, salt: workspace.bytes)
+        HomeIdentity.member(of: id, salt: workspace.bytes)
     }
 }
 

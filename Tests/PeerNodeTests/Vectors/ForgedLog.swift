@@ -125,7 +125,7 @@ struct ForgedLog {
     /// An admission of a stranger that the seed makes.
     func admission(_ seed: Int, _ door: Door, isProven: Bool = true) throws -> AuthorityPayload {
         let key = SigningKey(using: SeededRandom(seed: UInt64(seed)))
-        let member = Binding.member(of: key.device, salt: workspace.id.bytes)
+        let member = HomeIdentity.member(of: key.device, salt: workspace.id.bytes)
         let secret = try InviteLink(door.link).secret
         let invite = try #require(
             workspace.authorityOrder.first {

@@ -297,7 +297,7 @@ struct FrozenReader {
         return all
     }
 
-    var root: String { CoreReplica(core: core, workspace: workspace).root.bytes.hex }
+    var root: String { CoreReplica(for: core.syncing, workspace: workspace).root.bytes.hex }
 }
 
 extension SignedOperation {

@@ -82,7 +82,7 @@ extension Memberships {
         keys.removeAll()
         for row in try store.registry.secrets(of: workspace.number) {
             // Only to see that it can be opened when it is asked for.
-            guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
+            guard var secret = turn.session.vault.open(row.sealed, row.kind, row.id) else {
                 continue
             }
             SecretBytes.wipe(&secret)
@@ -202,7 +202,7 @@ extension Memberships {
     private func observe(_ branch: LogBranch) {
         core.log.clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
         let isOwn =
-            branch.log.device == core.session.ownDevice
+            branch.log.device == turn.session.ownDevice
             && branch.log.incarnation == storeIdentity?.incarnation
         if isOwn, branch.tip.timestamp.rawValue > core.log.clock.last.rawValue {
             core.log.clock = HybridClock(last: branch.tip.timestamp)

@@ -60,11 +60,6 @@ enum Binding {
             ).isSigned(by: joiner.devices, mayRecover: false)
     }
 
-    /// The member that `device` is the first device of.
-    static func member(of device: DeviceID, salt: [UInt8]) -> MemberID {
-        MemberID(prefixOf: Hash.name("wsx-member", device.bytes + salt) as OperationID)
-    }
-
     /// What a recovery key signs once, when it is made: whose it is. Its secret is gone after that,
     /// so it cannot sign for each workspace; the device that it names does.
     static func recoveryCertificate(
@@ -85,7 +80,7 @@ enum Binding {
         guard let first = devices.first, devices.count <= 2,
             Set(devices.map(\.device)).count == devices.count
         else { return false }
-        return member == self.member(of: first.device, salt: salt)
+        return member == HomeIdentity.member(of: first.device, salt: salt)
     }
 
     private static func isReturn(_ devices: [DeviceEntry]) -> Bool {

@@ -92,7 +92,7 @@ extension Memberships {
     /// What this device would confirm, as an admin's.
     private func unconfirmed(in workspace: Workspace) -> [OperationID] {
         guard home != nil, workspace.standing == .member, let own = workspace.ownRole,
-            own <= .admin, let device = core.session.ownDevice,
+            own <= .admin, let device = turn.session.ownDevice,
             let grant = workspace.evaluator.bestGrant(of: device, as: workspace.member)
         else { return [] }
         return workspace.evaluator.unconfirmed(for: device, under: grant)

@@ -24,7 +24,7 @@ extension Memberships {
         } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint)
         }
-        core.session.lock.sealed = sealed
+        turn.session.lock.sealed = sealed
         try stored { () throws(StorageError) in
             try write()
             try core.open(identity)
@@ -71,7 +71,7 @@ extension Memberships {
             .profile(name: core.queries.personName(of: home)), to: workspace.profileDocument,
             in: workspace)
         try core.commands.nameDevice(in: workspace)
-        try core.events.record(.workspaceCreated, workspace: workspace)
+        try turn.record(.workspaceCreated, workspace: workspace.number)
         return workspace
     }
 
@@ -93,7 +93,7 @@ extension Memberships {
         let row = RegistryStore.WorkspaceRow(
             number: number, standing: standing, member: member, joined: Int64(time.wall))
         try store.registry.setWorkspace(row)
-        let workspace = Workspace(id: id, row: row, vault: core.session.vault)
+        let workspace = Workspace(id: id, row: row, vault: turn.session.vault)
         workspace.ownName = home?.name
         core.workspaces[number] = workspace
         return workspace

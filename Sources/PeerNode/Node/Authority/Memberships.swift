@@ -28,3 +28,8 @@ final class Memberships: Component {
         guestsDue = [:]
     }
 }
+
+extension CoreMember {
+    /// By short number.
+    var workspaces: [Int64: Workspace] { core.workspaces }
+}

@@ -84,8 +84,8 @@ extension Channels {
             guard workspace.ownRole != .guest else { continue }
             if let deleted {
                 guard !wasDeleted else { continue }
-                try core.events.record(
-                    .channelDeleted, workspace: workspace, document: deleted.number,
+                try turn.record(
+                    .channelDeleted, workspace: workspace.number, document: deleted.number,
                     arrival: cause.arrival, extra: deleted.author?.bytes,
                     isBackfill: cause.isBackfill)
             } else if let channel {
@@ -146,8 +146,8 @@ extension Channels {
         in workspace: Workspace, _ cause: ChannelCause
     ) throws(StorageError) {
         for type in Self.changes(of: channel, since: before, wasDeleted: wasDeleted) {
-            try core.events.record(
-                type, workspace: workspace, document: channel.number, arrival: cause.arrival,
+            try turn.record(
+                type, workspace: workspace.number, document: channel.number, arrival: cause.arrival,
                 isBackfill: cause.isBackfill)
         }
         guard let before, before.ruling?.lastLink != channel.ruling?.lastLink || channel.isPrivate
@@ -160,8 +160,8 @@ extension Channels {
             && before.includes(member) && channel.includes(member)
         {
             let role = UInt8(channel.role(of: member).rawValue)
-            try core.events.record(
-                .channelRoleChanged, workspace: workspace, document: channel.number,
+            try turn.record(
+                .channelRoleChanged, workspace: workspace.number, document: channel.number,
                 arrival: cause.arrival, extra: member.bytes + [role],
                 isBackfill: cause.isBackfill)
         }

@@ -102,7 +102,7 @@ extension Channels {
 
     /// Reads of what is owed as much as this turn has room for.
     func hearOwed() throws(StorageError) {
-        guard owedWords.any, home != nil, mayWrite || core.integrity.isBuilding else { return }
+        guard owedWords.any, home != nil, mayWrite || turn.isBuilding else { return }
         while owedWords.room > 0 {
             let words = try store.view.owedWords(limit: 64)
             guard !words.isEmpty else {
@@ -166,8 +166,8 @@ extension Channels {
         // Everybody is in the default channel, whatever is said.
         if !isJoined, id.flatMap({ workspace.book.channels[$0] })?.isDefault == true { return }
         guard let id, workspace.book.deleted[id] == nil else { return }
-        try core.events.record(
-            isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace,
+        try turn.record(
+            isJoined ? .channelMemberAdded : .channelMemberRemoved, workspace: workspace.number,
             document: word.document, arrival: word.arrival, extra: member.bytes,
             isBackfill: isBackfill)
     }

@@ -75,8 +75,8 @@ extension CommandDesk {
                 of: stored.place.branch, through: stored.place.sequence,
                 arrival: stored.place.arrival, workspace: aim.workspace.number)
             let holders =
-                [core.session.ownDevice].compactMap { $0 }
-                + others.filter { $0 != core.session.ownDevice }
+                [turn.session.ownDevice].compactMap { $0 }
+                + others.filter { $0 != turn.session.ownDevice }
             let readers = try core.syncing.readers(
                 of: aim.channel, sealedUnder: stored.entry.keyID, in: aim.workspace)
             let holding = Set(holders)

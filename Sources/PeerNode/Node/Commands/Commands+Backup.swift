@@ -1,14 +1,6 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Work that a command hands to a thread of the loop; its result is the call's answer.
-public enum NodeJob: Sendable {
-    /// Copies the home into a new file.
-    case createBackup(path: String, settings: String?, passphrase: String?, at: UInt64)
-    /// Looks whether a backup could be restored.
-    case verifyBackup(path: String, passphrase: String?)
-}
-
 /// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
 extension CommandDesk {
     func createBackup(

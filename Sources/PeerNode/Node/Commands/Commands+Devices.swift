@@ -231,8 +231,9 @@ extension CommandDesk {
         guard let owner = workspace.evaluator.subject(ofGrant: id) else { return }
         let isOwn = owner == workspace.member
         for device in devices {
-            try core.events.record(
-                isOwn ? .deviceAdded : .memberKeyChanged, workspace: workspace, arrival: arrival,
+            try turn.record(
+                isOwn ? .deviceAdded : .memberKeyChanged, workspace: workspace.number,
+                arrival: arrival,
                 extra: device.bytes + owner.bytes, isBackfill: source.isBackfill)
             let names = "member=\(PublicID.member(owner)) device=\(PublicID.device(device))"
             turn.emit(.log(isOwn ? .info : .warning, "member.key_changed \(names)"))

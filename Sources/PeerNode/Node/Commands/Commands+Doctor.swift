@@ -25,7 +25,7 @@ extension CommandDesk {
         findings.append(try stored { () throws(StorageError) in try operationsFinding() })
         findings.append(identityFinding)
         findings += environment.surroundings?.findings(surroundingsFacts) ?? []
-        if core.session.lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
+        if turn.session.lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
         if home != nil { findings.append(core.enrolment.recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(beaconFinding)

@@ -20,7 +20,7 @@ extension CommandDesk {
                     ]),
                 .init(
                     "wsx_locked", "1 while the keys are locked.",
-                    samples: [.init(core.session.lock.isLocked ? 1 : 0)]),
+                    samples: [.init(turn.session.lock.isLocked ? 1 : 0)]),
                 .init(
                     "wsx_writing_stopped", "1 since the disk failed, until the next start.",
                     samples: [.init(mayWrite ? 0 : 1)]),

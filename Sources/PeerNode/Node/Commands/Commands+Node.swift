@@ -5,7 +5,7 @@ import WorkspaceModel
 /// The node itself, as commands ask for it. Here the desk takes on the table's protocol.
 extension CommandDesk: NodeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
-        if core.session.lock.isLocked { return try lockedStatus() }
+        if turn.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.identity = core.queries.identityObject()
         object.listen = network.listening.map(\.text)
@@ -52,7 +52,7 @@ extension CommandDesk: NodeCommands {
             (turn.writingStop.map { [$0.warning] } ?? []) + [
                 .init(
                     kind: "session.locked",
-                    message: core.session.lock.phase == .closed
+                    message: turn.session.lock.phase == .closed
                         ? "this home is locked, and its network is off"
                         : "this home is locked; what peers send is still stored and passed on",
                     hint: "wsx-node session unlock")

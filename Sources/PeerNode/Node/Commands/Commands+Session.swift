@@ -9,17 +9,17 @@ extension CommandDesk {
 
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
         var object = SessionObject(state: sessionState)
-        object.hasPassphrase = core.session.lock.sealed != nil
-        object.hasPasscode = core.session.lock.passcode != nil
-        object.isRelaying = core.session.lock.phase != .closed && core.session.ownDevice != nil
+        object.hasPassphrase = turn.session.lock.sealed != nil
+        object.hasPasscode = turn.session.lock.passcode != nil
+        object.isRelaying = turn.session.lock.phase != .closed && turn.session.ownDevice != nil
         object.retryMilliseconds = Int64(
-            clamping: core.session.lock.tries.left(now: time.monotonic))
+            clamping: turn.session.lock.tries.left(now: time.monotonic))
         return object
     }
 
     private var sessionState: String {
-        guard core.session.ownDevice != nil else { return "none" }
-        return switch core.session.lock.phase {
+        guard turn.session.ownDevice != nil else { return "none" }
+        return switch turn.session.lock.phase {
         case .open: "open"
         case .gated: "passcode"
         case .relaying: "locked"
@@ -32,8 +32,8 @@ extension CommandDesk {
     func unlockSession(
         passphrase: String, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        guard core.session.ownDevice != nil else { throw .noIdentity }
-        guard core.session.lock.isLocked, let sealed = core.session.lock.sealed else {
+        guard turn.session.ownDevice != nil else { throw .noIdentity }
+        guard turn.session.lock.isLocked, let sealed = turn.session.lock.sealed else {
             return .reply(try session(scope))
         }
         try beginTry()
@@ -46,10 +46,10 @@ extension CommandDesk {
     ) throws(NodeError) -> CommandOutcome {
         try check(draft)
         var parts: [(PassphraseVault.Stretch, SecretBytes)] = []
-        if let sealed = core.session.lock.sealed, let current = draft.current {
+        if let sealed = turn.session.lock.sealed, let current = draft.current {
             try beginTry()
             parts.append((sealed.stretch, Self.secret(current)))
-        } else if core.session.lock.stretching != nil {
+        } else if core.session.stretching != nil {
             throw Self.stretchingAlready
         }
         let fresh = draft.new.map { text in
@@ -58,15 +58,15 @@ extension CommandDesk {
             parts.append((stretch, Self.secret(text)))
             return stretch
         }
-        begin(.change(from: core.session.lock.sealed, to: fresh), scope.call, parts)
+        begin(.change(from: turn.session.lock.sealed, to: fresh), scope.call, parts)
         return .later
     }
 
     private func check(_ draft: PassphraseDraft) throws(NodeError) {
         var faults: [(field: String, reason: String, sentence: String)] = []
-        if core.session.lock.sealed == nil, draft.new == nil {
+        if turn.session.lock.sealed == nil, draft.new == nil {
             faults.append(("new", "missing", "this home has no passphrase yet, so 'new' is needed"))
-        } else if core.session.lock.sealed != nil {
+        } else if turn.session.lock.sealed != nil {
             if draft.current == nil {
                 faults.append(("current", "missing", "'current' is missing"))
             }
@@ -89,8 +89,8 @@ extension CommandDesk {
 
     /// Counts a try, in this turn's transaction: the work begins after its COMMIT.
     private func beginTry() throws(NodeError) {
-        guard core.session.lock.stretching == nil else { throw Self.stretchingAlready }
-        let left = core.session.lock.tries.left(now: time.monotonic)
+        guard core.session.stretching == nil else { throw Self.stretchingAlready }
+        let left = turn.session.lock.tries.left(now: time.monotonic)
         guard left == 0 else {
             throw NodeError(
                 .rateLimited,
@@ -102,14 +102,14 @@ extension CommandDesk {
     }
 
     private func setTries(_ change: (inout UnlockTries) -> Void) throws(NodeError) {
-        var tries = core.session.lock.tries
+        var tries = turn.session.lock.tries
         change(&tries)
         try stored { () throws(StorageError) in
             try write()
             try store.registry.setValue(
                 tries.count == 0 ? nil : tries.bytes, of: Self.triesName)
         }
-        core.session.lock.tries = tries
+        turn.session.lock.tries = tries
     }
 
     private static let stretchingAlready = NodeError(
@@ -119,7 +119,7 @@ extension CommandDesk {
         _ purpose: Stretching.Purpose, _ call: CallID,
         _ parts: [(PassphraseVault.Stretch, SecretBytes)]
     ) {
-        core.session.lock.stretching = Stretching(call: call, purpose: purpose)
+        core.session.stretching = Stretching(call: call, purpose: purpose)
         turn.emit(
             .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
     }
@@ -136,8 +136,8 @@ extension CommandDesk {
     func stretched(
         _ call: CallID, _ keys: Result<[SymmetricKey], NodeError>
     ) throws(StorageError) {
-        guard let pending = core.session.lock.stretching, pending.call == call else { return }
-        core.session.lock.stretching = nil
+        guard let pending = core.session.stretching, pending.call == call else { return }
+        core.session.stretching = nil
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
             // What goes on with the network is answered at its end.
@@ -156,7 +156,7 @@ extension CommandDesk {
         let scope = CallScope(call: pending.call, workspace: nil, key: nil)
         switch pending.purpose {
         case .unlock:
-            guard core.session.lock.isLocked, let sealed = core.session.lock.sealed,
+            guard turn.session.lock.isLocked, let sealed = turn.session.lock.sealed,
                 let key = keys.first
             else { break }
             let identity = try opened(sealed, under: key)
@@ -173,7 +173,7 @@ extension CommandDesk {
         case .change(let sealed, let stretch):
             // The node was locked meanwhile. To a home whose passphrase went then there would be
             // nothing that opens it, and what a lock is for is that nobody changes anything.
-            guard !core.session.lock.isLocked else { throw .locked(core.session.lock.phase) }
+            guard !turn.session.lock.isLocked else { throw .locked(turn.session.lock.phase) }
             try change(from: sealed, to: stretch, keys)
             guard let object = core.queries.identityObject() else { break }
             return object.json
@@ -190,8 +190,8 @@ extension CommandDesk {
         }
         guard let found else {
             turn.emit(
-                .log(.warning, "session.wrong_passphrase tries=\(core.session.lock.tries.count)"))
-            let left = core.session.lock.tries.left(now: time.monotonic)
+                .log(.warning, "session.wrong_passphrase tries=\(turn.session.lock.tries.count)"))
+            let left = turn.session.lock.tries.left(now: time.monotonic)
             throw NodeError(
                 .wrongSecret, "that is not the passphrase",
                 hint: left == 0
@@ -212,7 +212,7 @@ extension CommandDesk {
     ) throws(NodeError) {
         var identity = home
         if let sealed, let key = keys.first { identity = try opened(sealed, under: key) }
-        guard let identity else { throw .locked(core.session.lock.phase) }
+        guard let identity else { throw .locked(turn.session.lock.phase) }
         var fresh: SealedIdentity?
         if let stretch, let key = keys.last {
             fresh = SealedIdentity(
@@ -223,14 +223,14 @@ extension CommandDesk {
         do throws(HomeFileError) { try environment.files.replaceIdentity(bytes) } catch {
             throw NodeError(.storeFailed, error.message, hint: error.hint, reason: "identity.io")
         }
-        let isSealedFirst = (core.session.lock.sealed == nil) != (fresh == nil)
-        core.session.lock.sealed = fresh
+        let isSealedFirst = (turn.session.lock.sealed == nil) != (fresh == nil)
+        turn.session.lock.sealed = fresh
         // A file with what messages say is for a home whose keys lie in the clear too.
         if isSealedFirst, home != nil {
             try stored { () throws(StorageError) in try core.queries.startSearch() }
         }
         // Without a passphrase there is nothing behind a passcode.
-        if fresh == nil { core.session.lock.passcode = nil }
+        if fresh == nil { turn.session.lock.passcode = nil }
         let word = fresh == nil ? "removed" : sealed == nil ? "set" : "changed"
         turn.emit(.log(.info, "identity.passphrase_\(word)"))
     }

@@ -35,7 +35,7 @@ extension CommandDesk {
         guard let passphrase = draft.passphrase else {
             return .reply(try makeIdentity(start, under: nil, scope))
         }
-        guard core.session.lock.stretching == nil else {
+        guard core.session.stretching == nil else {
             throw NodeError(
                 .busy, "an identity is being created already", hint: "try again",
                 reason: "session.busy")
@@ -98,7 +98,7 @@ extension CommandDesk {
 
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
         guard let known = core.queries.identityObject() else { throw .noIdentity }
-        if known.isLocked, showsPhrase { throw .locked(core.session.lock.phase) }
+        if known.isLocked, showsPhrase { throw .locked(turn.session.lock.phase) }
         let phrase = showsPhrase ? try core.enrolment.showPhrase() : nil
         guard var object = core.queries.identityObject() else { throw .noIdentity }
         object.phrase = phrase

@@ -24,8 +24,6 @@ extension NodeCore {
     var inheritance: Inheritance {
         var lock = session.lock
         lock.isUnfoldedStored = false
-        // Whoever waits for it was told to ask again.
-        lock.stretching = nil
         return Inheritance(
             home: session.home, lock: lock, storeIdentity: session.storeIdentity,
             secrets: Dictionary(
@@ -95,7 +93,9 @@ extension NodeCore {
     /// - Parameter isTold: whether streams of events have heard of the failure of the disk.
     func goOn(after former: NodeCore, _ stop: WritingStop?, isTold: Bool) {
         turn.tally = former.turn.tally
-        for component in components { component.goOn(after: former) }
+        for (component, former) in zip(components, former.components) {
+            component.goOn(after: former)
+        }
         guard let stop else { return }
         if !isTold { events.subscriptions.say(.writingStopped, as: "node.warning") }
         turn.refuseWriting(because: stop)

@@ -145,7 +145,7 @@ public final class NodeHost {
     public var nextDeadline: UInt64? { core.nextDeadline }
 
     /// Whether it starts with peers: not so a home that waits for its passphrase.
-    public var wantsNetwork: Bool { core.session.lock.phase != .closed }
+    public var wantsNetwork: Bool { core.turn.session.lock.phase != .closed }
 
     /// The links of which nothing more is read until what they brought is taken.
     public var busyLinks: [LinkID] { core.links.network.backlogged }

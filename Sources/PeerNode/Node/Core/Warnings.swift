@@ -12,9 +12,9 @@ extension NodeCore {
     func warn(_ data: JSONObject) throws(StorageError) {
         let text = JSONValue.object(data).bytes
         guard let home = session.home else {
-            return try events.record(.nodeWarning, workspace: nil, extra: text)
+            return try turn.record(.nodeWarning, workspace: nil, extra: text)
         }
-        try events.record(
+        try turn.record(
             .nodeWarning, workspace: nil,
             extra: home.seal(text, name: Self.warningName, using: turn.environment.random))
     }

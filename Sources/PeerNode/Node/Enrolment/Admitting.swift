@@ -27,7 +27,7 @@ extension Enrolment {
         }
         guard let id = open else { return answerJoin(.init(code: .expired), on: link) }
         link.invite = (workspace.number, id)
-        let tips = CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
+        let tips = CoreReplica(for: self, workspace: workspace).tips(of: workspace.id)
         let limit = network.joinTipsMax
         answerJoin(
             .init(code: .open, workspace: workspace.id, tips: Array(tips.prefix(limit))), on: link)
@@ -244,7 +244,7 @@ extension Enrolment {
         // The log of the admission comes first: the joiner waits for that one, and what it cites
         // was announced before, or is announced by the comparison that follows.
         let log = workspace.authority[admission]?.log
-        let tips = CoreReplica(core: core, workspace: workspace).tips(of: workspace.id)
+        let tips = CoreReplica(for: self, workspace: workspace).tips(of: workspace.id)
         let ordered = tips.filter { $0.log == log } + tips.filter { $0.log != log }
         answerJoin(
             .init(
@@ -257,7 +257,7 @@ extension Enrolment {
             device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try core.links.compareClocks(on: link)
-        try core.events.record(.peerConnected, workspace: nil, extra: device.bytes)
+        try turn.record(.peerConnected, workspace: nil, extra: device.bytes)
         try core.syncing.setStanding(
             core.links.standing(of: device, in: workspace), of: sync, workspace, on: link)
     }

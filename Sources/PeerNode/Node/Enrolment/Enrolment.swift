@@ -38,8 +38,8 @@ final class Enrolment: Component {
         network.pendingJoins = []
     }
 
-    override func goOn(after former: NodeCore) {
-        network.issuedLink = former.links.network.issuedLink
+    override func goOn(after former: Component) {
+        network.issuedLink = former.network.issuedLink
     }
 
     /// Dials for whoever waits to come in.

@@ -115,7 +115,7 @@ extension Enrolment {
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)
         // Of its private documents too, whose rows went with it.
-        core.session.vault.forgetAll()
+        turn.session.vault.forgetAll()
         core.workspaces[number] = nil
         network.planners[number] = nil
     }

@@ -166,7 +166,7 @@ extension Enrolment {
             else { continue }
             network.joins[index].progressed(
                 holding: workspace.authorityOrder.count, now: time.monotonic)
-            let replica = CoreReplica(core: core, workspace: workspace)
+            let replica = CoreReplica(for: self, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
             // A result that is full may be followed by more: what is not here may still come.
             let isWhole = join.tips.count < network.joinTipsMax
@@ -289,7 +289,7 @@ extension Enrolment {
             }
             network.isRegistryDirty = true
             try core.links.compareClocks(on: link)
-            try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+            try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         }
         core.links.workspaceListChanged()
         try core.syncing.setStanding(.full, of: sync, workspace, on: link)
@@ -325,7 +325,7 @@ extension Enrolment {
     /// The first sync of a workspace is over.
     func caughtUp(_ workspace: Workspace, on link: PeerLink) throws(StorageError) {
         if let device = link.peer?.device {
-            try core.events.record(.syncCaughtUp, workspace: workspace, extra: device.bytes)
+            try turn.record(.syncCaughtUp, workspace: workspace.number, extra: device.bytes)
         }
         try linkCaughtUp(workspace)
         try endSyncedJoin(of: workspace)
@@ -345,8 +345,9 @@ extension Enrolment {
             $0.syncs[workspace.number]?.isCaughtUp == true
         }
         guard isCaughtUp else { return }
-        try core.events.record(
-            .workspaceJoined, workspace: workspace, extra: Events.roleByte(workspace.ownRole))
+        try turn.record(
+            .workspaceJoined, workspace: workspace.number, extra: Events.roleByte(workspace.ownRole)
+        )
         try endJoin(index, .success(try core.queries.object(of: workspace).json))
         // What it writes may end joins, too.
         try core.profiles.introduce(in: workspace)

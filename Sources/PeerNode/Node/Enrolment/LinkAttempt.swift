@@ -256,7 +256,7 @@ extension Enrolment {
             if network.registry.peer(.device(peer.device))?.state != .connected {
                 network.registry.connected(
                     peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
-                try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+                try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
             }
             try core.links.compareClocks(on: link)
             remember(link)
@@ -282,8 +282,9 @@ extension Enrolment {
     func linkCaughtUp(_ workspace: Workspace) throws(StorageError) {
         guard network.linking?.workspaces[workspace.number] == .syncing else { return }
         network.linking?.workspaces[workspace.number] = .done
-        try core.events.record(
-            .workspaceJoined, workspace: workspace, extra: Events.roleByte(workspace.ownRole))
+        try turn.record(
+            .workspaceJoined, workspace: workspace.number, extra: Events.roleByte(workspace.ownRole)
+        )
         guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
             let object = core.queries.identityObject()
         else { return }

@@ -147,7 +147,7 @@ extension Enrolment {
             peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try core.links.compareClocks(on: link)
-        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         answerLink(LinkResult(code: .linked, additions: additions), on: link)
     }
 

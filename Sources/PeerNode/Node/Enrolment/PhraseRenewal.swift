@@ -146,7 +146,7 @@ extension Enrolment {
             try store.registry.setValue(former, of: Self.laterPhraseName)
             if wasShown { try store.registry.setValue([1], of: Self.shownName) }
         }
-        core.session.home = before
+        turn.session.home = before
     }
 
     // MARK: In one workspace

@@ -77,7 +77,7 @@ extension Events {
     }
 
     /// The newest event that readers are given: while the node is locked, that it is.
-    private var newestEvent: Int64 { core.session.lock.lastEvent ?? store.events.newest }
+    private var newestEvent: Int64 { turn.session.lock.lastEvent ?? store.events.newest }
 
     /// What a reader is told who comes back after its next events were trimmed.
     private func gap(
@@ -142,7 +142,7 @@ extension Events {
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
         for stream in streams where subscriptions.take(.writingStopped, for: stream.key) {
-            given.append((stream.id, passing("node.warning", core.stopData, for: stream)))
+            given.append((stream.id, passing("node.warning", turn.stopData, for: stream)))
         }
         for stream in streams where subscriptions.take(.stopping, for: stream.key) {
             given.append((stream.id, passing("node.stopping", for: stream)))

@@ -32,15 +32,15 @@ extension Events {
             default: type = .memberRoleChanged
             }
             // The role that was given, or the one that ended: today's may be another one.
-            try record(
-                type, workspace: workspace, arrival: arrival,
+            try turn.record(
+                type, workspace: workspace.number, arrival: arrival,
                 extra: member.bytes + Self.roleByte(role ?? told), isBackfill: source.isBackfill)
             isOwnEnd = isOwnEnd || (member == workspace.member && role == nil)
         }
         if !source.isBackfill { try warnOfUndoneTransfers(change.becameInvalid, workspace) }
         guard isOwnEnd, workspace.standing == .member else { return }
-        try record(
-            .workspaceRemoved, workspace: workspace, arrival: arrival,
+        try turn.record(
+            .workspaceRemoved, workspace: workspace.number, arrival: arrival,
             isBackfill: source.isBackfill)
     }
 
@@ -153,8 +153,8 @@ extension Events {
     ) throws(StorageError) {
         let revocation = workspace.evaluator.revocation(
             reachingContent: stored.entry.grant, of: stored.log.device, leastRole: .member)
-        try record(
-            .messageRefused, workspace: workspace, document: document,
+        try turn.record(
+            .messageRefused, workspace: workspace.number, document: document,
             arrival: stored.place.arrival, extra: revocation?.bytes,
             isBackfill: source.isBackfill)
     }

@@ -1,32 +1,6 @@
 import CRDTStore
 import WorkspaceModel
 
-/// One message that the owner is told of, by a command of the owner's.
-public struct Notice: Sendable, Equatable {
-    /// A variable of the command's environment.
-    public struct Variable: Sendable, Equatable {
-        /// Such as `WSX_TEXT`.
-        public let name: String
-        /// Without NUL, at most `Limits.noticeVariableBytesMax` bytes.
-        public let value: String
-    }
-
-    /// For `/bin/sh -c`; the owner's, never anybody else's.
-    public let command: String
-    /// The message as one line of JSON, for standard input.
-    public let input: [UInt8]
-    /// What else the command finds of it, in order.
-    public let variables: [Variable]
-}
-
-/// What became of a notice.
-public enum NoticeOutcome: Sendable, Equatable {
-    /// The command ended with this status, 128 and more for a signal; `nil`: it could not be run.
-    case ended(status: Int32?)
-    /// It was never shown, since too many waited.
-    case dropped
-}
-
 /// Notices that are not shown yet.
 struct NoticeState {
     /// Messages of others that came in this turn, in order: workspace, document, arrival number.
@@ -47,7 +21,7 @@ extension Events {
     func noteFresh(
         _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
     ) {
-        guard source != .ourselves, !source.isBackfill, !core.session.lock.isLocked else { return }
+        guard source != .ourselves, !source.isBackfill, !turn.session.lock.isLocked else { return }
         if notices.fresh.count >= Limits.noticesWaitingMax {
             notices.fresh.removeFirst()
             notices.passedOver += 1
@@ -63,7 +37,7 @@ extension Events {
         notices.fresh = []
         let passedOver = notices.passedOver
         notices.passedOver = 0
-        guard !core.session.lock.isLocked, let command = try noticeCommand() else { return }
+        guard !turn.session.lock.isLocked, let command = try noticeCommand() else { return }
         for _ in 0..<passedOver { turn.tally.noteNotice("dropped") }
         for item in fresh {
             guard let workspace = core.workspaces[item.workspace], workspace.standing == .member,

@@ -19,7 +19,7 @@ extension Events {
     func pass(
         _ type: String, _ data: JSONValue, in workspace: Workspace, document: Int64? = nil
     ) {
-        guard home != nil, !core.session.lock.isLocked else { return }
+        guard home != nil, !turn.session.lock.isLocked else { return }
         let event = PassingEvent(
             at: Int64(clamping: time.wall), type: type,
             workspace: PublicID.workspace(workspace.id), data: data)
@@ -33,7 +33,7 @@ extension Events {
     func passedEvents(for stream: SubscriptionTable.Subscription) -> [EventObject] {
         let (events, dropped) = subscriptions.takePassing(stream.key)
         // What was kept back while the node was locked is not told afterwards either.
-        guard !core.session.lock.isLocked else { return [] }
+        guard !turn.session.lock.isLocked else { return [] }
         func object(_ type: String, at: Int64, _ data: JSONValue) -> EventObject {
             EventObject(
                 sequence: stream.sequence, cursor: cursor(stream.sequence), at: at, type: type,

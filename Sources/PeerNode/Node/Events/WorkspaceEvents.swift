@@ -26,8 +26,8 @@ extension Events {
             type = .workspaceDeleted
         default: return
         }
-        try record(
-            type, workspace: workspace, arrival: arrival, extra: id.bytes,
+        try turn.record(
+            type, workspace: workspace.number, arrival: arrival, extra: id.bytes,
             isBackfill: source.isBackfill)
     }
 
@@ -48,8 +48,8 @@ extension Events {
             guard state == .approved || state == .rejected, let first = group.operations.first,
                 !isOld(state, group, before: arrival, in: workspace)
             else { continue }
-            try record(
-                .requestDecided, workspace: workspace, arrival: arrival, extra: first.bytes,
+            try turn.record(
+                .requestDecided, workspace: workspace.number, arrival: arrival, extra: first.bytes,
                 isBackfill: source.isBackfill)
         }
     }

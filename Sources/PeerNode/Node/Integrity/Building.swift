@@ -20,8 +20,8 @@ extension Integrity {
     }
 
     private func buildUntold() throws(StorageError) {
-        isBuilding = true
-        defer { isBuilding = false }
+        turn.isBuilding = true
+        defer { turn.isBuilding = false }
         let (effects, notices, mail) = (turn.effects, core.events.notices, core.privates.mailDue)
         let ordered = workspaces.values.sorted { $0.number < $1.number }
         try store.operations.mendTips()
@@ -78,7 +78,7 @@ extension Integrity {
         for row in store.operations.authorityDocuments where !known.contains(row.number) {
             let blank = RegistryStore.WorkspaceRow(
                 number: row.number, standing: .member, member: .zero, joined: 0)
-            let workspace = Workspace(id: row.id, row: blank, vault: core.session.vault)
+            let workspace = Workspace(id: row.id, row: blank, vault: turn.session.vault)
             try core.loadAuthority(of: workspace)
             guard let member = workspace.member(of: home) else { continue }
             try store.begin()

@@ -18,7 +18,7 @@ extension Integrity {
             last = newest.number
             count += rows.count
             for (number, row) in rows {
-                guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
+                guard var secret = turn.session.vault.open(row.sealed, row.kind, row.id) else {
                     unopened.append(number)
                     continue
                 }

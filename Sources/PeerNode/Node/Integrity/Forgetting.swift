@@ -33,7 +33,7 @@ extension Integrity {
             // Where it is written to again one day, no place is used twice.
             try core.log.renewIncarnation()
             try store.registry.forgetWorkspace(workspace.number)
-            try core.events.record(.workspaceForgotten, workspace: nil, extra: workspace.id.bytes)
+            try turn.record(.workspaceForgotten, workspace: nil, extra: workspace.id.bytes)
         }
         wantsRenewal = true
         return object
@@ -55,10 +55,10 @@ extension Integrity {
         let count = try stored { () throws(StorageError) in
             var count: Int64 = 0
             guard
-                core.links.devices(of: workspace).contains(where: { $0 != core.session.ownDevice })
+                core.links.devices(of: workspace).contains(where: { $0 != turn.session.ownDevice })
             else { return count }
             for branch in store.operations.branches(in: workspace.id, of: workspace.number)
-            where branch.log.device == core.session.ownDevice {
+            where branch.log.device == turn.session.ownDevice {
                 count += try core.session.unsent(on: branch, in: workspace)
             }
             return count

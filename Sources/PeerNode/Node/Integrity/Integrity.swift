@@ -16,26 +16,17 @@ final class Integrity: Component {
     var wantsRenewal = false
     /// Whether the store is to be built anew after this turn.
     var wantsRebuild = false
-    /// Whether everything that follows from operations is being made anew, so that nobody is told.
-    var isBuilding = false
     /// Where the rounds through the store stand.
-    var patrol: Patrol
+    lazy var patrol = Patrol(startedAt: turn.startedAt)
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
-    var nextVoidErasure: UInt64
+    /// Not at once: a start is busy enough.
+    lazy var nextVoidErasure = turn.startedAt &+ 10 * 60 * 1_000
     /// When the next payload is erased, ms; `nil` while none is due.
     var nextPayloadErasure: UInt64?
     /// Whether this turn has erased something, so that the write-ahead log still holds it.
     var hasErased = false
     /// Whether peers are asked for missing payloads at the end of the turn.
     var asksForPayloads = false
-
-    /// Nothing is read yet.
-    override init(_ core: NodeCore) {
-        patrol = Patrol(startedAt: core.turn.startedAt)
-        // Not at once: a start is busy enough.
-        nextVoidErasure = core.turn.startedAt &+ 10 * 60 * 1_000
-        super.init(core)
-    }
 
     override var deadlines: [UInt64] {
         var deadlines = [forgettingDue, patrolDue, payloadErasureDue].compactMap { $0 }

@@ -32,7 +32,7 @@ extension Integrity {
     private static let busyMilliseconds: UInt64 = 1_000
 
     /// When the next slice is due. Nothing is where nothing could be said about it.
-    var patrolDue: UInt64? { home != nil && mayWrite && !isBuilding ? patrol.due : nil }
+    var patrolDue: UInt64? { home != nil && mayWrite && !turn.isBuilding ? patrol.due : nil }
 
     /// Looks at a slice when it is time, unless something is in the middle of being taken in.
     func patrolWhenDue() throws(StorageError) {

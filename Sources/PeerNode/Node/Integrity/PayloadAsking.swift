@@ -70,7 +70,7 @@ extension Integrity {
         _ workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) -> CoreReplica {
         sync.session.confined(
-            CoreReplica(core: core, workspace: workspace, peer: link.peer?.device))
+            CoreReplica(for: self, workspace: workspace, peer: link.peer?.device))
     }
 
     /// Asks every peer at once, after a deletion has lost its effect or a check found a gap.

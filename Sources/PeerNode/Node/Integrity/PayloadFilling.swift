@@ -39,12 +39,12 @@ extension Integrity {
     /// Notes what came back while nothing can be opened. What is newer than the lock is opened
     /// with everything that came since.
     private func noteFilled(_ arrival: Int64) throws(StorageError) {
-        guard let first = core.session.lock.unfolded, arrival < first else { return }
+        guard let first = turn.session.lock.unfolded, arrival < first else { return }
         let known = try store.registry.value(Self.filledName) ?? []
         guard known.count < 8 * Limits.payloadsAskedPerLinkMax else {
             // Rather everything once more than one of them never.
-            core.session.lock.unfolded = arrival
-            core.session.lock.isUnfoldedStored = false
+            turn.session.lock.unfolded = arrival
+            turn.session.lock.isUnfoldedStored = false
             return
         }
         try store.registry.setValue(

@@ -167,7 +167,7 @@ extension KeySchedule {
         var secrets: [(name: [UInt8], key: SymmetricKey)] = []
         for name in workspace.inOrder(workspace.secrets.discovery.names.sorted(by: Self.isBefore)) {
             let sealed = try store.registry.secret(.discovery, name, of: workspace.number)
-            guard var secret = sealed.flatMap({ core.session.vault.open($0, .discovery, name) })
+            guard var secret = sealed.flatMap({ turn.session.vault.open($0, .discovery, name) })
             else {
                 continue
             }

@@ -13,7 +13,7 @@ extension KeySchedule {
     func askForGroupKeys(
         of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink
     ) {
-        guard home != nil, mayReadPublic(core.session.ownDevice, in: workspace),
+        guard home != nil, mayReadPublic(turn.session.ownDevice, in: workspace),
             mayReadPublic(link.peer?.device, in: workspace)
         else { return }
         let asked = link.askedGroupKeys[workspace.number] ?? []

@@ -112,7 +112,7 @@ extension KeySchedule {
                 ? workspace.sealed.documents[header.document]?.root?.history == .all
                 : (kind == .channel || kind == .profile) && !workspace.keys.isEmpty,
             let member = workspace.evaluator.subject(ofGrant: header.grant),
-            header.device != core.session.ownDevice
+            header.device != turn.session.ownDevice
         else { return }
         workspace.secrets.lacked.note(
             .init(key: key, document: header.document, device: header.device), by: member)

@@ -107,7 +107,7 @@ extension KeySchedule {
     func noteAgreedInScope(_ workspace: Workspace, with link: PeerLink) {
         guard let device = link.peer?.device else { return }
         workspace.held.agreedInScope[device] = Int64(
-            clamping: CoreReplica(core: core, workspace: workspace, peer: device).arrival)
+            clamping: CoreReplica(for: self, workspace: workspace, peer: device).arrival)
     }
 
     // MARK: Keys of the own making

@@ -150,7 +150,7 @@ extension Links {
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }
             // Of this device the other end has to show what it claims: anybody may claim.
-            guard device != core.session.ownDevice || mayOutdo else { continue }
+            guard device != turn.session.ownDevice || mayOutdo else { continue }
             // Once on a link: what is given and not taken is not asked for again and again. And who says
             // to have a newer one than there is keeps nobody from asking others for theirs.
             guard network.addressNews.asked[device]?.at != at, sync.wanted[device] != at else {
@@ -199,7 +199,7 @@ extension Links {
         var isNews = false
         for record in records
         where members.contains(record.device) && sync.wanted[record.device] == record.at {
-            guard record.device != core.session.ownDevice else {
+            guard record.device != turn.session.ownDevice else {
                 try outdo(record)
                 continue
             }

@@ -172,7 +172,7 @@ extension Links {
         guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
             network.told.insert(address.text).inserted
         else { return }
-        try core.events.record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
+        try turn.record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
     }
 
     // MARK: Sending
@@ -188,7 +188,7 @@ extension Links {
     /// Sends a beacon from each address when it is time.
     func announceWhenDue() {
         guard network.announces, !network.registry.isSuspended,
-            home != nil || core.session.lock.certified != nil,
+            home != nil || turn.session.lock.certified != nil,
             network.beacons.next <= time.monotonic, let port = network.listening.first?.port
         else { return }
         let keys = BeaconPacket.keys(

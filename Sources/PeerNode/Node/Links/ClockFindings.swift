@@ -58,7 +58,7 @@ extension Links {
 
     /// Records `node.warning` for what `clockWarnings` begins to say, once a kind and start.
     func warnOfClocks() throws(StorageError) {
-        guard !core.session.lock.isLocked, mayWrite else { return }
+        guard !turn.session.lock.isLocked, mayWrite else { return }
         let verdict = clocks.verdict(at: time)
         guard let kind = warningKind(of: verdict), toldClocks.insert(kind).inserted else { return }
         try core.warn(["kind": .string(kind), "message": .string(clockSentence(verdict))])

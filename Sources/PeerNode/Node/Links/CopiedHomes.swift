@@ -27,7 +27,7 @@ extension Links {
 
     /// Two stores of this device are linked, and no node is two: its home runs twice.
     func noteCopies(of device: DeviceID) throws(StorageError) {
-        guard mayWrite, !core.session.lock.isLocked,
+        guard mayWrite, !turn.session.lock.isLocked,
             network.copies.told.count < Limits.copiesToldMax,
             network.copies.told.insert(device).inserted
         else { return }
@@ -38,9 +38,9 @@ extension Links {
     /// write. Whatever was written there since this process started, a copy has written.
     func noteForeignOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
         let lived = time.monotonic - min(turn.startedAt, time.monotonic)
-        guard log.device == core.session.ownDevice,
+        guard log.device == turn.session.ownDevice,
             last.milliseconds > time.wall - min(lived, time.wall),
-            mayWrite, !core.session.lock.isLocked
+            mayWrite, !turn.session.lock.isLocked
         else { return }
         let isNew = network.copies.wroteAt == nil
         network.copies.wroteAt = max(network.copies.wroteAt ?? 0, last.milliseconds)

@@ -8,7 +8,7 @@ extension Links {
     /// Settles which of the links to the other end's device stay. To be called when `link` is
     /// established.
     func settleLinks(besides link: PeerLink) throws(StorageError) {
-        guard let peer = link.peer, let own = core.session.ownDevice else { return }
+        guard let peer = link.peer, let own = turn.session.ownDevice else { return }
         let others = network.links(to: peer.device).filter { $0 !== link }
         if others.isEmpty { return }
         for each in others + [link] { each.hadCompany = true }

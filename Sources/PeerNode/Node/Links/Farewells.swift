@@ -74,7 +74,7 @@ extension Links {
             peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true
         try compareClocks(on: link)
-        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
     }
 
     /// Notes a link of a device that may do nothing any more. It is told so, and not listed.

@@ -5,16 +5,10 @@ import WorkspaceModel
 
 /// Links to other nodes: dialling, handshakes, addresses, and what comes over them.
 final class Links: Component {
-    var network: NetworkState
+    lazy var network = NetworkState(announces: environment.announces)
     var clocks = PeerClocks()
     /// Kinds of warnings about clocks that were told since the start.
     var toldClocks: Set<String> = []
-
-    /// Nothing is read yet.
-    override init(_ core: NodeCore) {
-        network = NetworkState(announces: core.turn.environment.announces)
-        super.init(core)
-    }
 
     override var deadlines: [UInt64] {
         var deadlines = network.contests.map(\.deadline)
@@ -56,9 +50,10 @@ final class Links: Component {
         network.nextJoinDial = former.nextJoinDial
     }
 
-    override func goOn(after former: NodeCore) {
-        (clocks, toldClocks) = (former.links.clocks, former.links.toldClocks)
-        let state = former.links.network
+    override func goOn(after former: Component) {
+        guard let former = former as? Links else { return }
+        (clocks, toldClocks) = (former.clocks, former.toldClocks)
+        let state = former.network
         network.listening = state.listening
         if state.registry.isSuspended { network.registry.suspend() }
         network.nextJoinDial = state.nextJoinDial
@@ -250,7 +245,7 @@ extension Links {
         guard !link.isClosing else { return }
         try openWhatIsShared(with: peer, on: link)
         guard !link.wasFormer else { return }
-        try core.events.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
+        try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         turn.emit(.log(.info, "peer.connected device=\(PublicID.device(peer.device))"))
     }
 
@@ -359,7 +354,7 @@ extension Links {
         } else if ending == .farewell {
             try forgetPeer(.device(peer.device))
         }
-        try core.events.record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
+        try turn.record(.peerDisconnected, workspace: nil, extra: peer.device.bytes)
     }
 
     /// The attempt that made a link is over with it at the latest: where nothing came of the link, or who

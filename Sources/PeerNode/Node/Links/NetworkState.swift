@@ -227,3 +227,7 @@ final class WorkspaceLink {
         self.standing = standing
     }
 }
+
+extension CoreMember {
+    var network: NetworkState { core.links.network }
+}

@@ -7,7 +7,7 @@ import WorkspaceModel
 extension Links {
     /// What this store says of itself in a handshake, `nil` without an identity.
     var localIdentity: LocalIdentity? {
-        guard let home, let storeIdentity else { return core.session.lock.certified?.identity }
+        guard let home, let storeIdentity else { return turn.session.lock.certified?.identity }
         return LocalIdentity(
             certifiedBy: home.signing, staticKey: storeIdentity.staticKey,
             store: storeIdentity.store, features: 0)
@@ -42,7 +42,7 @@ extension Links {
     func workspaceListChanged() {
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            for device in devices(of: workspace) where device != core.session.ownDevice {
+            for device in devices(of: workspace) where device != turn.session.ownDevice {
                 let person = workspace.owner(of: device)?.bytes
                 network.registry.note(device, isOf: person)
                 network.book.note(device, isOf: person)

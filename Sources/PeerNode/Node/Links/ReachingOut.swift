@@ -30,7 +30,7 @@ extension Links {
     }
 
     /// Whether there is somebody to prove on a link: also while the keys are dropped.
-    private var mayLink: Bool { home != nil || core.session.lock.certified != nil }
+    private var mayLink: Bool { home != nil || turn.session.lock.certified != nil }
 
     /// Without a workspace there is no secret to dial under.
     private var mayDialPeers: Bool {

@@ -22,7 +22,7 @@ extension Links {
     func showingSecret(
         _ message: SyncMessage, of workspace: Workspace, on link: PeerLink
     ) -> SyncMessage {
-        guard case .workspaceOpen(var opening) = message, let own = core.session.ownDevice,
+        guard case .workspaceOpen(var opening) = message, let own = turn.session.ownDevice,
             let count = link.shownSecrets[workspace.number],
             let secret = secret(count - 1, of: workspace, on: link)
         else { return message }

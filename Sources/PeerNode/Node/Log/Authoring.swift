@@ -20,7 +20,7 @@ extension OperationLog {
     func renewIncarnation() throws(StorageError) {
         guard let home else { return }
         try write()
-        core.session.storeIdentity?.incarnation = UInt32(
+        turn.session.storeIdentity?.incarnation = UInt32(
             truncatingIfNeeded: environment.random.number())
         try storeIdentity?.write(to: store.registry, home: home, using: environment.random)
     }

@@ -78,7 +78,7 @@ extension OperationLog {
             let document = store.operations.document(numbered: number)
         else { return }
         try write()
-        let surplus = Surplus(of: document, in: workspace, core: core)
+        let surplus = Surplus(of: document, in: workspace, asking: self)
         let lowered = try surplus.unkept(crowded)
         for (number, end) in lowered.sorted(by: { $0.key < $1.key }) {
             guard let branch = store.operations.branch(number) else { continue }

@@ -20,7 +20,7 @@ extension OperationLog {
         from source: OperationSource
     ) -> AuthorityArrival {
         guard let payload = operation.authority else { return .refused(.unknownKind) }
-        let isOwn = source == .ourselves || log.device == core.session.ownDevice
+        let isOwn = source == .ourselves || log.device == turn.session.ownDevice
         let isAwaited =
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.previous(operation.id))

@@ -130,7 +130,7 @@ extension OperationLog {
         from source: OperationSource
     ) -> Int {
         let isProfile = log.document == workspace.profileDocument
-        let isOwn = source == .ourselves || log.device == core.session.ownDevice
+        let isOwn = source == .ourselves || log.device == turn.session.ownDevice
         func isCounted(_ operation: CheckedOperation) -> Bool {
             isProfile || operation.header.kind == OperationKind.privateAuthority.rawValue
         }

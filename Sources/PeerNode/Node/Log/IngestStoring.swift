@@ -77,7 +77,7 @@ extension OperationLog {
             tip: LogTip(
                 log: log, sequence: last.header.sequence, id: Identifier16(prefixOf: last.id)),
             // A peer takes pushes of our own logs only; the recovery device's it asks for.
-            own: source == .ourselves && log.device == core.session.ownDevice
+            own: source == .ourselves && log.device == turn.session.ownDevice
                 ? run(of: operations, in: log) : nil)
         if let index = appended.indices.last, appended[index].take(next) { return }
         appended.append(next)
@@ -123,7 +123,7 @@ extension OperationLog {
         try store.registry.addEvidence(
             branch: parent, sequence: sequence, other: branch, at: time.wall)
         guard let log = store.operations.branch(branch)?.log else { return }
-        try core.events.record(.forkFound, workspace: workspace, extra: log.device.bytes)
+        try turn.record(.forkFound, workspace: workspace.number, extra: log.device.bytes)
         turn.emit(
             .log(.warning, "fork.found device=\(PublicID.device(log.device)) seq=\(sequence)"))
     }

@@ -26,7 +26,7 @@ extension OperationLog {
     private func mayBegin(
         _ log: LogName, isRoot: Bool, in workspace: Workspace, from source: OperationSource
     ) -> Bool {
-        guard source != .ourselves, log.device != core.session.ownDevice, !source.isBackfill,
+        guard source != .ourselves, log.device != turn.session.ownDevice, !source.isBackfill,
             log.document != workspace.id, !isRoot,
             store.operations.branchCount(of: log, in: workspace.number) == 0
         else { return true }

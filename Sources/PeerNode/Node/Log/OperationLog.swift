@@ -40,7 +40,7 @@ final class OperationLog: Component {
     }
 
     /// Whoever waited for it was told to ask again; and this is no start.
-    override func goOn(after former: NodeCore) {
-        if !former.links.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
+    override func goOn(after former: Component) {
+        if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
 }

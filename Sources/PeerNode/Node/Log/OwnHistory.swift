@@ -130,7 +130,7 @@ extension OperationLog {
     ///
     /// - Parameter last: when the last operation says that it was written.
     func noteOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
-        guard log.device == core.session.ownDevice else { return }
+        guard log.device == turn.session.ownDevice else { return }
         try core.links.noteForeignOwn(log, last)
         guard log.incarnation == storeIdentity?.incarnation else { return }
         network.ownHistory.surpassed = .peersKnowMore
@@ -153,7 +153,7 @@ extension OperationLog {
         let identity = try StoreIdentity.load(
             from: store.registry, home: home, isNew: true, using: environment.random
         ).identity
-        core.session.storeIdentity = identity
+        turn.session.storeIdentity = identity
         core.renewedStore = identity.store
         try core.queries.startSearch()
     }
@@ -161,7 +161,7 @@ extension OperationLog {
     /// Tells everybody who asks that this store is not the one that it was.
     func noteRestored(_ reason: String) throws(StorageError) {
         let words = Array(reason.utf8)
-        try core.events.record(.storeRestored, workspace: nil, extra: words)
+        try turn.record(.storeRestored, workspace: nil, extra: words)
         try store.registry.setValue(bigEndianBytes(of: time.wall) + words, of: "restored")
         turn.emit(.log(.warning, "store.restored reason=\(reason)"))
     }

@@ -6,8 +6,8 @@ import WorkspaceModel
 final class Surplus {
     private let document: OperationStore.DocumentRow
     private let workspace: Workspace
-    private let core: NodeCore
-    private var operations: OperationStore { core.turn.store.operations }
+    private let log: OperationLog
+    private var operations: OperationStore { log.store.operations }
 
     /// How far the branches of logs count, and are stored for their own sake, of logs that were
     /// asked about.
@@ -16,10 +16,11 @@ final class Surplus {
     /// What is cited by operations that wait: that, with its past, would have to come again.
     private lazy var awaited = citationsByLog()
 
-    init(of document: OperationStore.DocumentRow, in workspace: Workspace, core: NodeCore) {
+    init(of document: OperationStore.DocumentRow, in workspace: Workspace, asking log: OperationLog)
+    {
         self.document = document
         self.workspace = workspace
-        self.core = core
+        self.log = log
     }
 
     /// How far branches are kept that are kept less far from now on, `nil` for not at all: what
@@ -50,7 +51,7 @@ final class Surplus {
 
     private func countedEnd(of branch: LogBranch) throws(StorageError) -> UInt64? {
         if let known = counted[branch.log] { return known[branch.number] }
-        let ends = try core.log.countedEnds(of: siblings(of: branch))
+        let ends = try log.countedEnds(of: siblings(of: branch))
         counted[branch.log] = ends
         return ends[branch.number]
     }
@@ -77,7 +78,7 @@ final class Surplus {
 
     /// How far the first of the void branches of a log reach.
     private func voidEnds(of log: [LogBranch]) throws(StorageError) -> OperationStore.BranchEnds {
-        let valid = core.log.validEnds(of: log)
+        let valid = self.log.validEnds(of: log)
         var ends: OperationStore.BranchEnds = [:]
         var count = 0
         for leaf in try operations.leaves(of: log, ends: operations.tipEnds(of: log))
@@ -114,8 +115,8 @@ final class Surplus {
 
     private func citationsByLog() -> [LogName: [WaitingRoom.Citation]] {
         // What is to be taken next has left the room, and cites still.
-        let next = core.log.released.filter { $0.run.log.document == document.id }.flatMap(\.cited)
+        let next = log.released.filter { $0.run.log.document == document.id }.flatMap(\.cited)
         return Dictionary(
-            grouping: core.log.waiting.citations(in: document.id) + next, by: \.place.log)
+            grouping: log.waiting.citations(in: document.id) + next, by: \.place.log)
     }
 }

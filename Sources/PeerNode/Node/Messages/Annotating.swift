@@ -154,8 +154,8 @@ extension Messages {
         guard !isHidden || row.isRefused, isTold(of: row.document, in: workspace),
             try !isDeleted(row.position.arrival)
         else { return }
-        try core.events.record(
-            type, workspace: workspace, document: row.document, arrival: arrival,
+        try turn.record(
+            type, workspace: workspace.number, document: row.document, arrival: arrival,
             isBackfill: source.isBackfill)
     }
 
@@ -203,8 +203,8 @@ extension Messages {
     func recordCreated(
         _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
-        try core.events.record(
-            .messageCreated, workspace: workspace, document: row.document,
+        try turn.record(
+            .messageCreated, workspace: workspace.number, document: row.document,
             arrival: row.position.arrival, isBackfill: source.isBackfill)
         core.events.noteFresh(row, in: workspace, source)
         guard row.isMention,
@@ -214,8 +214,8 @@ extension Messages {
             since.rawValue
                 < max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         else { return }
-        try core.events.record(
-            .mentionReceived, workspace: workspace, document: row.document,
+        try turn.record(
+            .mentionReceived, workspace: workspace.number, document: row.document,
             arrival: row.position.arrival, isBackfill: source.isBackfill)
     }
 

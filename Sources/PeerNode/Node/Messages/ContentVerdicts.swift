@@ -147,8 +147,8 @@ extension Messages {
             guard let row = try store.view.stored(at: position, in: branch.document),
                 row.visibility == .refused
             else { continue }
-            try core.events.record(
-                .messageRestored, workspace: workspace, document: branch.document,
+            try turn.record(
+                .messageRestored, workspace: workspace.number, document: branch.document,
                 arrival: position.arrival, isBackfill: source.isBackfill)
         }
     }

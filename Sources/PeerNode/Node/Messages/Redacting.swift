@@ -257,8 +257,8 @@ extension Messages {
         let author = redaction.flatMap {
             workspace.evaluator.subject(ofGrant: $0.entry.grant)
         }
-        try core.events.record(
-            type, workspace: workspace, document: stored.document,
+        try turn.record(
+            type, workspace: workspace.number, document: stored.document,
             arrival: stored.place.arrival, extra: author?.bytes, isBackfill: isBackfill)
     }
 }

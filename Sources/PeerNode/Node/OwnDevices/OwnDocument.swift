@@ -95,7 +95,7 @@ extension OwnDocuments {
         var count = 0
         for row in rows {
             let stored = try store.operations.operation(row.arrival, hasPayload: false)
-            if let stored, stored.log.device == core.session.ownDevice { count += 1 }
+            if let stored, stored.log.device == turn.session.ownDevice { count += 1 }
         }
         return count
     }

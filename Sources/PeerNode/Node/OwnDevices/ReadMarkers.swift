@@ -266,8 +266,8 @@ extension OwnDocuments {
         let id = PublicID.conversation(subject)
         guard let place = workspace.channelIndex.place(of: id) else { return }
         let channel = workspace.channelIndex.all[place]
-        try core.events.record(
-            .readChanged, workspace: workspace, document: channel.number, extra: subject,
+        try turn.record(
+            .readChanged, workspace: workspace.number, document: channel.number, extra: subject,
             isBackfill: isBackfill)
     }
 

@@ -6,7 +6,7 @@ import WorkspaceModel
 extension OwnDocuments {
     /// When a reminder is due, on the monotonic clock.
     var nextReminder: UInt64? {
-        guard home != nil, !core.session.lock.isLocked, mayWrite else { return nil }
+        guard home != nil, !turn.session.lock.isLocked, mayWrite else { return nil }
         let due = workspaces.values.compactMap { $0.readMarks.reminders.deadline(at: time) }.min()
         // What cannot be written now must not keep the loop awake.
         return due.map { max($0, network.fullDisk.until) }
@@ -33,7 +33,7 @@ extension OwnDocuments {
 
     /// Tells of the reminders that are due.
     func tellReminders() throws(StorageError) {
-        guard home != nil, !core.session.lock.isLocked, !core.integrity.isBuilding, core.mayTidy
+        guard home != nil, !turn.session.lock.isLocked, !turn.isBuilding, core.mayTidy
         else { return }
         let wall = time.wall
         let due = workspaces.values.filter { $0.readMarks.reminders.wantsLook(at: wall) }
@@ -58,8 +58,8 @@ extension OwnDocuments {
             // What cannot be opened says nothing.
             guard let object = try reminder(arrival: row.arrival) else { continue }
             let isOld = time.wall - (row.due ?? 0) > Limits.reminderNewsMilliseconds
-            try core.events.record(
-                .reminderDue, workspace: workspace,
+            try turn.record(
+                .reminderDue, workspace: workspace.number,
                 document: workspace.channelIndex.place(of: object.channel).map {
                     workspace.channelIndex.all[$0].number
                 }, arrival: row.arrival, isBackfill: isOld)

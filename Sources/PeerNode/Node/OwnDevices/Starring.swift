@@ -26,8 +26,8 @@ extension OwnDocuments {
     func tellStar(
         _ message: MessageKey, in workspace: Workspace, isBackfill: Bool
     ) throws(StorageError) {
-        try core.events.record(
-            .starChanged, workspace: workspace,
+        try turn.record(
+            .starChanged, workspace: workspace.number,
             document: try store.view.message(message)?.document, extra: message.bytes,
             isBackfill: isBackfill)
     }

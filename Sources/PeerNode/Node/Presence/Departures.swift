@@ -81,18 +81,18 @@ extension Presences {
 
     /// Goes on with who is gone after a core that was discarded. Its links have ended with it, and this
     /// is no start.
-    func noteDepartures(with former: NodeCore) {
-        guard home != nil, former.session.home != nil else { return }
+    func noteDepartures(with former: Presences) {
+        guard home != nil, former.home != nil else { return }
         for workspace in workspaces.values {
             guard let known = former.workspaces.values.first(where: { $0.id == workspace.id })
             else { continue }
             network.departures.goOn(
-                after: former.links.network.departures, numbered: known.number,
+                after: former.network.departures, numbered: known.number,
                 as: workspace.number,
                 at: time.wall)
-            for link in former.links.network.links.values
+            for link in former.network.links.values
             where link.syncs[known.number]?.standing == .full {
-                guard let member = former.presence.companion(on: link, in: known) else { continue }
+                guard let member = former.companion(on: link, in: known) else { continue }
                 network.departures.note(member, in: workspace.number, at: time.wall)
             }
         }

@@ -18,5 +18,7 @@ final class Presences: Component {
 
     override func forgetSecrets() { forgetPresences() }
 
-    override func goOn(after former: NodeCore) { noteDepartures(with: former) }
+    override func goOn(after former: Component) {
+        if let former = former as? Presences { noteDepartures(with: former) }
+    }
 }

@@ -12,7 +12,7 @@ extension PrivateDocuments {
     func askForKeys(of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink) {
         guard sync.standing == .full, let peer = link.peer?.device, mayWrite else { return }
         let others = workspace.evaluator.members(of: peer)
-        let view = CoreReplica(core: core, workspace: workspace, peer: peer)
+        let view = CoreReplica(for: self, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
         core.keys.askForGroupKeys(of: workspace, on: link, sync)

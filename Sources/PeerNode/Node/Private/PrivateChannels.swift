@@ -85,8 +85,8 @@ extension PrivateDocuments {
         let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
         guard let channel else {
             guard wasTold, let deletion = document.deletion else { return }
-            return try core.events.record(
-                .channelDeleted, workspace: workspace, document: document.number,
+            return try turn.record(
+                .channelDeleted, workspace: workspace.number, document: document.number,
                 arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,
                 isBackfill: cause.isBackfill)
         }
@@ -99,9 +99,9 @@ extension PrivateDocuments {
         for member in touched.sorted() {
             let (wasIn, isIn) = (old[member] != nil, new[member] != nil)
             if wasIn != isIn {
-                try core.events.record(
+                try turn.record(
                     wasIn ? .channelMemberRemoved : .channelMemberAdded,
-                    workspace: workspace, document: document.number, arrival: cause.arrival,
+                    workspace: workspace.number, document: document.number, arrival: cause.arrival,
                     extra: member.bytes, isBackfill: cause.isBackfill)
             }
         }

@@ -183,8 +183,8 @@ extension PrivateDocuments {
         case .shown:
             if isNew { return try core.messages.recordCreated(row, in: workspace, source) }
             guard before == .refused else { return }
-            try core.events.record(
-                .messageRestored, workspace: workspace, document: stored.document,
+            try turn.record(
+                .messageRestored, workspace: workspace.number, document: stored.document,
                 arrival: position.arrival, isBackfill: source.isBackfill)
         case .refused:
             try core.events.recordRefused(stored, in: stored.document, workspace, source)

@@ -6,17 +6,11 @@ import WorkspaceModel
 /// Private documents: who is in them, by which keys, and what of them is shown.
 final class PrivateDocuments: Component {
     /// Who may do what in the private documents that were asked about last.
-    let privateShelf: PrivateShelf
+    private(set) lazy var privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
     /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// Private documents in which something came that was not judged yet.
     var judgings = JudgingQueue()
-
-    /// Nothing is read yet.
-    override init(_ core: NodeCore) {
-        privateShelf = PrivateShelf(most: core.turn.environment.privateJudgementsMax)
-        super.init(core)
-    }
 
     override var deadlines: [UInt64] { judgingDue.map { [$0] } ?? [] }
 

@@ -54,7 +54,7 @@ extension PrivateDocuments {
         try write()
         try store.registry.setValue([1], of: Self.mark(of: document.id))
         try store.registry.forgetSecrets(of: document.number)
-        core.session.vault.forget(document.number)
+        turn.session.vault.forget(document.number)
         try store.view.clear(document.number)
         core.queries.reindex(erasedDocument: document.number)
         workspace.sealed.documents[document.id] = nil

@@ -173,7 +173,7 @@ extension PrivateDocuments {
         try core.messages.settleVerdicts()
         try core.integrity.reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
-        if !core.session.lock.isFolding {
+        if !turn.session.lock.isFolding {
             while core.session.folding != nil { try core.session.foldArrived() }
         }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)

@@ -14,7 +14,7 @@ extension PrivateDocuments {
             row.kind == .privateDocument, try !isErased(private: id)
         else { return nil }
         let document = PrivateDocument(
-            id: id, number: row.number, vault: core.session.vault, shelf: privateShelf)
+            id: id, number: row.number, vault: turn.session.vault, shelf: privateShelf)
         guard try loadKeys(of: document) else { return nil }
         workspace.sealed.documents[id] = document
         try loadNotices(of: document)
@@ -27,7 +27,7 @@ extension PrivateDocuments {
     private func loadKeys(of document: PrivateDocument) throws(StorageError) -> Bool {
         for row in try store.registry.secrets(of: document.number) {
             // Only to see that it can be opened when it is asked for.
-            guard var secret = core.session.vault.open(row.sealed, row.kind, row.id) else {
+            guard var secret = turn.session.vault.open(row.sealed, row.kind, row.id) else {
                 continue
             }
             defer { SecretBytes.wipe(&secret) }

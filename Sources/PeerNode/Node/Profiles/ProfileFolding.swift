@@ -113,8 +113,8 @@ extension Profiles {
         for (edit, cause) in edits {
             guard let workspace = core.workspaces[edit.workspace] else { continue }
             let renamed = edit.device.map(\.bytes)
-            try core.events.record(
-                renamed == nil ? .memberEdited : .deviceRenamed, workspace: workspace,
+            try turn.record(
+                renamed == nil ? .memberEdited : .deviceRenamed, workspace: workspace.number,
                 arrival: cause.arrival, extra: (renamed ?? []) + edit.member.bytes,
                 isBackfill: cause.isBackfill)
         }

@@ -123,12 +123,12 @@ extension Queries {
     }
 
     func identityObject() -> IdentityObject? {
-        if core.session.lock.isLocked { return lockedIdentityObject }
+        if turn.session.lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
             id: PublicID.device(home.device), name: personName(of: home),
             createdAt: Int64(home.createdAt))
-        object.hasPassphrase = core.session.lock.sealed != nil
+        object.hasPassphrase = turn.session.lock.sealed != nil
         object.recovery = core.enrolment.recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
@@ -138,9 +138,9 @@ extension Queries {
 
     /// What may be said of whose home it is while it is locked.
     private var lockedIdentityObject: IdentityObject? {
-        guard let device = core.session.ownDevice else { return nil }
+        guard let device = turn.session.ownDevice else { return nil }
         var object = IdentityObject(id: PublicID.device(device), name: nil, createdAt: nil)
-        object.hasPassphrase = core.session.lock.sealed != nil
+        object.hasPassphrase = turn.session.lock.sealed != nil
         object.isLocked = true
         object.recovery = nil
         return object
@@ -294,7 +294,7 @@ extension Queries {
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number
-        ).filter { $0 != core.session.ownDevice }
+        ).filter { $0 != turn.session.ownDevice }
         object.holders = Int64(others.count) + 1
         object.state = others.isEmpty ? "local" : "held_by_others"
         if row.isRefused { object.state = "refused" }

@@ -17,7 +17,7 @@ extension Queries {
     func startSearch() throws(StorageError) {
         guard home != nil, let store = storeIdentity?.store else { return stopSearch() }
         let todo = SearchTodo(stored: try self.store.registry.value(Self.todoName))
-        if core.session.lock.sealed == nil {
+        if turn.session.lock.sealed == nil {
             openSearch(.file(store), todo)
         } else {
             // What lies in memory alone is new each time.
@@ -53,11 +53,11 @@ extension Queries {
     /// locked.
     func stopSearch() {
         // A start without keys does not know what the last one left.
-        guard search.standing != .off || core.session.lock.sealed != nil else { return }
+        guard search.standing != .off || turn.session.lock.sealed != nil else { return }
         search.generation += 1
         search.standing = .off
         order(.close)
-        let failure = Result<JSONValue, NodeError>.failure(.locked(core.session.lock.phase))
+        let failure = Result<JSONValue, NodeError>.failure(.locked(turn.session.lock.phase))
         for call in orderedSearches { turn.emit(.answer(call, failure)) }
         search.calls = [:]
     }
@@ -312,7 +312,7 @@ extension Queries {
     private func reindexAll() {
         var todo = SearchTodo()
         todo.isAll = true
-        guard core.session.lock.sealed == nil, let store = storeIdentity?.store else {
+        guard turn.session.lock.sealed == nil, let store = storeIdentity?.store else {
             return openSearch(.memory, todo)
         }
         openSearch(.file(store), todo)

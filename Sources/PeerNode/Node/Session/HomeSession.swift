@@ -7,24 +7,30 @@ import WorkspaceModel
 final class HomeSession: Component {
     /// What is known where the disk does not give the store back.
     var unreadable: UnreadableStore?
-    /// `nil` until `identity.create` or the first `up`.
-    var home: HomeIdentity? { didSet { vault.use(home) } }
-    /// The epoch keys, as far as they are in memory.
-    let vault: KeyVault
-    /// Whether people are answered, and what opens the node.
-    var lock = LockState()
+    /// The passphrase that is being worked on.
+    var stretching: Stretching?
     /// Operations that were stored unopened and wait to be folded, by arrival number.
     var folding: (first: Int64, last: Int64)?
-    var storeIdentity: StoreIdentity?
     var isStopping = false
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false
 
-    /// Nothing is read yet.
-    override init(_ core: NodeCore) {
-        vault = KeyVault(core.turn.store.registry)
-        super.init(core)
+    // What every room may ask is the turn's; here it is changed.
+
+    var home: HomeIdentity? {
+        get { turn.session.home }
+        set { turn.session.home = newValue }
     }
+    var storeIdentity: StoreIdentity? {
+        get { turn.session.storeIdentity }
+        set { turn.session.storeIdentity = newValue }
+    }
+    var lock: LockState {
+        get { turn.session.lock }
+        _modify { yield &turn.session.lock }
+    }
+    var vault: KeyVault { turn.session.vault }
+    var ownDevice: DeviceID? { turn.session.ownDevice }
 
     override func forgetSecrets() {
         home = nil

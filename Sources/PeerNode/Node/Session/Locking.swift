@@ -9,11 +9,6 @@ import WorkspaceModel
 /// secrets, and the psks of group keys and invites, so that links go on. What goes: signing, box, home and epoch
 /// keys, everything that was derived from them, and every text that they opened.
 extension HomeSession {
-    /// This device's name, whether its keys are at hand or not.
-    var ownDevice: DeviceID? {
-        home?.device ?? lock.certified?.identity.device ?? lock.sealed?.device
-    }
-
     // MARK: Locking
 
     /// Drops the keys; links go on.
@@ -44,7 +39,7 @@ extension HomeSession {
 
     /// Tells readers of events, who are given no later one until the node is open again.
     func tellLocked() throws(StorageError) {
-        if mayWrite { try core.events.record(.sessionLocked, workspace: nil) }
+        if mayWrite { try turn.record(.sessionLocked, workspace: nil) }
         core.events.notices.fresh = []
         // It holds names and texts that keys have opened.
         core.events.subscriptions.forgetPassing(isCounted: false)
@@ -127,7 +122,7 @@ extension HomeSession {
             lock.certified = nil
             lock.lastEvent = nil
             lock.wrongCodes = 0
-            try core.events.record(.sessionUnlocked, workspace: nil)
+            try turn.record(.sessionUnlocked, workspace: nil)
             try foldArrived()
         }
         turn.emit(.log(.info, "session.unlocked"))

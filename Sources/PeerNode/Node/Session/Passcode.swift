@@ -70,7 +70,7 @@ extension HomeSession {
         try stored { () throws(StorageError) in
             lock.phase = .open
             lock.lastEvent = nil
-            try core.events.record(.sessionUnlocked, workspace: nil)
+            try turn.record(.sessionUnlocked, workspace: nil)
         }
         turn.emit(.log(.info, "session.unlocked"))
         return try core.commands.session(scope)

@@ -10,8 +10,8 @@ final class ScopedDigest {
 /// What guests are served, and what is taken from them (PROTOCOL.md, 5.4).
 extension CoreReplica {
     var ownDocuments: [DocumentID]? {
-        guard let own = core.session.ownDevice, workspace.isGuest(own) else { return nil }
-        return core.syncing.namedDocuments(of: workspace)
+        guard let own = room.core.session.ownDevice, workspace.isGuest(own) else { return nil }
+        return room.core.syncing.namedDocuments(of: workspace)
     }
 
     var isPeerGuest: Bool { peer.map(workspace.isGuest) ?? false }
@@ -57,7 +57,7 @@ extension CoreReplica {
     }
 
     private func kind(of document: DocumentID) -> DocumentKind? {
-        core.turn.store.operations.document(document, in: workspace.number)?.kind
+        room.turn.store.operations.document(document, in: workspace.number)?.kind
     }
 
     /// Whether a document that the peer has named may be shown to it. Who cannot read the document

@@ -8,20 +8,21 @@ import WorkspaceModel
 /// A failed read cannot be told to a session; it is kept in `NodeTurn.failure`, and the turn
 /// ends with it.
 struct CoreReplica: Replica {
-    let core: NodeCore
+    /// Whose turn it reads in.
+    let room: Component
     let workspace: Workspace
     /// The device at the other end, where a session asks.
     var peer: DeviceID?
     var scope: SyncScope?
     var part = ScopedDigest()
 
-    init(core: NodeCore, workspace: Workspace, peer: DeviceID? = nil) {
-        self.core = core
+    init(for room: Component, workspace: Workspace, peer: DeviceID? = nil) {
+        self.room = room
         self.workspace = workspace
         self.peer = peer
     }
 
-    private var operations: OperationStore { core.turn.store.operations }
+    private var operations: OperationStore { room.turn.store.operations }
 
     private func read<Value>(
         _ fallback: Value, _ body: () throws(StorageError) -> Value
@@ -29,7 +30,7 @@ struct CoreReplica: Replica {
         do throws(StorageError) {
             return try body()
         } catch {
-            core.turn.failure = error
+            room.turn.failure = error
             return fallback
         }
     }
@@ -37,19 +38,19 @@ struct CoreReplica: Replica {
     var authorityDocument: DocumentID { workspace.id }
 
     var root: SetDigest {
-        core.syncing.refreshDigest(of: workspace)
+        room.core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.root() }
     }
 
     var bucketDigests: [UInt8] {
-        core.syncing.refreshDigest(of: workspace)
+        room.core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.bucketBytes() }
     }
 
     var arrival: UInt64 { UInt64(max(operations.arrival, 0)) }
 
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
-        core.syncing.refreshDigest(of: workspace)
+        room.core.syncing.refreshDigest(of: workspace)
         return withDigest { $0.documents(in: bucket) }.map {
             DocumentDigest(document: $0.document, digest: Identifier16(prefixOf: $0.digest))
         }
@@ -135,7 +136,7 @@ struct CoreReplica: Replica {
         }
     }
 
-    func holdsBack(_ log: LogName) -> Bool { core.log.holdsBack(log, in: workspace) }
+    func holdsBack(_ log: LogName) -> Bool { room.core.log.holdsBack(log, in: workspace) }
 
     func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
 

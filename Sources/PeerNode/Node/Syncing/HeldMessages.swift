@@ -30,7 +30,7 @@ extension Syncing {
     ///
     /// - Parameter before: how many operations of the branch the device held.
     func noteHolding(_ branch: LogBranch, by device: DeviceID, _ before: UInt64) {
-        guard core.events.subscriptions.wantPassing, branch.log.device == core.session.ownDevice
+        guard core.events.subscriptions.wantPassing, branch.log.device == turn.session.ownDevice
         else { return }
         let known = heldNews.receipts[branch.number]?[device] ?? before
         heldNews.receipts[branch.number, default: [:]][device] = min(known, before)
@@ -52,7 +52,7 @@ extension Syncing {
     func tellHeld() throws(StorageError) {
         let news = heldNews
         heldNews = HeldNews()
-        guard !news.isEmpty, home != nil, !core.session.lock.isLocked else { return }
+        guard !news.isEmpty, home != nil, !turn.session.lock.isLocked else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             for branch in ownBranches(of: workspace, with: news) {
@@ -69,7 +69,7 @@ extension Syncing {
         let told = news.receipts.keys.sorted().compactMap { store.operations.branch($0) }
             .filter { core.queries.channel($0.document, in: workspace) != nil }
         guard let agreed = news.agreed[workspace.number]?.values.min(),
-            let own = core.session.ownDevice,
+            let own = turn.session.ownDevice,
             let incarnation = storeIdentity?.incarnation
         else { return told }
         let known = Set(told.map(\.number))
@@ -140,7 +140,7 @@ extension Syncing {
         if people.now > people.before, people.before == 0 || people.now == readers.count {
             return true
         }
-        return readers.allDevices.subtracting([core.session.ownDevice].compactMap { $0 }).isSubset(
+        return readers.allDevices.subtracting([turn.session.ownDevice].compactMap { $0 }).isSubset(
             of: now)
     }
 
@@ -161,7 +161,7 @@ extension Syncing {
         let now = store.peers.holders(
             of: place.branch, through: place.sequence, arrival: place.arrival,
             workspace: workspace.number
-        ).filter { $0 != core.session.ownDevice }
+        ).filter { $0 != turn.session.ownDevice }
         var before: Set<DeviceID> = []
         for device in now {
             let isReceived =

@@ -145,7 +145,7 @@ extension Syncing {
     func openSync(
         _ workspace: Workspace, on link: PeerLink, as wanted: SyncSession.Standing? = nil
     ) throws(StorageError) -> WorkspaceLink? {
-        guard let peer = link.peer, let own = core.session.ownDevice, !link.isClosing,
+        guard let peer = link.peer, let own = turn.session.ownDevice, !link.isClosing,
             link.syncs[workspace.number] == nil
         else {
             return link.syncs[workspace.number]
@@ -188,7 +188,7 @@ extension Syncing {
         var planner = network.planners[sync.workspace] ?? PullPlanner()
         let wanted = sync.session.handle(
             input, at: time.monotonic,
-            replica: CoreReplica(core: core, workspace: workspace, peer: link.peer?.device),
+            replica: CoreReplica(for: self, workspace: workspace, peer: link.peer?.device),
             planner: &planner)
         network.planners[sync.workspace] = planner
         if let failure = turn.failure { throw failure }
@@ -279,7 +279,7 @@ extension Syncing {
 
     /// What a peer says it holds. Kept in memory, and written with the next COMMIT that there is.
     private func receipts(_ tips: [LogTip], of device: DeviceID, in workspace: Workspace) {
-        let replica = CoreReplica(core: core, workspace: workspace)
+        let replica = CoreReplica(for: self, workspace: workspace)
         for tip in tips {
             guard let branch = replica.branch(holding: tip) else { continue }
             let before = store.peers.noteHeld(

@@ -8,6 +8,8 @@ import WorkspaceModel
 final class NodeTurn {
     let environment: NodeEnvironment
     let store: NodeStore
+    /// Whose home this is.
+    let session: OpenSession
     /// The clocks of the current turn.
     private(set) var time: TurnTime
     let startedAt: UInt64
@@ -21,6 +23,8 @@ final class NodeTurn {
     /// A refusal that changes something: the last wrong passcode, which drops the keys.
     var hasWrittenOnPurpose = false
     var hasMoreToDo = false
+    /// Whether everything that follows from operations is being made anew, so that nobody is told.
+    var isBuilding = false
     /// What has happened since the start, in numbers.
     var tally = NodeTally()
 
@@ -28,6 +32,7 @@ final class NodeTurn {
     init(_ environment: NodeEnvironment, _ store: NodeStore, at time: TurnTime) {
         self.environment = environment
         self.store = store
+        session = OpenSession(store.registry)
         self.time = time
         startedAt = time.monotonic
     }
@@ -75,5 +80,27 @@ final class NodeTurn {
             failure = error
             throw NodeError(storage: error)
         }
+    }
+
+    // MARK: Telling
+
+    /// Records an event, in the transaction of what it tells.
+    ///
+    /// - Parameters:
+    ///   - workspace: its short number, `nil` for what is in none.
+    ///   - document: the short number of the document, for what is in one.
+    ///   - arrival: the operation that it tells of.
+    ///   - extra: what else `Events` needs to say what happened.
+    ///   - isBackfill: whether it comes from before this node was there.
+    func record(
+        _ type: EventType, workspace: Int64?, document: Int64? = nil, arrival: Int64? = nil,
+        extra: [UInt8]? = nil, isBackfill: Bool = false
+    ) throws(StorageError) {
+        // What is built anew has happened already.
+        guard !isBuilding else { return }
+        try write()
+        try store.events.append(
+            type: type.rawValue, at: time.wall, workspace: workspace, document: document,
+            arrival: arrival, extra: extra, isBackfill: isBackfill)
     }
 }

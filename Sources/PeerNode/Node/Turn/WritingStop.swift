@@ -30,10 +30,10 @@ struct WritingStop {
     }
 }
 
-extension NodeCore {
+extension NodeTurn {
     /// What every stream is told once, though it cannot be kept.
     var stopData: JSONValue {
-        guard let stop = turn.writingStop else { return [:] }
+        guard let stop = writingStop else { return [:] }
         return [
             "kind": .string(WritingStop.kind), "message": .string(stop.message),
             "hint": .string(WritingStop.hint),

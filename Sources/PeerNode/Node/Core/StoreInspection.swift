@@ -1,38 +1,9 @@
-public import CRDTStore
-public import WorkspaceCrypto
+import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
-/// Looking through a whole store, beside the loop: its pages, its operations, and whether all that
-/// is derived is what they give. For that everything is built a second time, in another database,
-/// by the very code that builds it after damage; so nothing is derived that no check looks at.
-public struct InspectionJob: Sendable {
-    let home: HomeIdentity
-    let time: TurnTime
-    /// Whether late messages were settled before. Where nothing is written they are not, and are
-    /// not compared.
-    let isLateSettled: Bool
-
-    /// Where an inspection reads and writes.
-    public struct Places {
-        let live: () throws(StorageError) -> Connection
-        let copy: (Connection) throws(StorageError) -> Connection
-        let fresh: () throws(StorageError) -> Connection
-        let random: any RandomSource
-
-        /// - Parameters:
-        ///   - live: the store, for reading.
-        ///   - copy: the same as of one moment, which nobody writes to.
-        ///   - fresh: an empty database.
-        ///   - random: nothing that it gives is kept.
-        public init(
-            live: @escaping () throws(StorageError) -> Connection,
-            copy: @escaping (Connection) throws(StorageError) -> Connection,
-            fresh: @escaping () throws(StorageError) -> Connection, random: any RandomSource
-        ) {
-            (self.live, self.copy, self.fresh, self.random) = (live, copy, fresh, random)
-        }
-    }
-
+/// Doing an inspection: it makes a second core, beside the one that runs.
+extension InspectionJob {
     /// Does the work.
     ///
     /// - Returns: the input that brings the core what was found.
@@ -129,33 +100,6 @@ public struct InspectionJob: Sendable {
         ).slotBytes
         return slot + slot
     }
-}
-
-/// Why a store could not be looked through.
-public enum InspectionFailure: Error {
-    /// It could not be read.
-    case store(StorageError)
-    /// All of it could be read, and a file beside it, which the inspection makes, failed.
-    case beside(StorageError)
-}
-
-/// What an inspection has found.
-public struct StoreFindings: Sendable {
-    /// What is wrong with pages and indexes, in SQLite's words. Then nothing else was looked at.
-    var pages: [String] = []
-    /// Whether the store was in the middle of something, so that nothing can be said.
-    var isUnsettled = false
-    /// Operations that were computed again.
-    var operations: Int64 = 0
-    /// Those of them that are not as they were signed.
-    var damaged: [StoreCheck.Problem] = []
-    /// Places of logs that have no row.
-    var lost: Int64 = 0
-    /// What is derived.
-    var derived = StoreComparison.Result()
-
-    /// Whether only building the store anew puts it right.
-    var needsRebuild: Bool { !pages.isEmpty || lost > 0 || derived.count > 0 }
 }
 
 /// The home that a store is built in to be looked at: nothing of it is written anywhere.

@@ -28,8 +28,6 @@ struct LockState {
     var wrongCodes = 0
     /// Wrong passphrases since the last right one.
     var tries = UnlockTries()
-    /// The passphrase that is being worked on.
-    var stretching: Stretching?
     /// What links need when nothing can be signed.
     var certified: Certified?
     /// Whether a part of what came while the keys were dropped is being taken up just now.
@@ -108,24 +106,4 @@ struct UnlockTries: Equatable {
 
     /// How long the next one has to wait, milliseconds.
     func left(now: UInt64) -> UInt64 { blockedUntil > now ? blockedUntil - now : 0 }
-}
-
-/// A passphrase that is being turned into a key beside the loop, and what happens then.
-struct Stretching {
-    let call: CallID
-    let purpose: Purpose
-
-    enum Purpose {
-        /// Opens the node.
-        case unlock
-        /// Seals a new identity.
-        case create(IdentityStart, PassphraseVault.Stretch, CallScope)
-        /// Seals the identity of a home that is linked to another.
-        case link(JoinDraft, PassphraseVault.Stretch, CallScope)
-        /// Seals the identity of a home that begins with a recovery phrase.
-        case recover(RecoveryDraft, PassphraseVault.Stretch, CallScope)
-        /// Opens the identity with the first key, to seal it with the second; with one key only,
-        /// the first passphrase of a home, or the end of it.
-        case change(from: SealedIdentity?, to: PassphraseVault.Stretch?)
-    }
 }

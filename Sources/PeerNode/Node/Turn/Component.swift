@@ -27,7 +27,9 @@ class Component: CoreMember {
 
     /// Goes on in the place of a room whose core was discarded, with what is not stored and with what the
     /// loop says only once.
-    func goOn(after former: NodeCore) {}
+    ///
+    /// - Parameter former: the room of the same kind.
+    func goOn(after former: Component) {}
 }
 
 /// What every room uses: the turn, and of other rooms what all of them ask for.
@@ -41,10 +43,8 @@ extension CoreMember {
     var store: NodeStore { turn.store }
     var time: TurnTime { turn.time }
     var mayWrite: Bool { turn.mayWrite }
-    var workspaces: [Int64: Workspace] { core.workspaces }
-    var home: HomeIdentity? { core.session.home }
-    var storeIdentity: StoreIdentity? { core.session.storeIdentity }
-    var network: NetworkState { core.links.network }
+    var home: HomeIdentity? { turn.session.home }
+    var storeIdentity: StoreIdentity? { turn.session.storeIdentity }
 
     func write() throws(StorageError) { try turn.write() }
 

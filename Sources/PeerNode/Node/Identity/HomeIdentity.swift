@@ -47,15 +47,20 @@ struct HomeIdentity: Sendable {
         recovery = phrase?.certified(for: signing.device)
     }
 
+    /// The member that `device` is the first device of.
+    static func member(of device: DeviceID, salt: [UInt8]) -> MemberID {
+        MemberID(prefixOf: Hash.name("wsx-member", device.bytes + salt) as OperationID)
+    }
+
     /// Who this home's person is where `salt` is the salt: bound to the first device of the list.
     func member(salt: [UInt8]) -> MemberID {
-        Binding.member(of: phrase?.device ?? device, salt: salt)
+        Self.member(of: phrase?.device ?? device, salt: salt)
     }
 
     /// Whoever that may be where this home has come in already: by whichever phrase it had then.
     func members(salt: [UInt8]) -> [MemberID] {
         [laterRecovery?.device, recovery?.device, device].compactMap { $0 }
-            .map { Binding.member(of: $0, salt: salt) }
+            .map { Self.member(of: $0, salt: salt) }
     }
 
     /// The file's bytes. Whoever asks wipes them when they are written or sealed.

@@ -1,0 +1,25 @@
+/// One message that the owner is told of, by a command of the owner's.
+public struct Notice: Sendable, Equatable {
+    /// A variable of the command's environment.
+    public struct Variable: Sendable, Equatable {
+        /// Such as `WSX_TEXT`.
+        public let name: String
+        /// Without NUL, at most `Limits.noticeVariableBytesMax` bytes.
+        public let value: String
+    }
+
+    /// For `/bin/sh -c`; the owner's, never anybody else's.
+    public let command: String
+    /// The message as one line of JSON, for standard input.
+    public let input: [UInt8]
+    /// What else the command finds of it, in order.
+    public let variables: [Variable]
+}
+
+/// What became of a notice.
+public enum NoticeOutcome: Sendable, Equatable {
+    /// The command ended with this status, 128 and more for a signal; `nil`: it could not be run.
+    case ended(status: Int32?)
+    /// It was never shown, since too many waited.
+    case dropped
+}
