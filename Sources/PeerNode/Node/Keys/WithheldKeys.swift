@@ -2,14 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Keys of a private document that answer ends of which nothing is here.
-struct UnheardEnds {
-    /// When the newest of these keys came, by arrival number.
-    let arrival: Int64
-    /// To whom every one of them was given when it was made, and who was never out.
-    let holders: Set<MemberID>
-}
-
 /// Keys of private documents that this home keeps from others, most of all from other devices of its own
 /// person, for as long as it may be that one of these was lost and nobody has told this home
 /// (PROTOCOL.md, 4.4).

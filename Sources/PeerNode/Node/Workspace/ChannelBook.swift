@@ -23,3 +23,8 @@ final class ChannelBook {
     /// What of that counts, of the channels that were looked at.
     var folds: [DocumentID: ChannelFold] = [:]
 }
+
+extension Workspace {
+    typealias Channel = PeerNode.Channel
+    typealias Circle = PeerNode.Circle
+}

@@ -1,59 +1,57 @@
 import CRDTStore
 import WorkspaceModel
 
-extension Workspace {
-    /// What messages are written into: a public channel, a private one, or a direct conversation.
-    struct Channel {
-        /// Whose it is and who may read it: in a place of its own that copies of the channel share, for
-        /// the index, what is shown and what was told have one each.
-        indirect enum Rule {
-            /// Everybody in the workspace.
-            case open(ChannelRuling)
-            /// Those who are in it, and nobody else.
-            case closed(Circle)
-        }
-
-        /// The document that new messages go into.
-        let id: DocumentID
-        /// What people and scripts see, `c_…`.
-        let publicID: String
-        /// The short number of the document; 0 of a conversation that nobody has opened yet.
-        let number: Int64
-        /// Those of further documents that show as this conversation.
-        var others: [Int64] = []
-        let createdAt: UInt64
-        let rank: (lamport: UInt64, id: OperationID)
-        /// Who may do what with it.
-        let rule: Rule
-        /// Whether everybody is in it.
-        let isDefault: Bool
-        /// Whether the own member made it, of a private one.
-        var isOwn = false
-        var name: String?
-        var topic: String?
-        var description: String?
+/// What messages are written into: a public channel, a private one, or a direct conversation.
+struct Channel {
+    /// Whose it is and who may read it: in a place of its own that copies of the channel share, for
+    /// the index, what is shown and what was told have one each.
+    indirect enum Rule {
+        /// Everybody in the workspace.
+        case open(ChannelRuling)
+        /// Those who are in it, and nobody else.
+        case closed(Circle)
     }
 
-    /// Who is in a private document.
-    struct Circle {
-        /// What it is for.
-        enum Kind {
-            case channel
-            /// One conversation of these people; nobody is added or removed.
-            case direct
-        }
-
-        let kind: Kind
-        /// Those who are in it now, with their roles in it. Of a direct conversation all of them,
-        /// whoever has left the workspace since included.
-        var roles: [MemberID: Role]
-        /// Whether those who come later read only what is written after that.
-        var isFromJoin = false
-        var isArchived = false
-    }
+    /// The document that new messages go into.
+    let id: DocumentID
+    /// What people and scripts see, `c_…`.
+    let publicID: String
+    /// The short number of the document; 0 of a conversation that nobody has opened yet.
+    let number: Int64
+    /// Those of further documents that show as this conversation.
+    var others: [Int64] = []
+    let createdAt: UInt64
+    let rank: (lamport: UInt64, id: OperationID)
+    /// Who may do what with it.
+    let rule: Rule
+    /// Whether everybody is in it.
+    let isDefault: Bool
+    /// Whether the own member made it, of a private one.
+    var isOwn = false
+    var name: String?
+    var topic: String?
+    var description: String?
 }
 
-extension Workspace.Channel {
+/// Who is in a private document.
+struct Circle {
+    /// What it is for.
+    enum Kind {
+        case channel
+        /// One conversation of these people; nobody is added or removed.
+        case direct
+    }
+
+    let kind: Kind
+    /// Those who are in it now, with their roles in it. Of a direct conversation all of them,
+    /// whoever has left the workspace since included.
+    var roles: [MemberID: Role]
+    /// Whether those who come later read only what is written after that.
+    var isFromJoin = false
+    var isArchived = false
+}
+
+extension Channel {
     /// Everything about a public channel, `nil` of a private one.
     var ruling: ChannelRuling? {
         if case .open(let ruling) = rule { return ruling }
@@ -61,7 +59,7 @@ extension Workspace.Channel {
     }
 
     /// Who is in a private channel or direct conversation, `nil` of a public channel.
-    var circle: Workspace.Circle? {
+    var circle: Circle? {
         if case .closed(let circle) = rule { return circle }
         return nil
     }

@@ -56,7 +56,7 @@ final class PrivateDocument {
     /// The key that this device sealed content with last, since it was opened.
     var writtenUnder: KeyID?
     /// What people see of it, once it was worked out from the rest.
-    var shown: Workspace.Channel??
+    var shown: Channel??
     /// What events have told of it.
     private var toldOf = Told.nothing
     /// The keys under which no content was folded so far.
@@ -91,7 +91,7 @@ final class PrivateDocument {
     /// there may be very many.
     private enum Told {
         case nothing, conversation
-        indirect case channel(Workspace.Channel)
+        indirect case channel(Channel)
     }
 
     /// One membership operation. It is no value, or the table of very few would have room for as many
@@ -173,12 +173,12 @@ final class PrivateDocument {
     var isTold: Bool { if case .nothing = toldOf { false } else { true } }
 
     /// What events have told of a channel; `nil` of a conversation.
-    var told: Workspace.Channel? {
+    var told: Channel? {
         if case .channel(let channel) = toldOf { channel } else { nil }
     }
 
     /// Notes what events have told of it, `nil` where that is nothing.
-    func noteTold(_ channel: Workspace.Channel?) {
+    func noteTold(_ channel: Channel?) {
         guard let channel else { return toldOf = .nothing }
         toldOf = channel.isDirect ? .conversation : .channel(channel)
     }

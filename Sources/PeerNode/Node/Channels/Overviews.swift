@@ -1,0 +1,67 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Working out what lists show of conversations.
+extension Channels {
+    /// All conversations of a workspace, in the order of its index.
+    func overview(of workspace: Workspace) throws(StorageError) -> [ConversationOverview.Row] {
+        forgetChanged()
+        let index = workspace.channelIndex
+        var overview = workspace.derived.overview
+        // Else it would be copied.
+        workspace.derived.overview.forgetAll()
+        overview.rest(
+            on: .init(
+                isOut: core.membership.ownEnd(in: workspace) != nil,
+                admission: core.queries.admission(of: workspace.member, in: workspace)?.arrival))
+        let isOut = overview.basis.isOut
+        try overview.complete(for: index) { (channel) throws(StorageError) in
+            turn.tally.noteOverviewEntry()
+            return try entry(of: channel, in: workspace, isOut: isOut)
+        }
+        workspace.derived.overview = overview
+        // To work one out settles what came late in it, which is no news to its entry.
+        _ = store.view.takeChanges()
+        return overview.rows
+    }
+
+    /// What is known of a conversation by everything that is stored.
+    func entry(
+        of channel: Workspace.Channel, in workspace: Workspace, isOut: Bool
+    ) throws(StorageError) -> ConversationOverview.Entry {
+        let last = try core.queries.previewed(in: channel)?.key.timestamp.milliseconds
+        var entry = ConversationOverview.Entry(
+            moved: Int64(clamping: last ?? channel.createdAt))
+        entry.isShown = channel.isDirect
+        if !channel.isDirect { entry.isShown = try core.queries.isJoined(channel, in: workspace) }
+        let beginning = try core.own.beginning(channel, workspace)
+        guard !isOut else {
+            // Where one is out one is in no channel, and reads on in those that one was in.
+            entry.isShown = entry.isShown || beginning != nil
+            return entry
+        }
+        entry.isFollowed = beginning != nil && channel.conversation != nil
+        let unread = try core.own.unread(channel, in: workspace)
+        (entry.unread, entry.mentions) = (unread.count, unread.mentions)
+        entry.newest = unread.newest.map { Int64(clamping: $0.key.timestamp.milliseconds) }
+        return entry
+    }
+
+    /// Forgets what is known of conversations in which something has changed.
+    private func forgetChanged() {
+        let changes = store.view.takeChanges()
+        for workspace in workspaces.values {
+            let markers = workspace.readMarks.takeChanged().map(\.bytes) + changes.markers
+            if changes.isEverything { workspace.derived.overview.forgetAll() }
+            guard !workspace.derived.overview.isEmpty else { continue }
+            let index = workspace.channelIndex
+            for number in changes.documents {
+                workspace.derived.overview.forget(index.channel(number)?.number ?? number)
+            }
+            for subject in markers {
+                guard let place = index.place(of: PublicID.conversation(subject)) else { continue }
+                workspace.derived.overview.forget(index.all[place].number)
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import CRDTStore
+import WorkspaceModel
+
+/// The root of a private document stands while anything in the document does: it is what everybody
+/// else there has built on, and a member who takes back the device that wrote it, or has it taken
+/// back, would else take away what all others have said (PROTOCOL.md, 4.3 and 5.4).
+///
+/// Whether an operation counts is asked of the workspace alone, so relays keep the same.
+struct RootBranches {
+    /// The branch that begins with the root, by document; the inner `nil` where it is not here.
+    private var known: [DocumentID: Int64?] = [:]
+
+    subscript(document: DocumentID) -> Int64?? { known[document] }
+
+    mutating func note(_ branch: Int64?, of document: DocumentID) {
+        known[document] = .some(branch)
+    }
+
+    /// A root came, or a branch went.
+    mutating func forget(_ document: DocumentID) { known[document] = nil }
+}

@@ -1,0 +1,30 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What no key opens yet of private documents, and what opens when a key comes.
+extension PrivateDocuments {
+    /// Takes note of an operation that came, where its key is not here.
+    func noteSealed(
+        _ operation: OperationStore.Appended, of id: DocumentID, in workspace: Workspace
+    ) {
+        let header = operation.operation.header
+        guard let key = header.keyID, header.kind != OperationKind.privateAuthority.rawValue,
+            let document = workspace.sealed.documents[id], !document.keys.holds(key)
+        else { return }
+        document.sealed.note(operation.arrival, under: key)
+    }
+
+    /// Takes out what keys open that have come to a private document: content and redactions.
+    ///
+    /// - Parameter keys: those that have come since this was asked last.
+    func takeSealed(
+        under keys: Set<KeyID>, of document: PrivateDocument
+    ) throws(StorageError) -> [Int64] {
+        guard !keys.isEmpty else { return [] }
+        if !document.sealed.isRead {
+            let stored = try store.operations.sealedOperations(ofDocument: document.number)
+            document.sealed.begin(stored) { document.keys.holds($0) && !keys.contains($0) }
+        }
+        return document.sealed.take(keys)
+    }
+}

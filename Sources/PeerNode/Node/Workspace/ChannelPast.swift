@@ -1,0 +1,63 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Who owned a public channel and who were its admins, link by link of its chain: on that rests what
+/// somebody deleted of others who has no right to it any more (PROTOCOL.md, 4.6).
+///
+/// A clock shows nothing where its owner sets it. So a link that takes the right away says up to where
+/// it was used, as a removal does, and what says that it was written before but stands behind that
+/// place does not count.
+struct ChannelPast {
+    private struct Stretch {
+        /// The largest time of this link and those before it.
+        let latest: UInt64
+        let owner: MemberID
+        let admins: [MemberID]
+        /// What the link keeps of each log.
+        let kept: [LogName: [CutPlace]]
+    }
+
+    /// The last link of the chain that it was made of.
+    let last: OperationID
+    private let stretches: [Stretch]
+
+    init(_ ledger: ChannelLedger, upTo last: OperationID, in workspace: Workspace) {
+        self.last = last
+        stretches = workspace.evaluator.links(in: ledger).map { link in
+            var kept: [LogName: [CutPlace]] = [:]
+            if case .setDocument(let settings)? = workspace.authority[link.id]?.payload {
+                kept = Dictionary(grouping: settings.cuts ?? [], by: \.log)
+                    .mapValues { $0.map(CutPlace.init) }
+            }
+            return Stretch(
+                latest: link.latest, owner: link.owner, admins: link.admins, kept: kept)
+        }
+    }
+
+    static func power(of member: MemberID, owner: MemberID?, admins: [MemberID]) -> Int? {
+        member == owner ? 2 : admins.contains(member) ? 3 : nil
+    }
+
+    /// Whether a member had the right by any link.
+    func everHadPower(_ member: MemberID) -> Bool {
+        stretches.contains { Self.power(of: member, owner: $0.owner, admins: $0.admins) != nil }
+    }
+
+    /// What the links that took a member's right away after a time keep of a log. One that says nothing
+    /// keeps nothing: who gives the right away chooses its date, and could choose one far ahead.
+    func kept(
+        of member: MemberID, after timestamp: HybridTimestamp, in log: LogName
+    ) -> [ArraySlice<CutPlace>] {
+        let next =
+            stretches.firstIndex { $0.latest > timestamp.rawValue } ?? stretches.endIndex
+        var kept: [ArraySlice<CutPlace>] = []
+        var had = true
+        for stretch in stretches[next...] {
+            let has =
+                Self.power(of: member, owner: stretch.owner, admins: stretch.admins) != nil
+            if had, !has { kept.append((stretch.kept[log] ?? [])[...]) }
+            had = has
+        }
+        return kept
+    }
+}

@@ -1,0 +1,11 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Keys of a private document that answer ends of which nothing is here.
+struct UnheardEnds {
+    /// When the newest of these keys came, by arrival number.
+    let arrival: Int64
+    /// To whom every one of them was given when it was made, and who was never out.
+    let holders: Set<MemberID>
+}
