@@ -3,18 +3,6 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A device link that was made here. It is in memory only: a restart ends it.
-struct IssuedDeviceLink {
-    let link: DeviceLink
-    /// On the wall clock, for people.
-    let expiresAt: UInt64
-    /// On the monotonic clock.
-    let deadline: UInt64
-    /// The device that it made one of ours. That one may come again, in case the link to it broke
-    /// in between; nobody else may.
-    var user: DeviceID?
-}
-
 /// Taking up another device of the same person: the side of the device that is there already
 /// (PROTOCOL.md, 5.8).
 extension Enrolment {

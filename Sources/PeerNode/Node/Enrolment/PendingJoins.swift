@@ -3,45 +3,6 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// A join that an admin has to approve, as this home remembers it across restarts.
-///
-/// They lie in the registry as one value, sealed under the home's key, since a link is a secret:
-/// `Enc` array of [link text, since ms, refused bool].
-struct PendingJoin: Equatable {
-    /// The link, in lower case.
-    let link: String
-    /// When it was asked first, milliseconds since 1970.
-    let since: UInt64
-    /// Whether it was turned down and nobody has been told yet.
-    var isRefused: Bool
-
-    static func encoded(_ joins: [PendingJoin]) -> [UInt8] {
-        var encoder = CBOREncoder(reservingBytes: 256)
-        encoder.array(count: joins.count)
-        for join in joins {
-            encoder.array(count: 3)
-            encoder.text(join.link)
-            encoder.uint(join.since)
-            encoder.bool(join.isRefused)
-        }
-        return encoder.bytes
-    }
-
-    static func list(decoding bytes: [UInt8]) throws(Malformed) -> [PendingJoin] {
-        var decoder = CBORDecoder(bytes)
-        var joins: [PendingJoin] = []
-        for _ in 0..<(try decoder.arrayCount(max: Limits.pendingJoinsMax)) {
-            try decoder.arrayCount(exactly: 3)
-            joins.append(
-                PendingJoin(
-                    link: try decoder.text(maxBytes: 512), since: try decoder.uint(),
-                    isRefused: try decoder.bool()))
-        }
-        try decoder.finish()
-        return joins
-    }
-}
-
 /// Joins that go on in the background until an admin has decided.
 extension Enrolment {
     private static let pendingName = "joins"

@@ -3,23 +3,6 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What is left to tell and to ask of others' addresses.
-struct AddressNews {
-    /// When the books of all peers are compared again, on the monotonic clock.
-    var due: UInt64?
-    /// Which record was asked for, and when it may be asked of another peer, by device.
-    var asked: [DeviceID: (at: UInt64, until: UInt64)] = [:]
-    /// When the own record was signed again last because somebody had a newer one.
-    var signedAgain: UInt64?
-    /// How many records of each person's devices are asked for: each is written, and others ask for it.
-    var allowances = GroupAllowances<[UInt8]>(
-        tokens: Limits.addressRecordsOfOneMax,
-        refillMilliseconds: Limits.addressRecordOfOneMilliseconds)
-
-    /// Compares them then, unless that is done earlier.
-    mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
-}
-
 /// Where the devices of a workspace are: two members compare what they know, and ask each other for
 /// what is newer at the other end (PROTOCOL.md, 5.3). What both know is not said.
 extension Links {

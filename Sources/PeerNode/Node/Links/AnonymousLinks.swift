@@ -1,26 +1,5 @@
 import WorkspaceModel
 
-/// A connection that somebody made to us and of whom nothing is known.
-struct AnonymousLink {
-    let address: String
-    let openedAt: UInt64
-    /// What it has said, fewer bytes than the hint and message 1 have.
-    var bytes: [UInt8] = []
-}
-
-/// How many lines of the log a minute there may be of one kind.
-struct LineAllowance {
-    private var minute: UInt64 = 0
-    private var count = 0
-
-    /// Whether there may be one more at `now`, in monotonic milliseconds.
-    mutating func takes(at now: UInt64) -> Bool {
-        if now / 60_000 != minute { (minute, count) = (now / 60_000, 0) }
-        count += 1
-        return count <= Limits.strangerLinesPerMinuteMax
-    }
-}
-
 /// Connections before they have shown to know a secret. There may be thousands a second, so each
 /// costs a place in a table and nothing else, until its first message is whole.
 extension Links {

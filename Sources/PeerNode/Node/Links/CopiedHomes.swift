@@ -2,26 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What shows that a home runs twice: it was copied, or its machine cloned, and both were started.
-/// Both go on, each with a store and logs of its own; whoever can see it is told.
-struct CopiedHomes {
-    /// How long this store keeps its id at least after it has given way to another one because a peer says
-    /// that this has it, too: twice as long each time, up to five days. Two copies need it once, and any
-    /// peer can say so.
-    static func patienceMilliseconds(after times: Int) -> UInt64 {
-        3_600_000 << min(max(times - 1, 0), 7)
-    }
-
-    /// Devices whose copies were told of since the start.
-    fileprivate var told: Set<DeviceID> = []
-    /// When a copy of this home wrote last, as far as is known, on the wall clock.
-    fileprivate var wroteAt: UInt64?
-    /// When this store gave way to a copy of it, on the monotonic clock.
-    fileprivate var yieldedAt: UInt64?
-    /// How often it did since the start.
-    fileprivate var yields = 0
-}
-
 extension Links {
     // MARK: Noticing
 

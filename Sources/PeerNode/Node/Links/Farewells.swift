@@ -2,35 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// A link over which nothing but the end of a membership is told: it ends when that is done.
-struct Farewell {
-    /// When it began, on the monotonic clock.
-    let start: UInt64
-    /// When the link ends, unless something is under way then.
-    var due: UInt64
-
-    init(at now: UInt64) {
-        start = now
-        due = now &+ Limits.farewellMilliseconds
-    }
-
-    /// The other side asked for a part of what it may see, or showed a part of what it holds.
-    mutating func moved(at now: UInt64) {
-        let end = start &+ Limits.farewellMillisecondsMax
-        due = max(due, min(now &+ Limits.farewellMilliseconds, end))
-    }
-
-    /// Whether the link ends now.
-    ///
-    /// - Parameter isBusy: something that either side asked for is under way.
-    mutating func isOver(at now: UInt64, isBusy: Bool) -> Bool {
-        guard due <= now else { return false }
-        guard isBusy else { return true }
-        moved(at: now)
-        return due <= now
-    }
-}
-
 /// Devices whose membership has ended: they are told so, the link ends, and nobody dials them.
 extension Links {
     /// Whether a device may do nothing here any more, in any workspace, and could once.

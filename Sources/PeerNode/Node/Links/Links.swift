@@ -403,3 +403,7 @@ extension AuthEvaluator {
             || !revocations(ending: device).isEmpty
     }
 }
+
+extension CoreMember {
+    var network: NetworkState { core.links.network }
+}

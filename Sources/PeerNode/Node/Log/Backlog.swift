@@ -2,32 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What the other end of a link has said that no turn had time for yet, in its order. Nothing more
-/// is read of the link meanwhile.
-struct Backlog {
-    /// Operations of one message that are still to be taken.
-    struct Batch {
-        let sync: WorkspaceLink
-        let request: RequestNumber
-        var runs: ArraySlice<OperationRun>
-        /// The logs of which something waits for what it cites.
-        var waiting: [LogName] = []
-
-        /// Takes the next run out, or the beginning of a long one of an authority document.
-        mutating func takeNext(of authority: DocumentID) -> OperationRun? {
-            guard let (next, rest) = runs.first?.split(ofAuthority: authority) else { return nil }
-            if let rest { runs[runs.startIndex] = rest } else { runs.removeFirst() }
-            return next
-        }
-    }
-
-    var batch: Batch?
-    /// What was said behind them.
-    var messages: ArraySlice<SyncMessage> = []
-
-    var isEmpty: Bool { batch == nil && messages.isEmpty }
-}
-
 /// How much one turn takes in of what peers bring, so that whoever asks something waits for no more
 /// than that, whatever one message holds.
 struct IngestBudget {

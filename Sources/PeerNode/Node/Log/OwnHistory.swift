@@ -2,47 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// What waits after a start until peers have said what this device wrote before.
-///
-/// A whole machine that was put back to an earlier moment looks right to itself, guard file
-/// included. If it wrote at once, it would use places of its logs a second time. So the first
-/// write waits for those peers that can be asked, and for nothing longer than two seconds.
-struct OwnHistory {
-    /// How long a write waits at most, on the monotonic clock.
-    static let patienceMilliseconds: UInt64 = 2_000
-    /// Calls that wait at most; a further one is not held back.
-    static let heldMax = 1_024
-
-    /// What goes on as soon as it is known.
-    enum Held {
-        case call(CallID, method: String, JSONObject)
-        case join(LinkID, JoinRequest)
-    }
-
-    /// When waiting ends, `nil` when it is over.
-    private(set) var deadline: UInt64?
-    var held: [Held] = []
-    /// Something could not wait and began a log of its own: whatever comes now may go on with it.
-    var hasOwnLog = false
-    /// Why this store must not go on with its log, if it must not.
-    var surpassed: Surpassing?
-
-    /// Raw values are stored and shown.
-    enum Surpassing: String {
-        /// A peer brought operations of ours, in a log that this store would have gone on with.
-        case peersKnowMore
-        /// A clone of this store is linked to a peer.
-        case runsTwice
-    }
-
-    var isAsking: Bool { deadline != nil }
-    /// When somebody has to be let go on.
-    var nextDeadline: UInt64? { held.isEmpty ? nil : deadline }
-
-    mutating func begin(at now: UInt64) { deadline = now + Self.patienceMilliseconds }
-    mutating func end() { deadline = nil }
-}
-
 /// Asking peers for this device's own newest operations, and what follows when they have some.
 extension OperationLog {
     // MARK: Asking

@@ -2,53 +2,6 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// Whose last link to this node has ended in this run, and when.
-///
-/// It is kept in memory alone. So after a start everybody is `unknown` until something is heard of
-/// them, and one entry for each member who was linked is all that it grows to.
-struct Departures {
-    /// By workspace and member, milliseconds since 1970.
-    private var ends: [Int64: [MemberID: UInt64]] = [:]
-    /// Whose last link that counts has ended while another one was being opened, by workspace.
-    private var awaited: [Int64: Set<MemberID>] = [:]
-
-    /// Whether nobody in a workspace has gone.
-    func isEmpty(in workspace: Int64) -> Bool { ends[workspace]?.isEmpty ?? true }
-
-    /// When the last link to a device of somebody ended; `nil` of whom something newer was heard,
-    /// and of whom there never was a link.
-    func end(of member: MemberID, in workspace: Int64) -> UInt64? { ends[workspace]?[member] }
-
-    mutating func note(_ member: MemberID, in workspace: Int64, at wall: UInt64) {
-        ends[workspace, default: [:]][member] = wall
-        awaited[workspace]?.remove(member)
-    }
-
-    mutating func forget(_ member: MemberID, in workspace: Int64) {
-        ends[workspace]?[member] = nil
-        awaited[workspace]?.remove(member)
-    }
-
-    mutating func forgetAll() { (ends, awaited) = ([:], [:]) }
-
-    /// Notes that somebody may be gone, which hangs on a link that is being opened.
-    mutating func wait(for member: MemberID, in workspace: Int64) {
-        awaited[workspace, default: []].insert(member)
-    }
-
-    func isAwaited(_ member: MemberID, in workspace: Int64) -> Bool {
-        awaited[workspace]?.contains(member) == true
-    }
-
-    /// Takes over what was known of a workspace under another number: who was awaited is gone at `wall`.
-    mutating func goOn(
-        after former: Departures, numbered: Int64, as workspace: Int64, at wall: UInt64
-    ) {
-        ends[workspace] = former.ends[numbered]
-        for member in former.awaited[numbered] ?? [] { note(member, in: workspace, at: wall) }
-    }
-}
-
 /// Who is offline, and of whom nobody here can say (PROTOCOL.md, 5.10).
 ///
 /// Offline is who was linked to this node and is not any more, or says so. Of anybody else without

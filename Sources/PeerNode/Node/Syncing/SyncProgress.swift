@@ -1,34 +1,6 @@
 import SyncProtocol
 import WorkspaceModel
 
-/// The event `sync.progress`, which passes: how much a device still lacks of what a peer has.
-///
-/// What is done within a moment needs no progress: the first one comes when a transfer has lasted
-/// `Limits.progressMilliseconds`, the others as far apart, and the last one says that nothing is
-/// left.
-struct SyncProgress {
-    /// When the next one may be told, on the monotonic clock; `nil` while nothing is missing.
-    private var due: UInt64?
-    /// How much was missing by what was told last.
-    private var told: UInt64 = 0
-
-    /// Whether to tell that so many operations are missing now.
-    mutating func isNews(_ behind: UInt64, at now: UInt64) -> Bool {
-        guard behind > 0 else {
-            defer { (due, told) = (nil, 0) }
-            return told > 0
-        }
-        guard let due else {
-            self.due = now &+ Limits.progressMilliseconds
-            return false
-        }
-        guard now >= due, behind != told else { return false }
-        self.due = now &+ Limits.progressMilliseconds
-        told = behind
-        return true
-    }
-}
-
 extension Syncing {
     static let progressType = "sync.progress"
 

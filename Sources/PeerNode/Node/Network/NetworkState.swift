@@ -227,7 +227,3 @@ final class WorkspaceLink {
         self.standing = standing
     }
 }
-
-extension CoreMember {
-    var network: NetworkState { core.links.network }
-}

@@ -1,0 +1,168 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A link over which nothing but the end of a membership is told: it ends when that is done.
+struct Farewell {
+    /// When it began, on the monotonic clock.
+    let start: UInt64
+    /// When the link ends, unless something is under way then.
+    var due: UInt64
+
+    init(at now: UInt64) {
+        start = now
+        due = now &+ Limits.farewellMilliseconds
+    }
+
+    /// The other side asked for a part of what it may see, or showed a part of what it holds.
+    mutating func moved(at now: UInt64) {
+        let end = start &+ Limits.farewellMillisecondsMax
+        due = max(due, min(now &+ Limits.farewellMilliseconds, end))
+    }
+
+    /// Whether the link ends now.
+    ///
+    /// - Parameter isBusy: something that either side asked for is under way.
+    mutating func isOver(at now: UInt64, isBusy: Bool) -> Bool {
+        guard due <= now else { return false }
+        guard isBusy else { return true }
+        moved(at: now)
+        return due <= now
+    }
+}
+
+/// A connection that somebody made to us and of whom nothing is known.
+struct AnonymousLink {
+    let address: String
+    let openedAt: UInt64
+    /// What it has said, fewer bytes than the hint and message 1 have.
+    var bytes: [UInt8] = []
+}
+
+/// How many lines of the log a minute there may be of one kind.
+struct LineAllowance {
+    private var minute: UInt64 = 0
+    private var count = 0
+
+    /// Whether there may be one more at `now`, in monotonic milliseconds.
+    mutating func takes(at now: UInt64) -> Bool {
+        if now / 60_000 != minute { (minute, count) = (now / 60_000, 0) }
+        count += 1
+        return count <= Limits.strangerLinesPerMinuteMax
+    }
+}
+
+/// What is left to tell and to ask of others' addresses.
+struct AddressNews {
+    /// When the books of all peers are compared again, on the monotonic clock.
+    var due: UInt64?
+    /// Which record was asked for, and when it may be asked of another peer, by device.
+    var asked: [DeviceID: (at: UInt64, until: UInt64)] = [:]
+    /// When the own record was signed again last because somebody had a newer one.
+    var signedAgain: UInt64?
+    /// How many records of each person's devices are asked for: each is written, and others ask for it.
+    var allowances = GroupAllowances<[UInt8]>(
+        tokens: Limits.addressRecordsOfOneMax,
+        refillMilliseconds: Limits.addressRecordOfOneMilliseconds)
+
+    /// Compares them then, unless that is done earlier.
+    mutating func plan(at time: UInt64) { due = min(due ?? time, time) }
+}
+
+/// What a node calls into the local network, and hears there (PROTOCOL.md, 5.7).
+struct BeaconState {
+    /// The addresses that beacons leave from.
+    var sources: [PeerAddress.Host] = []
+    /// Which of many keys have their turn.
+    var turn: UInt64 = 0
+    /// When the next ones are sent, on the monotonic clock.
+    var next: UInt64 = 0
+    /// When the first ones were sent.
+    var first: UInt64?
+    /// Whether the node hears its own, which shows that multicast works on this machine.
+    var hearsOwn = false
+    /// By which key somebody looks for this node who wants to come in by a link; it has a place in the
+    /// next beacons.
+    var wanted: SymmetricKey?
+    /// When a beacon was sent before its time last.
+    private var hurriedAt: UInt64?
+    /// Of the own ones, so that a node does not hear itself.
+    private var own = RecentNames(max: Limits.beaconSourcesMax * 2)
+    /// Of those that meant something: a datagram gives one dial, however often it comes.
+    private var known = RecentNames(max: Limits.beaconsKnownMax)
+    /// How many tags may be tried: with each secret that was ever one.
+    private var attention = Limits.beaconTriesMax
+    private var attentiveAt: UInt64 = 0
+
+    mutating func sent(_ packet: BeaconPacket) {
+        RecentNames.Name(untrusted: packet.nonce).map { _ = own.insert($0) }
+    }
+
+    /// The addresses that the next ones leave from: of very many, each in its turn.
+    var nextSources: [PeerAddress.Host] {
+        let most = Limits.beaconSourcesMax
+        guard sources.count > most else { return sources }
+        let start = Int(turn % UInt64(sources.count)) * most
+        return (0..<most).map { sources[(start + $0) % sources.count] }
+    }
+
+    /// Sends the next beacon soon. Not at every word: anybody who has the link can ask.
+    mutating func hurry(for key: SymmetricKey?, at now: UInt64) {
+        guard hurriedAt.map({ now >= $0 && now - $0 >= Limits.beaconHurryMilliseconds }) ?? true
+        else { return }
+        hurriedAt = now
+        wanted = key
+        next = min(next, now)
+    }
+
+    /// Whether a packet is to be looked at: it is none of the own, and did not come before.
+    mutating func isWorthLooking(_ packet: BeaconPacket) -> Bool {
+        guard let name = RecentNames.Name(untrusted: packet.nonce) else { return false }
+        if own.contains(name) {
+            hearsOwn = true
+            return false
+        }
+        return !known.contains(name)
+    }
+
+    /// Whether so many more tags are tried for a packet: those of what was a secret before. What is one
+    /// now costs microseconds, and is always tried: anybody may send any number of packets.
+    mutating func isAttentive(for tries: Int, at now: UInt64) -> Bool {
+        let passed = Int(clamping: now - min(attentiveAt, now))
+        let (gained, isMuch) = passed.multipliedReportingOverflow(
+            by: Limits.beaconTriesPerMillisecond)
+        attention =
+            isMuch
+            ? Limits.beaconTriesMax
+            : min(Limits.beaconTriesMax, attention + min(gained, Limits.beaconTriesMax))
+        attentiveAt = max(attentiveAt, now)
+        guard attention >= tries else { return false }
+        attention -= tries
+        return true
+    }
+
+    mutating func understood(_ packet: BeaconPacket) {
+        RecentNames.Name(untrusted: packet.nonce).map { _ = known.insert($0) }
+    }
+}
+
+/// What shows that a home runs twice: it was copied, or its machine cloned, and both were started.
+/// Both go on, each with a store and logs of its own; whoever can see it is told.
+struct CopiedHomes {
+    /// How long this store keeps its id at least after it has given way to another one because a peer says
+    /// that this has it, too: twice as long each time, up to five days. Two copies need it once, and any
+    /// peer can say so.
+    static func patienceMilliseconds(after times: Int) -> UInt64 {
+        3_600_000 << min(max(times - 1, 0), 7)
+    }
+
+    /// Devices whose copies were told of since the start.
+    var told: Set<DeviceID> = []
+    /// When a copy of this home wrote last, as far as is known, on the wall clock.
+    var wroteAt: UInt64?
+    /// When this store gave way to a copy of it, on the monotonic clock.
+    var yieldedAt: UInt64?
+    /// How often it did since the start.
+    var yields = 0
+}
