@@ -29,8 +29,10 @@ class Bench:
         """(what is broken, how often the disk failed)"""
         try:
             self.begin(case)
-            self.page.set(case.rule, *case.also)
-            getattr(self, "while_" + case.when.replace(" ", "_"))(case)
+            # First: the node may meet the fault before anything is asked of it, and tells that once.
+            with Stream(self.node) as stream:
+                self.page.set(case.rule, *case.also)
+                getattr(self, "while_" + case.when.replace(" ", "_"))(case, stream)
             struck = self.page.clear()
             self.recover(case, struck)
         except (Gone, Refused, AssertionError, OSError) as failure:
@@ -124,31 +126,31 @@ class Bench:
 
     # When it fails
 
-    def while_run(self, case):
-        with Stream(self.node) as stream:
-            self.do(case.does)
-            self.alive(case)
-            before = len(self.problems)
-            self.reads()
-            if case.rule.error == "FLIP" and self.node.call("node.status")["warnings"]:
-                del self.problems[before:]
-            self.judge(case, stream)
+    def while_run(self, case, stream):
+        self.do(case.does)
+        self.alive(case)
+        before = len(self.problems)
+        self.reads()
+        if case.rule.error == "FLIP" and self.node.call("node.status")["warnings"]:
+            del self.problems[before:]
+        self.judge(case, stream)
 
-    def while_start(self, case):
+    def while_start(self, case, _):
         try:
             self.start(wait=10)
         except Gone:
             self.ended(case, "at its start")
             return
-        self.while_run(case)
+        with Stream(self.node) as stream:
+            self.while_run(case, stream)
 
     while_closed_start = while_start
     while_large = while_run
 
-    def while_close(self, case):
+    def while_close(self, case, _):
         self.ended(case, "at its end", self.node.stop(), may_be_fine=True)
 
-    def while_found(self, case):
+    def while_found(self, case, _):
         try:
             self.start(wait=10)
             self.try_to(self.node.found)
