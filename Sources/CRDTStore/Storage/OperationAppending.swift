@@ -139,6 +139,11 @@ extension OperationStore {
             row.bind(13, operation.isSignatureVerified ? 1 : 0)
             row.bind(14, operation.payload)
         }
+        newest = Newest(
+            place: StoredPlace(
+                arrival: arrival, branch: branch, sequence: header.sequence,
+                link: ChainLink(id: operation.id, timestamp: header.timestamp), sort: sort),
+            seen: seen)
         if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 

@@ -120,6 +120,9 @@ extension OperationStore {
         in branch: Int64, at sequence: UInt64
     ) throws(StorageError) -> StoredPlace? {
         guard let row = owner(of: sequence, in: branch) else { return nil }
+        if let newest = newest?.place, newest.branch == row, newest.sequence == sequence {
+            return newest
+        }
         let sql = "SELECT arr, hlc, sort, id FROM operation WHERE lid = ? AND seq = ?"
         return try connection.statement(sql)
             .firstRow(.integer(row), .integer(Int64(bitPattern: sequence))) {
@@ -137,12 +140,13 @@ extension OperationStore {
     /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from then.
     /// `nil` where none has this arrival number.
     public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
-        try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
+        if let newest, newest.place.arrival == arrival {
+            return newest.place.link.timestamp.credible(at: newest.seen)
+        }
+        return try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
-                let timestamp = HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
-                let seen = UInt64(max(row.integer(1), 0))
-                let isIncredible = timestamp.isIncredible(at: seen)
-                return isIncredible ? HybridTimestamp(milliseconds: seen, counter: 0) : timestamp
+                HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0)))
+                    .credible(at: UInt64(max(row.integer(1), 0)))
             }
     }
 

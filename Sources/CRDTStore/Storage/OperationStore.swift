@@ -35,6 +35,8 @@ public final class OperationStore {
     var counts: [Int64: Int64] = [:]
     /// Branches that were listed because their whole document was, for tests that count the cost.
     public internal(set) var listedCount = 0
+    /// What was stored last, which is asked for at once more than anything else.
+    var newest: Newest?
     /// Operations that were read, for the same.
     public internal(set) var readCount = 0
 
@@ -50,6 +52,13 @@ public final class OperationStore {
         public let workspace: Int64
         /// What it is.
         public internal(set) var kind: DocumentKind
+    }
+
+    /// What the row of an operation says of its place.
+    struct Newest {
+        let place: StoredPlace
+        /// When it came, milliseconds since 1970.
+        let seen: UInt64
     }
 
     init(_ connection: Connection) throws(StorageError) {

@@ -37,6 +37,11 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
         milliseconds > moment && milliseconds - moment > Limits.credibleLeadMillisecondsMax
     }
 
+    /// The time itself, or `moment` (milliseconds since 1970) where it is incredible then.
+    public func credible(at moment: UInt64) -> Self {
+        isIncredible(at: moment) ? Self(milliseconds: moment, counter: 0) : self
+    }
+
     /// Orders the moments that share a millisecond.
     public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
 
