@@ -48,6 +48,11 @@ extension AuthFuzzer {
         by device: DeviceID, under grant: OperationID, knowing past: Set<OperationID>,
         honestly: Bool
     ) -> AuthAction {
+        if replacesPhrases, generator.oneIn(3),
+            let action = anyReplacement(by: device, under: grant, knowing: past)
+        {
+            return action
+        }
         switch generator.below(28) {
         case 0..<3: return anyOffer(in: past)
         case 3..<8: return anyAdmission(by: device, in: past, honestly: honestly)

@@ -8,6 +8,8 @@ public import WorkspaceModel
 public struct AuthFuzzer {
     /// What was written so far.
     public internal(set) var history = AuthHistory()
+    /// Whether everybody has a phrase and replaces it often, while others give roles and do not know.
+    public let replacesPhrases: Bool
     /// Whether the holder of a device lets others list it as theirs.
     public var sharesDevices = true
     /// Where every random choice comes from.
@@ -32,7 +34,8 @@ public struct AuthFuzzer {
     }
 
     /// A workspace of one owner, one admin and two plain members, known to all replicas.
-    public init(seed: UInt64) {
+    public init(seed: UInt64, replacesPhrases: Bool = false) {
+        self.replacesPhrases = replacesPhrases
         generator = SeededGenerator(seed: seed)
         let owner = newMember()
         let devices = [newDevice(of: owner), newDevice(of: owner)]
@@ -43,7 +46,7 @@ public struct AuthFuzzer {
                 by: devices[1], under: root.id, knowing: everything,
                 .invite(InviteTerms(role: role, uses: 2)))
             let member = newMember()
-            let list = [newDevice(of: member)]
+            let list = (0..<(replacesPhrases ? 2 : 1)).map { _ in newDevice(of: member) }
             sign(Consent(context: invite.id, answerer: devices[1], member: member, devices: list))
             put(
                 by: devices[1], under: root.id, knowing: everything,
@@ -152,7 +155,8 @@ public struct AuthFuzzer {
         let hasTaken = history.operations.contains {
             $0.takesPlace && past.contains($0.id) && history.devices(of: $0) == [device]
         }
-        return isFirst || hasTaken ? generator.oneIn(2) : generator.oneIn(16)
+        guard isFirst || hasTaken else { return generator.oneIn(16) }
+        return replacesPhrases ? !generator.oneIn(8) : generator.oneIn(2)
     }
 
     /// A key of an own name for what may introduce one; for what names one, mostly one that was

@@ -1,10 +1,12 @@
 """Section 4 of docs/PROTOCOL.md: which authority operations are taken, and which are valid."""
 
+from dataclasses import replace
+
 import bindings
 import faults
 from revocations import gives_up, hits, is_confirmed, is_revocation
 from standings import held, strongest
-from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, INVITE, OWNER, WSSET, Terms
+from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, WSSET, Terms
 
 
 class Authority(Terms):
@@ -16,6 +18,8 @@ class Authority(Terms):
 
     # In a private document members themselves are what section 4 calls devices.
     has_devices = True
+    # What is valid, each as it counts: a final end once for each grant (V-10).
+    in_force = ()
     # The features that this reader knows (4.0.5).
     known_features = frozenset()
 
@@ -72,11 +76,12 @@ class Authority(Terms):
         valid, revocations = set(), []
         # V-6: what is valid only because it is confirmed; and additions of devices that only their
         # own person has ended, on which what is confirmed may rest.
-        self.kept, self.standing_only = set(), set()
-        for o in sorted(self.counted(), key=self.rank):
+        self.kept, self.standing_only, self.in_force = set(), set(), []
+        for o in sorted([*self.counted(), *self.counted_again()], key=self.rank):
             if o.type != CREATE and not self.stands(o, valid, revocations):
                 continue
             valid.add(o.id)
+            self.in_force.append(o)
             if is_revocation(self, o):
                 revocations.append(o)
         return valid
@@ -84,6 +89,16 @@ class Authority(Terms):
     def counted(self):
         """What is judged: behind an unknown feature nothing is (4.0.5)."""
         return [o for o in self.ops.values() if not self.is_behind_feature(o)]
+
+    def counted_again(self):
+        """V-10: each final end as if it cited each other grant that gives the device to its member."""
+        counted = self.counted()
+        grants = [g for g in counted if g.type in GRANTS]
+        for e in filter(self.is_final_end, counted):
+            for g in grants:
+                given = self.gives(g, e.device)
+                if g.id != e.grant and given and given.member == self.author(e).member:
+                    yield replace(e, grant=g.id)
 
     def stands(self, o, valid, revocations):
         confirmed = is_confirmed(self, o, valid)
@@ -117,10 +132,6 @@ class Authority(Terms):
         return policy == 2 or policy == 1 and role == ADMIN
 
     # V-2
-
-    @property
-    def in_force(self):
-        return [self.ops[v] for v in self.valid]
 
     def standing(self, device):
         """(role, member) of a device now, or None."""

@@ -107,7 +107,8 @@ def adddev(a, o, author):
     linked = [d for d in linkers if d in counting]
     takes = not a.takes_place(o) or any(
         a.makes_recovery(p, o.device, author.member) for p in map(a.ops.get, past))
-    return broken("A-17", takes, len(linked) < 64,
+    is_new = not a.takes_place(o) or not any(a.members_of(d, past) for d in devices)
+    return broken("A-17", takes, is_new, len(linked) < 64,
                   all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, past) for d in devices))
 

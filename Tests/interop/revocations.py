@@ -13,7 +13,7 @@ def is_revocation(a, o):
 
 def hits(a, r, o):
     """Whether r hits the authority operation o."""
-    if o.type == CREATE or a.knows(r, o.id) or r is o or not a.rank(r) < a.rank(o):
+    if o.type == CREATE or a.knows(r, o.id) or r.id == o.id or not a.rank(r) < a.rank(o):
         return False
     if r.type == RVINV:
         return o.type == ADMIT and o.map[1] == r.map[1]
@@ -33,7 +33,9 @@ def is_beside(a, end, o):
     if a.knows(o, end.id):
         return False
     if end.type == RMDEV:
-        return a.is_own_end(end) and (end.grant, end.device) == (o.grant, o.device)
+        return (a.is_own_end(end) and end.device == o.device
+                and (end.grant == o.grant
+                     or a.is_final_end(end) and a.author(end).member == a.author(o).member))
     of, to = a.author(end), a.author(o)
     return (end.type == LEAVE and of.member == to.member and to.role >= of.role
             and first_of(a, a.ops[end.grant]) is first_of(a, a.ops[o.grant]))

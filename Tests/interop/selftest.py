@@ -13,10 +13,11 @@ import endings
 import confirmations
 import open_ends
 import successions
+import final_ends
 import worked
 
 MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
-           worked)
+           final_ends, worked)
 
 
 def main():

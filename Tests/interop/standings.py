@@ -169,7 +169,8 @@ def content_ends(a, o, least):
         elif (r.type == GRANT and r.map[3] == GUEST and least < GUEST
               and reaches(a, valid, r, seat)):
             found.append(r)
-    return found
+    # A final end may reach it under several grants (V-10), and ends it once.
+    return list({r.id: r for r in found}.values())
 
 
 def succeeds(a, g, seat):

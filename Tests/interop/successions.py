@@ -48,6 +48,16 @@ def no_device_of_every_day_hands_its_place_on():
 
 
 @history
+def a_new_phrase_is_a_new_device():
+    """A-17: neither the old phrase itself nor a device that the person has."""
+    w, old, phone = scene()
+    for device in (old.device, w.owner.device, phone.device):
+        w.link(old, device, "A-17", takes_place=True)
+    w.link(old, phone.device, "valid")
+    return w
+
+
+@history
 def a_phrase_behind_a_phrase():
     """A chain: each stands before what stood behind the first one."""
     w, old, phone = scene()

@@ -93,6 +93,12 @@ class Terms:
     def is_own_end(self, o):
         return o.type == LEAVE or o.type == RMDEV and o.map[1] == o.device
 
+    def is_final_end(self, o):
+        """Whether a device ends itself and knows that another one took its place."""
+        return o.type == RMDEV and self.is_own_end(o) and any(
+            self.takes_place(p) and p.device == o.device
+            and self.author(p).member == self.author(o).member for p in self.known(o, ADDDEV))
+
     def introduces(self, o):
         """The name of the key that an operation introduces, or None."""
         if o.type == CREATE:
@@ -178,8 +184,6 @@ class Terms:
                 own = [a for d, m, a in self.bindings(past) if (d, m) == (device, member)]
                 if own and self.age(r.device, member, past) < min(own):
                     return True
-                if own and r.device == device and any(
-                        self.takes_place(p) and p.device == device
-                        and self.author(p).member == member for p in self.known(r, ADDDEV)):
+                if own and self.is_final_end(r):
                     return True
         return False

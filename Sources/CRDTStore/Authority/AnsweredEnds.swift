@@ -20,6 +20,8 @@ extension AuthEvaluator {
         if let index = target.index, knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
+                || records[end].isFinalEnd && records[end].author == target.author
+                    && records[end].operation.device == target.device
         }
         guard records[end].author == target.author, let grant = records[end].grant,
             let role = records[end].actingRole,

@@ -74,10 +74,11 @@ extension AuthEvaluator {
             if isBound(device, toOthersThan: author, before: record) { return .deviceTaken }
             if isBarred(device, before: record) { return .deviceBarred }
         }
-        if record.operation.takesPlace,
-            !isRecovery(record.operation.device, of: author, before: record)
-        {
-            return .noPlaceToTake
+        if record.operation.takesPlace {
+            guard isRecovery(record.operation.device, of: author, before: record) else {
+                return .noPlaceToTake
+            }
+            if devices.contains(where: { isBound($0, before: record) }) { return .deviceTaken }
         }
         return hasLinkedMost(record, author) ? .tooManyDevices : keyFault(record)
     }
@@ -204,20 +205,9 @@ extension AuthEvaluator {
                 let own = age(of: device, member, before: record),
                 let judge = age(of: records[end].operation.device, member, before: record)
             else { return false }
-            return judge < own || hasHandedOn(device, member, before: records[end])
+            // Nobody comes back with the words of a phrase that was replaced.
+            return judge < own || records[end].isFinalEnd
         }
-    }
-
-    /// Whether the device ends its own part, and knows that another one took its place. Nobody comes
-    /// back with the words of a phrase that was replaced.
-    private func hasHandedOn(
-        _ device: DeviceID, _ member: MemberID, before end: AuthRecord
-    ) -> Bool {
-        end.operation.device == device
-            && (additions[member] ?? []).contains {
-                records[$0].operation.takesPlace && records[$0].operation.device == device
-                    && end.knows(records[$0].place)
-            }
     }
 
     func age(

@@ -17,8 +17,10 @@ extension AuthEvaluator {
     /// owner or end their author's own part.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
-        return records[index].confirmed.count {
-            confirmationCounts[$0] == 1 && wantsConfirmation($0) && isStronger(index, than: $0)
+        return records[index].confirmed.count { named in
+            everyRecord(of: named).contains {
+                confirmationCounts[$0] == 1 && wantsConfirmation($0) && isStronger(index, than: $0)
+            }
         }
     }
 
@@ -36,13 +38,29 @@ extension AuthEvaluator {
     /// - Returns: what is confirmed now and was not before, or the other way round.
     mutating func countConfirmations(by index: Int) -> [Int] {
         let isValid = records[index].isValid
-        return records[index].confirmed.filter { other in
+        return confirmedRecords(by: index).filter { other in
             guard isStronger(index, than: other) else { return false }
             let before = confirmationCounts[other] ?? 0
             let count = isValid ? before + 1 : before - 1
             confirmationCounts[other] = count > 0 ? count : nil
             return (before > 0) != (count > 0)
         }
+    }
+
+    /// The records of what an operation confirms.
+    private func confirmedRecords(by index: Int) -> [Int] {
+        let named = records[index].confirmed
+        return endsAgain.isEmpty ? named : named.flatMap { everyRecord(of: $0) }
+    }
+
+    /// Counts those that were there before a final end's record under another grant.
+    mutating func countConfirmations(of index: Int) {
+        guard let end = records[index].original, let author = records[index].author else { return }
+        let count = (revocations[.ownEnd(author)] ?? []).count {
+            records[$0].isValid && records[$0].confirmed.contains(end)
+                && isStronger($0, than: index)
+        }
+        confirmationCounts[index] = count > 0 ? count : nil
     }
 
     /// Whether the author of a revocation gives up by it what was his own: as who wrote the operation,
@@ -113,12 +131,12 @@ extension AuthEvaluator {
         let open = unconfirmed.filter { exposure.rank < records[$0].rank }.sorted()
         let people = open.filter { !records[$0].operation.action.isAboutDocument }
         let documents = open.filter { records[$0].operation.action.isAboutDocument }
-        return (people + documents).map { records[$0].operation.id }
+        return ids(of: people + documents)
     }
 
     /// Takes up a new verdict on one operation.
     mutating func updateUnconfirmed(by index: Int) {
-        for other in records[index].confirmed + [index] {
+        for other in confirmedRecords(by: index) + [index] {
             if awaitsConfirmation(other) {
                 unconfirmed.insert(other)
             } else {

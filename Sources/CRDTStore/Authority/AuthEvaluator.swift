@@ -72,13 +72,16 @@ public struct AuthEvaluator: Sendable {
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
+    /// The final ends of devices, and the further records of each.
+    var finalEnds: [DeviceID: [Int]] = [:]
+    var endsAgain: [Int: [Int]] = [:]
     /// How many valid confirmations an operation has that are stronger than it.
     var confirmationCounts: [Int: Int] = [:]
     /// What a member or admin did that others build on, and ends, that nobody has confirmed.
     var unconfirmed: Set<Int> = []
 
     /// How many others were looked at to judge what was added: what it has cost.
-    public private(set) var looks = 0
+    public internal(set) var looks = 0
 
     /// A document without operations.
     public init() { rules = .workspace }
@@ -97,7 +100,10 @@ public struct AuthEvaluator: Sendable {
     @discardableResult
     public mutating func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
         guard indices[operation.id] == nil else { return AuthChange() }
-        return settle(from: try link(operation))
+        let index = try link(operation)
+        var change = settle(from: index)
+        change.furtherGrants = records.indices[index...].count { records[$0].original != nil }
+        return change
     }
 
     /// The document made of `operations`, in causal order, judged in one pass.
@@ -128,10 +134,13 @@ public struct AuthEvaluator: Sendable {
         let order = records.indices.filter { records[$0].fault == nil }
             .sorted { records[$0].rank < records[$1].rank }
         followOwners()
-        for index in records.indices { records[index].take(.none) }
+        for index in records.indices {
+            records[index].take(.none)
+            records[index].isValidElsewhere = false
+        }
         confirmationCounts = [:]
         for index in order {
-            records[index].take(judge(index))
+            take(judge(index), at: index)
             if records[index].isValid { _ = countConfirmations(by: index) }
         }
         findUnconfirmed()
@@ -140,18 +149,21 @@ public struct AuthEvaluator: Sendable {
     /// Judges `first` and then, strongest first, whatever a changed verdict bears on.
     private mutating func settle(from first: Int) -> AuthChange {
         var queue = RankQueue()
-        queue.insert(first, rank: records[first].rank)
-        var changed: [Int] = []
+        for index in everyRecord(of: first) { queue.insert(index, rank: records[index].rank) }
+        var changed = ChangedRecords()
         while let index = queue.removeStrongest() {
             looks &+= 1 &+ (exposure(of: index).map { revocationCount($0) } ?? 0)
             if records[index].operation.action.terms != nil { looks &+= invitePolicies.count }
             let ruling = judge(index)
             let before = records[index].ruling
             guard ruling != before else { continue }
-            records[index].take(ruling)
+            if ruling.isValid != before.isValid, !records[index].isOwnPart {
+                let original = original(index)
+                changed.note(original, hadEffect: records[original].hasEffect)
+            }
+            take(ruling, at: index)
             var others: [Int] = []
             if ruling.isValid != before.isValid {
-                changed.append(index)
                 others = countConfirmations(by: index)
             }
             looks &+= records[index].dependants.count
@@ -161,18 +173,13 @@ public struct AuthEvaluator: Sendable {
             for other in others { queue.insert(other, rank: records[other].rank) }
             updateUnconfirmed(by: index)
         }
-        var change = AuthChange()
-        for index in changed where !records[index].isOwnPart {
-            let id = records[index].operation.id
-            if records[index].isValid {
-                change.becameValid.append(id)
-            } else {
-                change.becameInvalid.append(id)
-            }
-        }
-        change.becameValid.sort()
-        change.becameInvalid.sort()
-        return change
+        return changed.change { (records[$0].operation.id, records[$0].hasEffect) }
+    }
+
+    private mutating func take(_ ruling: AuthRuling, at index: Int) {
+        records[index].take(ruling)
+        guard let end = records[index].original else { return }
+        records[end].isValidElsewhere = (endsAgain[end] ?? []).contains { records[$0].isValid }
     }
 
     /// How many revocations are aimed at it.
@@ -254,8 +261,35 @@ public struct AuthEvaluator: Sendable {
         let exposure = exposure(of: index)
         return (exposure?.targets ?? []).lazy.flatMap { revocations[$0] ?? [] }.filter {
             guard let exposure, records[$0].isValid else { return false }
-            return hits($0, exposure) && !records[$0].knows(records[index].place)
+            return hits($0, exposure) && !isBeyond(index, $0)
         }
+    }
+}
+
+/// Operations of which a record has changed its verdict, and whether they had effect before.
+private struct ChangedRecords {
+    private var before: [Int: Bool] = [:]
+
+    mutating func note(_ index: Int, hadEffect: Bool) {
+        if before[index] == nil { before[index] = hadEffect }
+    }
+
+    func change(_ now: (Int) -> (id: OperationID, hasEffect: Bool)) -> AuthChange {
+        var change = AuthChange()
+        for (index, hadEffect) in before {
+            let (id, hasEffect) = now(index)
+            if hasEffect == hadEffect {
+                change.moved.append(id)
+            } else if hasEffect {
+                change.becameValid.append(id)
+            } else {
+                change.becameInvalid.append(id)
+            }
+        }
+        change.becameValid.sort()
+        change.becameInvalid.sort()
+        change.moved.sort()
+        return change
     }
 }
 

@@ -17,6 +17,7 @@ extension AuthEvaluator {
             record.admission = record.grant.flatMap { records[$0].admission }
         }
         record.aim = aim(of: record)
+        record.isFinalEnd = isFinal(record)
         if record.place.position == 0 {
             branchTips.append(index)
         } else {
@@ -31,6 +32,7 @@ extension AuthEvaluator {
         if record.fault == nil, let kept = operation.action.drops {
             appendOwnPart(of: index, keeping: kept)
         }
+        placeEndsAgain(after: index)
         return index
     }
 

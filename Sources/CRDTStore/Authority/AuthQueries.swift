@@ -21,7 +21,7 @@ extension AuthEvaluator {
 
     /// Whether the operation has effect. An unknown one has none.
     public func isValid(_ id: OperationID) -> Bool {
-        indices[id].map { records[$0].isValid } ?? false
+        indices[id].map { records[$0].hasEffect } ?? false
     }
 
     /// Whether a valid operation turns a feature on that this version does not know: what stands
@@ -41,7 +41,7 @@ extension AuthEvaluator {
     /// - Cost: linear in the size of the document where there is such a feature, else none.
     public var opaqueOperations: [OperationID] {
         guard !unknownFeatures.isEmpty else { return [] }
-        return records.filter { $0.isOpaque && !$0.isOwnPart }.map(\.operation.id)
+        return records.filter { $0.isOpaque && !$0.isFurther }.map(\.operation.id)
     }
 
     /// What became of an operation and why; `nil` when it was never added.
@@ -49,7 +49,7 @@ extension AuthEvaluator {
         guard let index = indices[id] else { return nil }
         let record = records[index]
         if let fault = record.fault { return .faulty(fault) }
-        if record.isValid { return .valid }
+        if record.hasEffect { return .valid }
         if record.isOpaque { return .opaque }
         if let support = record.supports.first(where: { !records[$0].isValid })
             ?? lapsedInvite(of: index)
@@ -142,14 +142,14 @@ extension AuthEvaluator {
     /// past. Citing an invalid one would keep it for ever. Ascending.
     ///
     /// - Cost: linear in the number of logs, or of operations where most logs are short.
-    public var heads: [OperationID] { tips { $0.isValid } }
+    public var heads: [OperationID] { tips { $0.hasEffect } }
 
     /// The same, the strongest first: of more than fit, nobody weaker takes a place (S-7).
     ///
     /// - Parameter knowsFeatures: `false` for what an operation cites that takes back what only a
     ///   later version knows.
     public func headsByStrength(knowingFeatures knowsFeatures: Bool = true) -> [OperationID] {
-        let heads = knowsFeatures ? heads : tips(amongKnown: true) { $0.isValid }
+        let heads = knowsFeatures ? heads : tips(amongKnown: true) { $0.hasEffect }
         return heads.compactMap { indices[$0] }.sorted { records[$0].rank < records[$1].rank }
             .map { records[$0].operation.id }
     }
@@ -227,7 +227,7 @@ extension AuthEvaluator {
     func tipsOfAll(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var isCovered = [Bool](repeating: false, count: records.count)
         var tips: [OperationID] = []
-        for index in records.indices.reversed() where !records[index].isOwnPart {
+        for index in records.indices.reversed() where !records[index].isFurther {
             guard isCovered[index] || counts(records[index]) else { continue }
             if !isCovered[index] { tips.append(records[index].operation.id) }
             for id in records[index].operation.dependencies {
@@ -267,7 +267,7 @@ extension AuthEvaluator {
 
     /// The valid operations in the order of arrival.
     public var validOperations: [OperationID] {
-        records.filter { $0.isValid && !$0.isOwnPart }.map(\.operation.id)
+        records.filter { $0.hasEffect && !$0.isFurther }.map(\.operation.id)
     }
 
     /// The grants under which an operation that the device writes now would be valid, the
@@ -337,7 +337,7 @@ extension AuthEvaluator {
         guard let index = self.grant(grant, of: device),
             let exposure = contentExposure(index, device)
         else { return [] }
-        return revocations(hitting: exposure).map { records[$0].operation.id }
+        return ids(of: revocations(hitting: exposure))
     }
 
     func inForce(_ device: DeviceID) -> [Int] {

@@ -46,6 +46,12 @@ struct AuthRecord: Sendable {
     var ownPart: Int?
     /// Whether it is such a record: the second half of an operation whose first is another one.
     var isOwnPart = false
+    /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
+    var isFinalEnd = false
+    /// Of a final end under another grant than the one that it cites, the record of the end.
+    var original: Int?
+    /// Whether a final end has effect under another grant than the one that it cites.
+    var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
     var isOpaque = false
     /// Why it can never be valid.
@@ -75,6 +81,12 @@ struct AuthRecord: Sendable {
 
     /// Whether the author gives up the own role by it.
     var givesUpRole: Bool { operation.action.drops != nil && !isOwnPart }
+
+    /// Whether it stands for an operation that has an earlier record.
+    var isFurther: Bool { isOwnPart || original != nil }
+
+    /// Whether the operation has effect by this or another record of it.
+    var hasEffect: Bool { isValid || isValidElsewhere }
 
     /// The place of a device among all that the grant lists: who stands first is stronger.
     func place(of device: DeviceID) -> Int? {
@@ -114,7 +126,7 @@ public enum AuthFault: String, Hashable, Sendable {
     case notBound
     /// It lists a device that nothing in its past binds to its member.
     case foreignDevice
-    /// It binds a device that its past binds to another member.
+    /// It binds a device that its past binds to another member, or makes a phrase of one that it binds.
     case deviceTaken
     /// It admits a member, or a device, that its past has bound already.
     case memberBound
@@ -175,18 +187,30 @@ public enum AuthVerdict: Hashable, Sendable {
     case revoked(by: OperationID)
 }
 
-/// What one new operation changed. Both lists are in ascending order.
+/// What one new operation changed. The lists are in ascending order.
 public struct AuthChange: Hashable, Sendable {
     /// Operations that have effect from now on; the new one among them, if it has.
     public var becameValid: [OperationID] = []
     /// Operations that lost their effect.
     public var becameInvalid: [OperationID] = []
+    /// Final ends that have effect as before, but under other grants.
+    public var moved: [OperationID] = []
+    /// How many times more than once a final end is judged from now on, each under a further grant.
+    public var furtherGrants = 0
 
     /// No change.
     public init() {}
 
     /// Whether nothing changed.
-    public var isEmpty: Bool { becameValid.isEmpty && becameInvalid.isEmpty }
+    public var isEmpty: Bool { becameValid.isEmpty && becameInvalid.isEmpty && moved.isEmpty }
+
+    /// Every operation that it is about.
+    public var all: [OperationID] { becameValid + becameInvalid + moved }
+
+    /// Whether nothing changed but that an operation has effect.
+    public func isOnly(_ id: OperationID) -> Bool {
+        becameInvalid.isEmpty && moved.isEmpty && becameValid == [id]
+    }
 }
 
 /// Why an operation cannot be placed in the document at all. Nothing was changed.

@@ -8,14 +8,16 @@ extension AuthEvaluator {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
         for support in record.supports { records[support].dependants.append(index) }
-        if record.operation.action.terms != nil { invites.append(index) }
-        if record.operation.action.endsSomething { endings.append(index) }
         for target in exposure(of: index)?.targets ?? [] {
             exposed[target, default: []].append(index)
         }
         for target in targets(ofRevocation: index) {
             revocations[target, default: []].append(index)
         }
+        // What it says is found by its first record.
+        guard record.original == nil else { return }
+        if record.operation.action.terms != nil { invites.append(index) }
+        if record.operation.action.endsSomething { endings.append(index) }
         for device in Set(record.devices) { grantsOfDevice[device, default: []].append(index) }
         if let devices = record.operation.action.boundDevices, let member = record.subject {
             for device in Set(devices) {
@@ -67,9 +69,10 @@ extension AuthEvaluator {
     /// - Returns: whether it is gone.
     @discardableResult
     public mutating func withdraw(_ id: OperationID) -> Bool {
-        guard let index = indices[id], !records[index].isValid,
-            index == records.count - (records[index].ownPart == nil ? 1 : 2)
+        guard let index = indices[id], !records[index].hasEffect,
+            records.indices[(index + 1)...].allSatisfy({ records[$0].isFurther })
         else { return false }
+        while records[records.count - 1].original != nil { unplaceAgain() }
         if let part = records[index].ownPart {
             records[part].subject.map { given.drop(part, at: $0) }
             if !records[part].isOpaque {
@@ -79,6 +82,7 @@ extension AuthEvaluator {
         }
         unregister(index)
         let record = records.removeLast()
+        if record.isFinalEnd { finalEnds.drop(index, at: record.operation.device) }
         record.subject.map { given.drop(index, at: $0) }
         indices[id] = nil
         if record.place.position == 0 {
@@ -89,16 +93,18 @@ extension AuthEvaluator {
         return true
     }
 
-    private mutating func unregister(_ index: Int) {
+    mutating func unregister(_ index: Int) {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
-        if record.operation.action.terms != nil { invites.removeLast() }
-        if record.operation.action.endsSomething { endings.removeLast() }
         for other in record.supports where records[other].dependants.last == index {
             records[other].dependants.removeLast()
         }
         for target in exposure(of: index)?.targets ?? [] { exposed.drop(index, at: target) }
         for target in targets(ofRevocation: index) { revocations.drop(index, at: target) }
+        unconfirmed.remove(index)
+        guard record.original == nil else { return }
+        if record.operation.action.terms != nil { invites.removeLast() }
+        if record.operation.action.endsSomething { endings.removeLast() }
         for device in Set(record.devices) { grantsOfDevice.drop(index, at: device) }
         if let devices = record.operation.action.boundDevices, let member = record.subject {
             for device in Set(devices) {
@@ -107,7 +113,6 @@ extension AuthEvaluator {
             }
         }
         record.operation.introducedKey.map { introductions.drop(index, at: $0) }
-        unconfirmed.remove(index)
         unregisterAction(index)
     }
 

@@ -101,7 +101,13 @@ extension AuthEvaluator {
     /// Whether a revocation takes the effect from an operation: it hits and has not seen it.
     func voids(_ revocation: Int, _ index: Int) -> Bool {
         guard let exposure = exposure(of: index) else { return false }
-        return hits(revocation, exposure) && !records[revocation].knows(records[index].place)
+        return hits(revocation, exposure) && !isBeyond(index, revocation)
+    }
+
+    /// Whether a revocation never hits an operation (V-7, V-10): it knows that, or is the same one under
+    /// another grant.
+    func isBeyond(_ index: Int, _ revocation: Int) -> Bool {
+        knows(revocation, index) || original(revocation) == original(index)
     }
 
     /// Whether a revocation is stronger than an operation and about it. What is about its author is

@@ -151,8 +151,10 @@ extension AuthEvaluator {
             }
             for device in record.devices {
                 guard let exposure = contentExposure(grant, device),
-                    hits(index, exposure)
-                        || standings(ofContent: exposure).contains(where: { hits(index, $0) })
+                    everyRecord(of: index).contains(where: { revocation in
+                        hits(revocation, exposure)
+                            || standings(ofContent: exposure).contains { hits(revocation, $0) }
+                    })
                 else { continue }
                 reached.insert(record.operation.id)
                 break
@@ -204,7 +206,11 @@ extension AuthEvaluator {
         }
         let others = membershipEnds(aimedAt: exposure).filter { !ends.contains($0) }
         ends.formUnion(endsOfLaterStandings(exposure, of: others))
-        return ends.sorted { records[$0].rank < records[$1].rank }
+        let sorted = ends.sorted { records[$0].rank < records[$1].rank }
+        guard !endsAgain.isEmpty else { return sorted }
+        // A final end may reach it by more than one grant.
+        var seen: Set<Int> = []
+        return sorted.map { original($0) }.filter { seen.insert($0).inserted }
     }
 
     /// Whether there is any of these ends; the latest is looked at first, for it tells most.

@@ -30,7 +30,7 @@ extension AuthEvaluator {
     /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is
     /// in keeps the answer until then.
     public func changesStanding(_ change: AuthChange) -> Bool {
-        (change.becameValid + change.becameInvalid).contains { id in
+        change.all.contains { id in
             guard let index = indices[id] else { return true }
             return switch records[index].operation.action {
             // Of nobody who was ever given anything: there is nothing to take.

@@ -64,7 +64,9 @@ extension AuthEvaluator {
 
     private func validEndings(where fits: (AuthAction) -> Bool) -> [OperationID] {
         endings.compactMap { index in
-            guard records[index].isValid, fits(records[index].operation.action) else { return nil }
+            guard records[index].hasEffect, fits(records[index].operation.action) else {
+                return nil
+            }
             return records[index].operation.id
         }
     }
@@ -97,7 +99,9 @@ extension AuthEvaluator {
         let ends = membershipEnds.filter { id in
             guard let index = indices[id], case .removeDevice = records[index].operation.action
             else { return true }
-            return records[index].actingRole.map { $0 <= .member } ?? true
+            // A final end is one of each grant under which it counts.
+            return everyRecord(of: index).filter { records[$0].isValid }
+                .contains { records[$0].actingRole.map { $0 <= .member } ?? true }
         }
         return ends + demotions + revokedInvites
     }
@@ -151,7 +155,7 @@ extension AuthEvaluator {
             }
         }
         let ending = found.filter { records[$0].operation.action.endsMembership }
-        return (ending.isEmpty ? found : ending).map { records[$0].operation.id }.sorted()
+        return ids(of: Array(ending.isEmpty ? found : ending)).sorted()
     }
 
     /// The revocation of an operation, or of what it rests on. A loop: what supports an operation

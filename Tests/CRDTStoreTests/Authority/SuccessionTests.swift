@@ -86,6 +86,14 @@ import WorkspaceTestKit
         }
     }
 
+    @Test(arguments: ["recovery", "root", "phone"])
+    func `is neither the old one nor a device that is there`(name: String) throws {
+        var scene = Scene()
+        let added = scene.succeed(by: name)
+        #expect(scene.story.brokenRule(of: added) == "A-17")
+        try scene.story.inEveryOrder { #expect(!$0.contains(added)) }
+    }
+
     @Test func `is followed by the next one, which stands before the computer as well`() throws {
         var scene = Scene()
         let second = scene.succeed(by: "second")

@@ -16,6 +16,7 @@ import WorkspaceTestKit
         let folder = URL(fileURLWithPath: try #require(Self.folder), isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try fuzzed(seed).write(into: folder)
+        try replaced(seed).write(into: folder)
         try attacked(seed).write(into: folder)
         try handed(seed).write(into: folder)
     }
@@ -25,7 +26,9 @@ import WorkspaceTestKit
         var verdicts: [String: Int] = [:]
         var ended = 0
         for seed in UInt64(1)...10 {
-            for told in [try fuzzed(seed), try attacked(seed), try handed(seed)] {
+            for told in [
+                try fuzzed(seed), try replaced(seed), try attacked(seed), try handed(seed),
+            ] {
                 for operation in told.operations { verdicts[operation.verdict, default: 0] += 1 }
                 ended += told.contents.count { $0.members?.isEmpty == false }
             }
@@ -41,6 +44,13 @@ import WorkspaceTestKit
         var fuzzer = AuthFuzzer(seed: seed)
         fuzzer.run(steps: 50)
         return try ToldHistory("fuzzed-\(seed)", fuzzer.history.operations)
+    }
+
+    /// The same, of people who replace their phrases.
+    private func replaced(_ seed: UInt64) throws -> ToldHistory {
+        var fuzzer = AuthFuzzer(seed: seed, replacesPhrases: true)
+        fuzzer.run(steps: 50)
+        return try ToldHistory("replaced-\(seed)", fuzzer.history.operations)
     }
 
     /// Attackers who put together what they have seen.

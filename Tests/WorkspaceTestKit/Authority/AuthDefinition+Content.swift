@@ -177,7 +177,7 @@ extension AuthDefinition {
             reached.formUnion(
                 ends(of: asked(later, among: valid), among: valid).filter { endsMembership($0) })
         }
-        return reached.map { facts[$0].operation.id }.sorted()
+        return Set(reached.map { facts[$0].operation.id }).sorted()
     }
 
     private func ends(of given: Given, among valid: PlainSet) -> [Int] {
@@ -226,8 +226,6 @@ extension AuthDefinition {
 
     /// V-2.
     public func standing(of device: DeviceID, among valid: Set<OperationID>) -> Standing? {
-        var places = PlainSet()
-        for id in valid { self.places[id].map { places.insert($0) } }
-        return standings(of: device, among: places).first
+        standings(of: device, among: places(ofValid: valid)).first
     }
 }

@@ -229,10 +229,10 @@ extension AuthDefinition {
                 return "A-17"
             }
         }
-        if fact.operation.takesPlace,
-            !isRecovery(author.device, of: author.member, in: fact.past)
-        {
-            return "A-17"
+        if fact.operation.takesPlace {
+            guard isRecovery(author.device, of: author.member, in: fact.past) else { return "A-17" }
+            // Nobody's yet: neither the old phrase nor a device of every day.
+            for device in devices where !owners(of: device, in: fact.past).isEmpty { return "A-17" }
         }
         let own = age(of: author.device, as: author.member, in: fact.past)
         let linked = fact.past.filter { place in

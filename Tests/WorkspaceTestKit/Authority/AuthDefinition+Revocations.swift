@@ -22,6 +22,7 @@ extension AuthDefinition {
         let target = facts[o]
         guard let author = target.author else { return false }
         if rules.has(.known), knows(facts[r], o) { return false }
+        if original(r) == original(o) { return false }
         if rules.has(.stronger), !(facts[r].rank < target.rank) { return false }
         if hitsAdmission(r, target) || answers(r, anEndBeside: target) { return true }
         if rules.has(.stronger), rules.has(.authorStronger), !(facts[r].rank < ownRank(of: target))
@@ -41,7 +42,11 @@ extension AuthDefinition {
                 !knows(target, end),
                 let one = facts[end].author, let other = target.author
             else { return false }
-            guard case .leave = facts[end].operation.action else { return one == other }
+            guard case .leave = facts[end].operation.action else {
+                return one == other
+                    || rules.has(.v10Answer) && isFinalEnd(facts[end])
+                        && (one.device, one.member) == (other.device, other.member)
+            }
             return one.member == other.member && other.role >= one.role
                 && letIn(one.grant) == letIn(other.grant)
         }

@@ -43,7 +43,7 @@ extension AuthDefinition {
         }
     }
 
-    func knows(_ fact: Fact, _ other: Int) -> Bool { fact.past.contains(other) }
+    func knows(_ fact: Fact, _ other: Int) -> Bool { fact.past.contains(original(other)) }
 
     func place(_ id: OperationID?, in past: PlainSet) -> Int? {
         guard let place = id.flatMap({ places[$0] }), past.contains(place) else { return nil }
@@ -175,11 +175,7 @@ extension AuthDefinition {
                 let judge = age(of: facts[place].operation.device, as: member, in: past),
                 let own = age(of: device, as: member, in: past)
             else { return false }
-            return judge < own
-                || facts[place].operation.device == device
-                    && facts[place].past.contains {
-                        succeeded(by: $0)?.device == device && succeeded(by: $0)?.member == member
-                    }
+            return judge < own || isFinalEnd(facts[place])
         }
     }
 

@@ -34,6 +34,8 @@ public final class AuthDefinition {
         var supports: [Int] = []
         /// What takes its validity if it is valid itself; earlier and later arrivals.
         var hitBy: [Int] = []
+        /// Of a final end that is judged once more, under another grant, the place of the end (V-10).
+        var again: Int?
     }
 
     /// Nothing yet.
@@ -84,14 +86,21 @@ public final class AuthDefinition {
 
     private func enter(_ fact: Fact) -> AuthRefusal? {
         let place = facts.count
-        facts.append(fact)
         places[fact.operation.id] = place
+        append(fact)
         guard !fact.isBehind else { return nil }
+        for again in endsAgain(by: place) { append(again) }
+        return nil
+    }
+
+    private func append(_ fact: Fact) {
+        let place = facts.count
+        facts.append(fact)
+        guard !fact.isBehind else { return }
         for other in facts.indices.dropLast() where !facts[other].isBehind {
             if hits(place, other) { facts[other].hitBy.append(place) }
             if hits(other, place) { facts[place].hitBy.append(other) }
         }
-        return nil
     }
 
     private func isUnknownFeature(_ place: Int) -> Bool {
@@ -115,6 +124,7 @@ public final class AuthDefinition {
 
     /// The valid ones of a causally closed set: what a node thinks that has only those.
     public func valid(among known: PlainSet) -> PlainSet {
+        let known = withEndsAgain(known)
         var judgement = Judgement(known: known)
         var valid = PlainSet()
         for place in visiting ?? Array(facts.indices) where known.contains(place) {

@@ -131,7 +131,7 @@ public final class DefinitionJudge: AuthJudge {
 
     /// Takes back.
     public func withdraw(_ id: OperationID) -> Bool {
-        guard let last = order.last, book.places[id] == last, !verdicts.contains(last) else {
+        guard let last = order.last, book.places[id] == last, !isValid(id) else {
             return false
         }
         order.removeLast()
@@ -147,7 +147,7 @@ public final class DefinitionJudge: AuthJudge {
 
     /// Whether it has effect.
     public func isValid(_ id: OperationID) -> Bool {
-        book.places[id].map { verdicts.contains($0) } ?? false
+        book.places[id].map { book.hasEffect($0, in: verdicts) } ?? false
     }
 
     /// All that has effect.

@@ -17,7 +17,7 @@ extension Memberships {
                 payload, operation.header, arrival: appended.arrival, in: workspace.id), change,
             in: workspace)
         let opened = try openKeys(of: change.becameValid, in: workspace)
-        let isAlone = change.becameInvalid.isEmpty && change.becameValid == [operation.id]
+        let isAlone = change.isOnly(operation.id)
         if !isAlone, !change.isEmpty {
             // What was passed over as void may count now, and comes by comparing again (S-3).
             try store.peers.forgetAgreed()
@@ -246,7 +246,7 @@ extension Memberships {
         let id = appended.operation.id
         let cause = ChannelCause(arrival: appended.arrival, isBackfill: source.isBackfill)
         // Whatever else changed its verdict may bear on any channel.
-        let isAlone = change.becameInvalid.isEmpty && change.becameValid == [id]
+        let isAlone = change.isOnly(id)
         let isKnown = try enterDocument(of: payload, id, in: workspace)
         if case .deleteWorkspace = payload {
             try core.channels.refreshEnd(of: workspace)

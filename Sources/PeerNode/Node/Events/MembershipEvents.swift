@@ -12,7 +12,7 @@ extension Events {
     ) throws(StorageError) {
         guard !change.isEmpty else { return }
         var concerned: Set<MemberID> = []
-        for id in change.becameValid + change.becameInvalid {
+        for id in change.all {
             concerned.formUnion(members(concernedBy: id, in: workspace))
         }
         var isOwnEnd = false

@@ -47,7 +47,7 @@ extension OperationLog {
     /// Has those who paid for an operation pay for the verdicts, too, that it has turned over in the
     /// authority document (S-5).
     func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
-        let turned = change.becameValid.count + change.becameInvalid.count
+        let turned = change.all.count + change.furtherGrants
         let units = AuthorityBudget.units(ofVerdicts: turned, isByAdmin: payer.isByAdmin)
         guard units > 0 else { return }
         authorityBudget.charge(

@@ -85,7 +85,7 @@ extension Messages {
         guard !change.isEmpty else { return }
         workspace.judged.contentLimits.removeAll()
         workspace.judged.deletionLimits.removeAll()
-        let changed = change.becameValid + change.becameInvalid
+        let changed = change.all
         let reached = Set(changed.flatMap { workspace.evaluator.grants(reachedBy: $0) } + changed)
         // Nothing that is stored cites the others, and what comes is judged by what holds then.
         let grants = Set(reached.compactMap { store.operations.number(ofGrant: $0) })

@@ -22,7 +22,7 @@ extension Workspace {
     func noteKeys(of payload: AuthorityPayload, _ id: OperationID, _ change: AuthChange) {
         guard let lamport = evaluator.lamport(of: id) else { return }
         secrets.index.note(payload, id, lamport: lamport) { evaluator.isAncestor($0, of: id) }
-        let isAlone = change.becameInvalid.isEmpty && change.becameValid.allSatisfy { $0 == id }
+        let isAlone = change.isEmpty || change.isOnly(id)
         if payload.bearsOnEnds || !isAlone {
             secrets.index.ends = nil
             secrets.index.forgetSealing()

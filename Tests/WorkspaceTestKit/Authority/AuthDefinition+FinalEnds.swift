@@ -1,0 +1,73 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Final ends, which count under every grant that gives their device to their member: V-10.
+extension AuthDefinition {
+    /// Whether a device ends itself, and knows that another one took its place.
+    func isFinalEnd(_ fact: Fact) -> Bool {
+        guard case .removeDevice(fact.operation.device) = fact.operation.action,
+            let author = fact.author
+        else { return false }
+        return fact.past.contains { other in
+            let addition = facts[other]
+            return addition.operation.takesPlace && addition.operation.device == author.device
+                && addition.author?.member == author.member
+        }
+    }
+
+    /// What is judged once more since an operation is here, a final end or a grant that a device has
+    /// which has ended itself so: each as if the end had cited that grant.
+    func endsAgain(by place: Int) -> [Fact] {
+        guard rules.has(.v10) else { return [] }
+        let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
+        if isFinalEnd(facts[place]) { return all.compactMap { end(place, under: $0) } }
+        return all.filter { isFinalEnd(facts[$0]) }.compactMap { end($0, under: place) }
+    }
+
+    private func end(_ end: Int, under grant: Int) -> Fact? {
+        guard let author = facts[end].author, author.grant != grant,
+            let given = given(by: grant, to: author.device), given.member == author.member
+        else { return nil }
+        var fact = facts[end]
+        (fact.author, fact.again, fact.hitBy) = (given, end, [])
+        fact.rank = ownRank(of: fact)
+        fact.supports = supports(of: fact)
+        return fact
+    }
+
+    /// The place of what it says, however often that is judged.
+    func original(_ place: Int) -> Int { facts[place].again ?? place }
+
+    /// With the ends that are judged once more, where both the end and the grant are among these.
+    func withEndsAgain(_ known: PlainSet) -> PlainSet {
+        var known = known
+        for place in facts.indices {
+            guard let end = facts[place].again, let grant = facts[place].author?.grant,
+                known.contains(end), known.contains(grant)
+            else { continue }
+            known.insert(place)
+        }
+        return known
+    }
+
+    /// Whether an operation is valid, under whichever grant.
+    func hasEffect(_ place: Int, in valid: PlainSet) -> Bool {
+        valid.contains { original($0) == place }
+    }
+
+    /// What is valid of some valid operations, which were told by their ids: of a final end also where.
+    func places(ofValid ids: Set<OperationID>) -> PlainSet {
+        var valid = PlainSet()
+        var ends: [Int] = []
+        for place in facts.indices where ids.contains(facts[place].operation.id) {
+            if isFinalEnd(facts[place]) { ends.append(place) } else { valid.insert(place) }
+        }
+        for end in ends.sorted(by: { facts[$0].rank < facts[$1].rank }) {
+            guard facts[end].supports.allSatisfy({ valid.contains($0) }),
+                !facts[end].hitBy.contains(where: { valid.contains($0) })
+            else { continue }
+            valid.insert(end)
+        }
+        return valid
+    }
+}
