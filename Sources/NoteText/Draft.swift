@@ -44,22 +44,42 @@ struct Draft {
                 left: run.left, right: run.right, first: run.first, count: run.count, bytes: bytes))
     }
 
+    /// How many of the scalars that were numbered last are the end of its last change, a text.
+    func endCount(_ next: Element) -> UInt32 {
+        guard case .insert(_, _, let first, let count, _)? = changes.last, first + count == next
+        else { return 0 }
+        return count
+    }
+
+    /// Forgets the last `count` scalars of its last change, a text of at least as many.
+    mutating func takeBack(_ count: UInt32, byteCount: Int) {
+        guard case .insert(let left, let right, let first, let old, let bytes)? = changes.last
+        else { return }
+        inserted -= count
+        weight -= byteCount
+        guard old > count else {
+            changes.removeLast()
+            weight -= 64
+            return
+        }
+        changes[changes.count - 1] = .insert(
+            left: left, right: right, first: first, count: old - count,
+            bytes: bytes.lowerBound..<bytes.upperBound - byteCount)
+    }
+
     /// Notes scalars that were deleted, in so many pieces, as more of the last ones if they are
     /// neighbours.
     mutating func delete(_ range: Range<Element>, pieces: Int) {
-        let more = UInt32(range.count)
         weight += 40 * pieces
-        if case .delete(let first, let count)? = changes.last {
-            if first + count == range.lowerBound {
-                changes[changes.count - 1] = .delete(first: first, count: count + more)
-                return
-            }
-            if range.upperBound == first {
-                changes[changes.count - 1] = .delete(first: range.lowerBound, count: count + more)
-                return
-            }
+        var (first, count) = (range.lowerBound, UInt32(range.count))
+        while case .delete(let other, let more)? = changes.last,
+            other + more == first || first + count == other
+        {
+            first = min(first, other)
+            count += more
+            changes.removeLast()
         }
-        changes.append(.delete(first: range.lowerBound, count: more))
+        changes.append(.delete(first: first, count: count))
     }
 }
 
@@ -81,11 +101,81 @@ extension Note {
 
     /// The draft in the names that others know.
     private func edit(of draft: Draft) -> NoteEdit {
-        let sources = sources(of: draft)
-        func name(_ element: Element) -> NoteEdit.Reference? {
-            guard element >= Span.firstWritten, element != Span.nothing else { return nil }
-            let (entry, offset) = table.origin(of: element)
-            guard entry != draft.entry else { return NoteEdit.Reference(source: 0, offset: offset) }
+        var names = Names(of: draft.entry)
+        var changes: [NoteEdit.Change] = []
+        changes.reserveCapacity(draft.changes.count)
+        for change in draft.changes {
+            switch change {
+            case .insert(let left, let right, _, _, _): names.see(left, right, in: table)
+            case .delete(let first, let count):
+                for range in pieces(of: first, count) { names.see(range.lowerBound, in: table) }
+            case .mark(let from, let to, _): names.see(from, to, in: table)
+            case .block(let element, _): names.see(element, in: table)
+            }
+        }
+        names.finish(in: table)
+        for change in draft.changes {
+            switch change {
+            case .insert(_, _, _, _, let bytes):
+                let text = String(decoding: tree.text[bytes], as: UTF8.self)
+                let (left, right) = (names.next(in: table), names.next(in: table))
+                changes.append(.insert(left: left, right: right, text: text))
+            case .delete(let first, let count):
+                for range in pieces(of: first, count) {
+                    guard let reference = names.next(in: table) else { continue }
+                    changes.append(.delete(reference, count: range.count))
+                }
+            case .mark(_, _, let mark):
+                let (from, to) = (names.next(in: table), names.next(in: table))
+                changes.append(.mark(from: from, to: to, mark))
+            case .block(_, let kind): changes.append(.block(names.next(in: table), kind))
+            }
+        }
+        return NoteEdit(sources: names.sources, changes: changes)
+    }
+
+    /// From the scalars of a draft, one after the other, to their names.
+    private struct Names {
+        private let draft: Int
+        /// For each scalar its operation, -1 for none, and its number in it.
+        private var origins: [(entry: Int, offset: Int)] = []
+        private var entries: [Int] = []
+        /// The keys of its operations, ascending, each once.
+        private(set) var sources: [MessageKey] = []
+        private var index = 0
+
+        init(of draft: Int) { self.draft = draft }
+
+        mutating func see(_ element: Element, in table: borrowing OperationTable) {
+            guard element >= Span.firstWritten, element != Span.nothing else {
+                return origins.append((-1, 0))
+            }
+            let origin = table.origin(of: element)
+            origins.append(origin)
+            if origin.entry != draft, entries.last != origin.entry {
+                entries.append(origin.entry)
+            }
+        }
+
+        mutating func see(
+            _ one: Element, _ other: Element, in table: borrowing OperationTable
+        ) {
+            see(one, in: table)
+            see(other, in: table)
+        }
+
+        /// All were seen.
+        mutating func finish(in table: borrowing OperationTable) {
+            let keys = entries.map { table.entries[$0].key }.sorted()
+            for key in keys where sources.last != key { sources.append(key) }
+        }
+
+        /// The name of the next scalar, `nil` where it is a sentinel.
+        mutating func next(in table: borrowing OperationTable) -> NoteEdit.Reference? {
+            let (entry, offset) = origins[index]
+            index += 1
+            guard entry >= 0 else { return nil }
+            guard entry != draft else { return NoteEdit.Reference(source: 0, offset: offset) }
             let key = table.entries[entry].key
             var low = 0
             var high = sources.count
@@ -95,52 +185,6 @@ extension Note {
             }
             return NoteEdit.Reference(source: low + 1, offset: offset)
         }
-        var changes: [NoteEdit.Change] = []
-        for change in draft.changes {
-            switch change {
-            case .insert(let left, let right, _, _, let bytes):
-                let text = String(decoding: tree.text[bytes], as: UTF8.self)
-                changes.append(.insert(left: name(left), right: name(right), text: text))
-            case .delete(let first, let count):
-                for range in pieces(of: first, count) {
-                    guard let reference = name(range.lowerBound) else { continue }
-                    changes.append(.delete(reference, count: range.count))
-                }
-            case .mark(let from, let to, let mark):
-                changes.append(.mark(from: name(from), to: name(to), mark))
-            case .block(let element, let kind): changes.append(.block(name(element), kind))
-            }
-        }
-        return NoteEdit(sources: sources, changes: changes)
-    }
-
-    /// The operations that a draft refers to, ascending.
-    private func sources(of draft: Draft) -> [MessageKey] {
-        let table = table
-        var used: [MessageKey] = []
-        var last = draft.entry
-        func see(_ element: Element) {
-            guard element >= Span.firstWritten, element != Span.nothing else { return }
-            let entry = table.origin(of: element).entry
-            guard entry != draft.entry, entry != last else { return }
-            last = entry
-            used.append(table.entries[entry].key)
-        }
-        for change in draft.changes {
-            switch change {
-            case .insert(let left, let right, _, _, _):
-                see(left)
-                see(right)
-            case .delete(let first, let count):
-                for range in pieces(of: first, count) { see(range.lowerBound) }
-            case .mark(let from, let to, _):
-                see(from)
-                see(to)
-            case .block(let element, _): see(element)
-            }
-        }
-        used.sort()
-        return used.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
     /// Scalars in the parts that one operation numbered in one go.

@@ -41,13 +41,13 @@ struct OperationTable {
     private(set) var authors: [NoteOperation.Author] = []
     /// The last place in its log that an operation of each author has; one more, 0 for none.
     private var reached: [UInt64] = []
-    private var indexes: [MessageKey: Int] = [:]
+    private var indexes = KeyIndex()
     private var authorIndexes: [NoteOperation.Author: UInt32] = [:]
     /// The number that the next scalar gets.
     private(set) var nextElement = Span.firstWritten
 
     /// The operation with that key.
-    func index(of key: MessageKey) -> Int? { indexes[key] }
+    func index(of key: MessageKey) -> Int? { indexes.index(of: key, in: entries) }
 
     /// The number of an author, who may be new.
     mutating func author(_ author: NoteOperation.Author) -> UInt32 {
@@ -65,7 +65,7 @@ struct OperationTable {
     /// - Returns: its index.
     mutating func add(_ entry: Entry) -> Int {
         entries.append(entry)
-        indexes[entry.key] = entries.count - 1
+        indexes.insert(entries.count - 1, of: entries)
         reach(entry.author, entry.sequence)
         return entries.count - 1
     }
@@ -81,8 +81,17 @@ struct OperationTable {
         entries[index].key = key
         entries[index].idMiddle = idMiddle
         entries[index].sequence = sequence
-        indexes[key] = index
+        indexes.insert(index, of: entries)
         reach(entries[index].author, sequence)
+    }
+
+    /// Takes back a draft that says nothing, if it is the last of all.
+    ///
+    /// - Returns: whether it was.
+    mutating func removeDraft(_ index: Int) -> Bool {
+        guard index == entries.count - 1, entries[index].piece == Self.noPiece else { return false }
+        entries.removeLast()
+        return true
     }
 
     private mutating func reach(_ author: UInt32, _ sequence: UInt64) {
@@ -121,6 +130,21 @@ struct OperationTable {
         return first
     }
 
+    /// Takes back the last `count` numbers, which the operation has in its last piece.
+    mutating func unnumber(_ count: UInt32, of entry: Int) {
+        nextElement -= count
+        guard let last = pieces.last, last.first == nextElement else { return }
+        pieces.removeLast()
+        let gone = UInt32(truncatingIfNeeded: pieces.count)
+        var piece = entries[entry].piece
+        guard piece != gone else {
+            entries[entry].piece = Self.noPiece
+            return
+        }
+        while pieces[Int(piece)].next != gone { piece = pieces[Int(piece)].next }
+        pieces[Int(piece)].next = Self.noPiece
+    }
+
     // MARK: Whose is what
 
     /// The piece that a scalar is in.
@@ -129,6 +153,8 @@ struct OperationTable {
     func piece(of element: Element) -> Int {
         var low = 0
         var high = pieces.count
+        // Mostly it is about what was written last.
+        if let last = pieces.last, last.first <= element { return high - 1 }
         while low < high {
             let middle = (low + high) / 2
             if pieces[middle].first <= element { low = middle + 1 } else { high = middle }

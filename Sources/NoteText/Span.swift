@@ -32,6 +32,8 @@ struct Span {
     static let firstWritten: Element = 2
     /// No origin at all: the left one of both sentinels, the right one of what stands at the end.
     static let nothing: Element = .max
+    /// Scalars at most, so that what has to be done for one run has a bound.
+    static let countMax: UInt32 = 1 << 16
     /// The text was left out of a snapshot, because it is deleted.
     static let noText: UInt32 = .max
 
@@ -82,7 +84,8 @@ struct Span {
     /// Whether `next`, which stands directly behind, is the same run going on.
     func goesOn(in next: Span) -> Bool {
         next.first == first &+ count && next.left == last && next.right == right
-            && next.depth == 0 && next.deletes == deletes && next.isHidden == isHidden
+            && count <= Self.countMax &- min(next.count, Self.countMax) && next.depth == 0
+            && next.deletes == deletes && next.isHidden == isHidden
             && (text == Self.noText
                 ? next.text == Self.noText : next.text == text &+ bytes && next.text != Self.noText)
     }

@@ -13,22 +13,20 @@ extension SpanTree {
         let new = addLeaf(behind: old)
         let moved = Self.leafCapacity - kept
         var visible = 0
-        var bytes = 0
         for index in 0..<moved {
             let span = spans[old * Self.leafCapacity + kept + index]
             spans[new * Self.leafCapacity + index] = span
             visible += span.visible
-            bytes += span.visibleBytes
-            map.move(span.first, to: new)
+            map.set(span.first, span.count, leaf: new)
         }
         leaves[old].count = kept
         leaves[new].count = moved
         leaves[old].visible -= visible
         leaves[new].visible += visible
-        leaves[old].bytes -= bytes
-        leaves[new].bytes += bytes
         addVisible(-visible, to: old)
         addVisible(visible, to: new)
+        if cursor.leaf == old, cursor.index > kept { cursor = Cursor() }
+        typed = nil
         forgetOutermost(of: old)
         forgetOutermost(of: new)
         guard place.index >= kept else { return place }
@@ -68,8 +66,10 @@ extension SpanTree {
         let new = makeGroup()
         let index = groups[old].index + 1
         order.insert(new, at: index)
+        orderVisible.insert(0, at: index)
         for later in index..<order.count { groups[order[later]].index = later }
         let kept = appending ? Self.groupCapacity : Self.groupCapacity / 2
+        var moved = 0
         for slot in kept..<Self.groupCapacity {
             let leaf = members[old * Self.groupCapacity + slot]
             members[new * Self.groupCapacity + slot - kept] = leaf
@@ -77,9 +77,10 @@ extension SpanTree {
                 truncatingIfNeeded: leaves[Int(leaf)].visible)
             leaves[Int(leaf)].group = new
             leaves[Int(leaf)].slot = slot - kept
-            groups[old].visible -= leaves[Int(leaf)].visible
-            groups[new].visible += leaves[Int(leaf)].visible
+            moved += leaves[Int(leaf)].visible
         }
+        orderVisible[index - 1] -= Int32(truncatingIfNeeded: moved)
+        orderVisible[index] += Int32(truncatingIfNeeded: moved)
         groups[old].count = kept
         groups[new].count = Self.groupCapacity - kept
         groups[old].outermost = Span.nothing
@@ -104,6 +105,7 @@ extension SpanTree {
         guard let last = order.last else {
             let leaf = makeLeaf()
             order.append(makeGroup())
+            orderVisible.append(0)
             groups[0].count = 1
             return leaf
         }

@@ -15,22 +15,24 @@ extension SpanTree {
         precondition(position >= 0 && position <= visible, "a position behind the end")
         guard position > 0 else { return Border(place: Place(leaf: 0, index: 0), offset: 1) }
         seek(position)
-        var left = position - cursor.before
         let base = cursor.leaf * Self.leafCapacity
-        return spans.withUnsafeBufferPointer { spans in
-            var index = 0
+        var left = position - cursor.before - cursor.inside
+        var index = cursor.index
+        spans.withUnsafeBufferPointer { spans in
+            while left <= 0 {
+                index -= 1
+                left += spans[base + index].visible
+            }
             while true {
-                let span = spans[base + index]
-                if span.isVisible {
-                    if left <= Int(span.count) {
-                        return Border(
-                            place: Place(leaf: cursor.leaf, index: index), offset: UInt32(left))
-                    }
-                    left -= Int(span.count)
-                }
+                let count = spans[base + index].visible
+                if left <= count { return }
+                left -= count
                 index += 1
             }
         }
+        cursor.index = index
+        cursor.inside = position - cursor.before - left
+        return Border(place: Place(leaf: cursor.leaf, index: index), offset: UInt32(left))
     }
 
     /// Moves the cursor to the leaf with the visible scalar number `position`, counted from 1.
@@ -38,37 +40,31 @@ extension SpanTree {
         let inside = position - cursor.before
         if inside > 0, inside <= leaves[cursor.leaf].visible { return }
         var left = position
-        var group = 0
-        for candidate in order {
-            group = candidate
-            guard left > groups[candidate].visible else { break }
-            left -= groups[candidate].visible
-        }
+        let index = orderVisible.passing(&left, in: 0..<order.count)
+        let group = order[index]
         let base = group * Self.groupCapacity
-        for slot in base..<base + groups[group].count {
-            let visible = Int(memberVisible[slot])
-            if left <= visible {
-                cursor = (Int(members[slot]), position - left)
-                return
-            }
-            left -= visible
-        }
-        preconditionFailure("the counts of a group are not those of its leaves")
+        let slot = memberVisible.passing(&left, in: base..<base + groups[group].count)
+        cursor = Cursor(leaf: Int(members[slot]), before: position - left)
     }
 
     /// Visible scalars before the run at `place`.
     mutating func position(of place: Place) -> Int {
-        if place.leaf != cursor.leaf { cursor = (place.leaf, visibleBefore(leaf: place.leaf)) }
-        var position = cursor.before
+        if place.leaf != cursor.leaf {
+            cursor = Cursor(leaf: place.leaf, before: visibleBefore(leaf: place.leaf))
+        }
+        if place.index < cursor.index { (cursor.index, cursor.inside) = (0, 0) }
         let base = place.leaf * Self.leafCapacity
-        for index in base..<base + place.index { position += spans[index].visible }
-        return position
+        for index in base + cursor.index..<base + place.index {
+            cursor.inside += spans[index].visible
+        }
+        cursor.index = place.index
+        return cursor.before + cursor.inside
     }
 
     private func visibleBefore(leaf: Int) -> Int {
         var before = 0
         let group = leaves[leaf].group
-        for index in 0..<groups[group].index { before += groups[order[index]].visible }
+        for index in 0..<groups[group].index { before += Int(orderVisible[index]) }
         let base = group * Self.groupCapacity
         for slot in base..<base + leaves[leaf].slot { before += Int(memberVisible[slot]) }
         return before
@@ -85,13 +81,16 @@ extension SpanTree {
     ///
     /// - Precondition: the tree has it.
     func place(of element: Element) -> Place {
-        let (start, leaf) = map.run(of: element)
+        let leaf = map.leaf(of: element)
         let base = leaf * Self.leafCapacity
-        return spans.withUnsafeBufferPointer { spans in
-            var index = 0
-            while spans[base + index].first != start { index += 1 }
-            return Place(leaf: leaf, index: index)
+        let end = base + leaves[leaf].count
+        let index = spans.withUnsafeBufferPointer { spans in
+            var index = base
+            while index < end, element &- spans[index].first >= spans[index].count { index += 1 }
+            return index - base
         }
+        precondition(base + index < end, "a scalar that is not where the map says")
+        return Place(leaf: leaf, index: index)
     }
 
     /// The run behind the one at `place`.
@@ -155,5 +154,33 @@ extension SpanTree {
         let other = place(of: right)
         // One run's scalars are numbered as they stand.
         return one == other ? left < right : precedes(one, other)
+    }
+}
+
+extension [Int32] {
+    /// The first place at which the sum of the numbers from the beginning of `range` on reaches
+    /// `left`, which becomes what is left of it there.
+    ///
+    /// - Precondition: the sum of all does.
+    func passing(_ left: inout Int, in range: Range<Int>) -> Int {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "a place outside")
+        return withUnsafeBufferPointer { numbers in
+            var index = range.lowerBound
+            // Eight at once: as long as none is the wanted one it does not matter where each ends.
+            while range.upperBound - index >= 8 {
+                var sum: Int32 = 0
+                for place in index..<index + 8 { sum &+= numbers[place] }
+                guard left > Int(sum) else { break }
+                left -= Int(sum)
+                index += 8
+            }
+            while index < range.upperBound {
+                let number = Int(numbers[index])
+                if left <= number { return index }
+                left -= number
+                index += 1
+            }
+            preconditionFailure("the counts of a group are not those of its leaves")
+        }
     }
 }

@@ -11,9 +11,8 @@ struct SpanTree {
     struct Leaf {
         /// Runs that are there.
         var count = 0
-        /// Visible scalars, and bytes of them.
+        /// Visible scalars.
         var visible = 0
-        var bytes = 0
         /// Its group, and its place there.
         var group = 0
         var slot = 0
@@ -24,7 +23,6 @@ struct SpanTree {
     /// 128 places for leaves.
     struct Group {
         var count = 0
-        var visible = 0
         /// Its place in the list of groups.
         var index = 0
         /// As that of a leaf, over all of its leaves.
@@ -47,6 +45,8 @@ struct SpanTree {
     var memberVisible: [Int32] = []
     /// The groups in order.
     var order: [Int] = []
+    /// Visible scalars of each of them, in the same order.
+    var orderVisible: [Int32] = []
     /// In which leaf each run is.
     var map = ElementMap()
     /// The UTF-8 of all runs.
@@ -55,8 +55,19 @@ struct SpanTree {
     private(set) var visible = 0
     /// Their bytes.
     private(set) var visibleBytes = 0
-    /// A leaf, and how many visible scalars are before it; nothing before it changes meanwhile.
-    var cursor = (leaf: 0, before: 0)
+    /// A run, how many visible scalars are before its leaf, and how many before it in that;
+    /// nothing before it changes meanwhile.
+    var cursor = Cursor()
+    /// Where scalars were typed last, until anything else changes: the run, and how many visible
+    /// scalars there are up to its end.
+    var typed: (place: Place, end: Int)?
+
+    struct Cursor {
+        var leaf = 0
+        var before = 0
+        var index = 0
+        var inside = 0
+    }
 
     /// An empty note: the two sentinels.
     init() {
@@ -70,34 +81,50 @@ struct SpanTree {
     ///
     /// - Returns: `nil` unless the runs have every number below `end` once, and the text's length.
     init?(runs: [Span], end: Element, text: [UInt8]) {
+        guard runs.first?.first == Span.start, Self.areWhole(runs, end) else { return nil }
         self.text = text
-        var starts: [(start: Element, leaf: Int)] = []
-        starts.reserveCapacity(runs.count)
+        map = ElementMap(reserving: end)
         // Room for some more in each.
         let filled = Self.leafCapacity * 3 / 4
+        spans.reserveCapacity((runs.count / filled + 1) * Self.leafCapacity)
         for from in stride(from: 0, to: runs.count, by: filled) {
             let leaf = appendLeaf()
             let part = runs[from..<min(runs.count, from + filled)]
-            for (index, run) in part.enumerated() {
-                spans[leaf * Self.leafCapacity + index] = run
-                starts.append((run.first, leaf))
-                leaves[leaf].visible += run.visible
-                leaves[leaf].bytes += run.visibleBytes
+            var count = 0
+            var place = leaf * Self.leafCapacity
+            for run in part {
+                spans[place] = run
+                place += 1
+                map.set(run.first, run.count, leaf: leaf)
+                count += run.visible
+                visibleBytes += run.visibleBytes
             }
             leaves[leaf].count = part.count
-            addVisible(leaves[leaf].visible, to: leaf)
-            visible += leaves[leaf].visible
-            visibleBytes += leaves[leaf].bytes
+            leaves[leaf].visible = count
+            addVisible(count, to: leaf)
+            visible += count
         }
-        guard visibleBytes == text.count, runs.first?.first == Span.start else { return nil }
-        starts.sort { $0.start < $1.start }
-        var next = Span.start
-        for run in runs.sorted(by: { $0.first < $1.first }) {
-            guard run.first == next, run.count <= end - next else { return nil }
-            next += run.count
+        guard visibleBytes == text.count else { return nil }
+    }
+
+    /// Whether runs have every number below `end` once.
+    private static func areWhole(_ runs: [Span], _ end: Element) -> Bool {
+        var seen = [UInt64](repeating: 0, count: Int(end) / 64 + 1)
+        var total: UInt64 = 0
+        for run in runs {
+            guard run.first < end, run.count <= end - run.first else { return false }
+            total += UInt64(run.count)
+            guard total <= UInt64(end) else { return false }
+            var element = run.first
+            while element < run.first + run.count {
+                let stop = min(run.first + run.count, (element | 63) + 1)
+                let bits = (UInt64.max >> UInt64(64 - (stop - element))) << UInt64(element & 63)
+                guard seen[Int(element / 64)] & bits == 0 else { return false }
+                seen[Int(element / 64)] |= bits
+                element = stop
+            }
         }
-        guard next == end else { return nil }
-        map = ElementMap(ascending: starts)
+        return total == UInt64(end)
     }
 
     /// The run at `place`.
@@ -120,7 +147,8 @@ struct SpanTree {
         spans.openPlace(at: base + place.index, before: base + count)
         spans[base + place.index] = span
         leaves[place.leaf].count = count + 1
-        map.insert(span.first, leaf: place.leaf)
+        map.set(span.first, span.count, leaf: place.leaf)
+        willChange(at: place)
         addCounts(span.visible, span.visibleBytes, in: place.leaf)
         noteOutermost(span, in: place.leaf)
         return place
@@ -139,6 +167,7 @@ struct SpanTree {
         head.count = offset
         head.bytes = bytes
         self[place] = head
+        willChange(at: place)
         addCounts(-tail.visible, -tail.visibleBytes, in: place.leaf)
         return insert(tail, at: Place(leaf: place.leaf, index: place.index + 1))
     }
@@ -154,10 +183,10 @@ struct SpanTree {
         guard spans[base].goesOn(in: next) else { return false }
         spans[base].count += next.count
         spans[base].bytes += next.bytes
-        map.remove(next.first)
         let end = place.leaf * Self.leafCapacity + leaves[place.leaf].count
-        for index in base + 1..<end - 1 { spans[index] = spans[index + 1] }
+        spans.closePlace(at: base + 1, before: end)
         leaves[place.leaf].count -= 1
+        willChange(at: place)
         forgetOutermost(of: place.leaf)
         return true
     }
@@ -167,7 +196,30 @@ struct SpanTree {
         let index = place.leaf * Self.leafCapacity + place.index
         spans[index].count += count
         spans[index].bytes += bytes
+        map.set(spans[index].last &+ 1 &- count, count, leaf: place.leaf)
+        willChange(at: place)
         if spans[index].isVisible { addCounts(Int(count), Int(bytes), in: place.leaf) }
+    }
+
+    /// Takes the last scalars of the run at `place` away, as if they had never been; all of them, if
+    /// it has no more. They were the last of all that were numbered, so nothing refers to them.
+    mutating func takeBack(_ place: Place, _ count: UInt32) {
+        let index = place.leaf * Self.leafCapacity + place.index
+        let old = spans[index]
+        let bytes = byteCount(of: old, scalars: old.count - count)
+        text.removeLast(Int(old.bytes - bytes))
+        spans[index].count -= count
+        spans[index].bytes = bytes
+        willChange(at: place)
+        addCounts(-Int(count), -Int(old.bytes - bytes), in: place.leaf)
+        guard count == old.count else { return }
+        spans.closePlace(
+            at: index, before: place.leaf * Self.leafCapacity + leaves[place.leaf].count)
+        leaves[place.leaf].count -= 1
+        cursor = Cursor()
+        forgetOutermost(of: place.leaf)
+        // What it had come between may be one run again.
+        join(Place(leaf: place.leaf, index: place.index - 1))
     }
 
     /// Changes how many operations delete the run at `place`, and whether its own counts.
@@ -178,6 +230,7 @@ struct SpanTree {
         spans[index].isHidden = isHidden
         let new = spans[index]
         if old.isVisible != new.isVisible {
+            willChange(at: place)
             addCounts(
                 new.visible - old.visible, new.visibleBytes - old.visibleBytes, in: place.leaf)
         }
@@ -187,18 +240,25 @@ struct SpanTree {
     private mutating func addCounts(_ scalars: Int, _ bytes: Int, in leaf: Int) {
         guard scalars != 0 || bytes != 0 else { return }
         leaves[leaf].visible += scalars
-        leaves[leaf].bytes += bytes
         addVisible(scalars, to: leaf)
         visible += scalars
         visibleBytes += bytes
         // Leaf 0 is always the first.
-        if leaf != cursor.leaf { cursor = (0, 0) }
+        if leaf != cursor.leaf { cursor = Cursor() }
+    }
+
+    /// A run, or those behind it in its leaf, are no longer what the cursor knows.
+    private mutating func willChange(at place: Place) {
+        typed = nil
+        guard place.leaf == cursor.leaf, place.index < cursor.index else { return }
+        cursor.index = 0
+        cursor.inside = 0
     }
 
     /// Adds to the count of a leaf that its group keeps, and to that of the group.
     mutating func addVisible(_ scalars: Int, to leaf: Int) {
         let group = leaves[leaf].group
-        groups[group].visible += scalars
+        orderVisible[groups[group].index] += Int32(truncatingIfNeeded: scalars)
         memberVisible[group * Self.groupCapacity + leaves[leaf].slot] += Int32(
             truncatingIfNeeded: scalars)
     }

@@ -1,3 +1,4 @@
+import Glibc
 import WorkspaceModel
 
 /// The figures of one row, gathered over its runs and printed as one line.
@@ -75,4 +76,16 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
 func elapsed(since start: ContinuousClock.Instant) -> Double {
     let parts = start.duration(to: .now).components
     return Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
+}
+
+/// Seconds of processor time that this program spends in `body`: a busy machine changes them less.
+func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+    func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+    let start = now()
+    try body()
+    return now() - start
 }

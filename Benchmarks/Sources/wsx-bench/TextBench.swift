@@ -3,7 +3,8 @@ import NoteText
 import WorkspaceModel
 
 /// The text of notes on real editing histories: the same steps as `t1_text.py` of the shared data,
-/// so that both can be run one after the other on one machine.
+/// so that both can be run one after the other on one machine. Times are those of the processor, as
+/// there.
 ///
 /// Operations hold 24 changes of the editor each, about what a pause of two seconds makes of typing.
 enum TextBench {
@@ -12,7 +13,7 @@ enum TextBench {
         "clownschool_flat",
     ]
     static let concurrent = ["friendsforever.concurrent", "clownschool.concurrent"]
-    private static let changesPerOperation = 24
+    static let changesPerOperation = 24
 
     static func run(_ options: Options) throws {
         for name in sequential + concurrent {
@@ -35,55 +36,51 @@ enum TextBench {
     }
 
     /// One writer: local replay, the whole history in one go, a snapshot and back.
-    private static func alone(_ trace: TextTrace, _ figures: inout Figures) throws {
+    static func alone(_ trace: TextTrace, _ figures: inout Figures) throws {
         var writer = TextWriter(1)
         var operations: [NoteOperation] = []
-        let local = try seconds {
-            for (index, patch) in trace.patches.enumerated() {
-                var rest: NotePatch? = patch
-                while let more = rest {
-                    rest = try writer.note.edit(more, as: writer.author)
-                    if rest != nil || index % changesPerOperation == 0 {
-                        if let operation = writer.publish() { operations.append(operation) }
-                    }
-                }
-            }
-            if let operation = writer.publish() { operations.append(operation) }
-        }
+        let local = try processorSeconds { operations = try writer.replay(trace) }
         precondition(writer.note.text == trace.end)
         figures.add("local_ms", local * 1e3)
-        let bodies = operations.map(\.edit.encoded)
+        let signed = operations.map(SignedEdit.init)
         var reader = Note()
-        let whole = try seconds {
-            for (operation, body) in zip(operations, bodies) {
-                let read = operation.saying(try NoteEdit(decoding: body))
-                reader.apply(read, isTold: false)
-            }
+        let whole = try processorSeconds {
+            for edit in signed { reader.apply(try edit.read(), isTold: false) }
         }
         precondition(reader.text == trace.end)
         figures.add("whole_history_ms", whole * 1e3)
         figures.add("operations", Double(operations.count))
-        figures.add("body_bytes", Double(bodies.reduce(0) { $0 + $1.count }))
+        figures.add("body_bytes", Double(signed.reduce(0) { $0 + $1.body.count }))
         figures.add("runs", Double(reader.runCount))
         guard let snapshot = reader.snapshot(verdictChanges: 0) else { return }
         figures.add("snapshot_bytes", Double(snapshot.page.count + snapshot.runs.count))
         var shown = ""
-        let load = try seconds { shown = try NotePage(decoding: snapshot.page).text }
+        let load = try processorSeconds { shown = try NotePage(decoding: snapshot.page).text }
         precondition(shown == trace.end)
         figures.add("load_ms", load * 1e3)
-        let edit = try seconds {
+        let edit = try processorSeconds {
             var note = try Note(snapshot)
             try note.edit(NotePatch(at: 0, deleted: 0, inserted: "x"), as: writer.author)
         }
         figures.add("first_edit_ms", edit * 1e3)
     }
 
+    /// What is saved of one writer's note.
+    static func snapshot(of trace: TextTrace) throws -> NoteSnapshot {
+        var writer = TextWriter(1)
+        _ = try writer.replay(trace)
+        guard let snapshot = writer.note.snapshot(verdictChanges: 0) else {
+            throw BenchError("a note with a draft")
+        }
+        return snapshot
+    }
+
     /// Two writers, an operation for each change: both replay, a third takes them one by one.
-    private static func together(_ trace: TextTrace, _ figures: inout Figures) throws {
+    static func together(_ trace: TextTrace, _ figures: inout Figures) throws {
         var writers = (0..<trace.writers).map { TextWriter(UInt64($0 + 1)) }
         var known = writers.map { _ in [Bool](repeating: false, count: trace.steps.count) }
         var operations: [NoteOperation?] = []
-        let both = try seconds {
+        let both = try processorSeconds {
             for (index, step) in trace.steps.enumerated() {
                 var open = step.parents
                 var missing: [Int] = []
@@ -103,19 +100,15 @@ enum TextBench {
             }
         }
         figures.add("both_writers_ms", both * 1e3)
-        let bodies = operations.compactMap { $0 }.map { ($0, $0.edit.encoded) }
+        let signed = operations.compactMap { $0 }.map(SignedEdit.init)
         var reader = Note()
-        let single = try seconds {
-            for (operation, body) in bodies {
-                reader.apply(operation.saying(try NoteEdit(decoding: body)))
-            }
-        }
+        let single = try processorSeconds { for edit in signed { reader.apply(try edit.read()) } }
         precondition(reader.text == trace.end)
         figures.add("one_by_one_ms", single * 1e3)
     }
 
     /// One edit after a thousand edits at places drawn at random, and after a million.
-    private static func growth(_ options: Options) {
+    static func growth(_ options: Options) {
         var figures = Figures("wsx_text_growth")
         for _ in 0..<options.runs {
             var writer = TextWriter(1)
@@ -124,7 +117,7 @@ enum TextBench {
             for size in [1_000, 1_000_000] {
                 while count < size { count += writer.typeSomewhere() }
                 let more = 2_000
-                let time = seconds { for _ in 0..<more { count += writer.typeSomewhere() } }
+                let time = processorSeconds { for _ in 0..<more { count += writer.typeSomewhere() } }
                 times.append(time / Double(more) * 1e6)
                 figures.add("edit_us_after_\(size)", times[times.count - 1])
             }
@@ -135,7 +128,7 @@ enum TextBench {
 }
 
 /// Somebody who writes in a benchmark.
-private struct TextWriter {
+struct TextWriter {
     var note = Note()
     let author: NoteOperation.Author
     private var sequence: UInt64 = 0
@@ -144,6 +137,22 @@ private struct TextWriter {
     init(_ number: UInt64) {
         author = .init(device: DeviceID(words: (number, 0, 0, 0)), incarnation: 1)
         state = number
+    }
+
+    /// Writes what a history of one writer says; its operations hold so many changes each.
+    mutating func replay(_ trace: TextTrace) throws -> [NoteOperation] {
+        var operations: [NoteOperation] = []
+        for (index, patch) in trace.patches.enumerated() {
+            var rest: NotePatch? = patch
+            while let more = rest {
+                rest = try note.edit(more, as: author)
+                if rest != nil || index % TextBench.changesPerOperation == 0 {
+                    if let operation = publish() { operations.append(operation) }
+                }
+            }
+        }
+        if let operation = publish() { operations.append(operation) }
+        return operations
     }
 
     /// Makes the draft an operation, as if a few seconds had gone by.
@@ -177,16 +186,31 @@ private struct TextWriter {
     }
 }
 
-extension NoteOperation {
-    /// The same operation with the edit that was read from its bytes.
-    fileprivate func saying(_ edit: NoteEdit) -> NoteOperation {
+/// An operation as it lies in a log: its edit is bytes.
+struct SignedEdit {
+    let author: NoteOperation.Author
+    let sequence: UInt64
+    let timestamp: HybridTimestamp
+    let id: OperationID
+    let body: [UInt8]
+
+    init(_ operation: NoteOperation) {
+        author = operation.author
+        sequence = operation.sequence
+        timestamp = operation.timestamp
+        id = operation.id
+        body = operation.edit.encoded
+    }
+
+    func read() throws -> NoteOperation {
         NoteOperation(
-            author: author, sequence: sequence, timestamp: timestamp, id: id, edit: edit)
+            author: author, sequence: sequence, timestamp: timestamp, id: id,
+            edit: try NoteEdit(decoding: body))
     }
 }
 
 /// An editing history of the shared data.
-private struct TextTrace {
+struct TextTrace {
     struct Step {
         let parents: [Int]
         let writer: Int
@@ -197,7 +221,7 @@ private struct TextTrace {
     let end: String
     let writers: Int
 
-    var patches: [NotePatch] { steps.flatMap(\.patches) }
+    let patches: [NotePatch]
 
     init?(_ name: String) throws {
         let shared = ProcessInfo.processInfo.environment["WSX_SHARED"] ?? "../../shared"
@@ -227,6 +251,7 @@ private struct TextTrace {
                 parents: fields["parents"] as? [Int] ?? [], writer: fields["agent"] as? Int ?? 0,
                 patches: patches)
         }
+        patches = steps.flatMap(\.patches)
         self.end = end
         writers = file["numAgents"] as? Int ?? 1
     }
