@@ -13,11 +13,11 @@ extension Note {
     ) -> NoteOutcome {
         let key = operation.key
         if let index = table.index(of: key) { return meet(operation, at: index) }
-        if let other = waiting.operation(key) {
+        if !waiting.isEmpty, let other = waiting.operation(key) {
             guard operation.id < other.id else { return .known }
             waiting.remove(key)
         }
-        if let missing = operation.edit.sources.first(where: { table.index(of: $0) == nil }) {
+        if let missing = table.resolve(operation.edit) {
             guard waiting.add(operation, isValid: isValid, for: missing) else {
                 hasDropped = true
                 return .full
@@ -28,7 +28,9 @@ extension Note {
             hasDropped = true
             return .full
         }
-        var changes = [takeIn(operation, isValid: isValid, isTold: isTold)]
+        let change = takeIn(operation, isValid: isValid, isTold: isTold)
+        guard !waiting.isEmpty else { return .applied([change]) }
+        var changes = [change]
         releaseWaiting(for: key, isTold: isTold, &changes)
         return .applied(changes)
     }
@@ -64,9 +66,7 @@ extension Note {
         var arrived = [key]
         while let key = arrived.popLast() {
             for (operation, isValid) in waiting.release(key) {
-                if case .some(let missing) = operation.edit.sources.first(where: {
-                    table.index(of: $0) == nil
-                }) {
+                if let missing = table.resolve(operation.edit) {
                     // There was room for it a moment ago.
                     _ = waiting.add(operation, isValid: isValid, for: missing)
                 } else if hasRoom(for: operation.edit) {
@@ -81,80 +81,84 @@ extension Note {
 
     private func hasRoom(for edit: NoteEdit) -> Bool {
         tree.text.count + NoteLimits.editBytesMax <= NoteLimits.historyBytesMax
-            && edit.changes.count <= NoteLimits.changesMax
+            && edit.changeCount <= NoteLimits.changesMax
     }
 
     // MARK: One operation
 
+    /// - Precondition: its sources were just resolved, and all are there.
     private mutating func takeIn(
         _ operation: NoteOperation, isValid: Bool, isTold: Bool
     ) -> NoteChange {
-        let entry = table.add(
+        table.resolved[0] = table.add(
             OperationTable.Entry(
                 key: operation.key, idMiddle: operation.id.words.1, sequence: operation.sequence,
                 author: table.author(operation.author), state: isValid ? .valid : .invalid))
-        let patches = takeIn(operation.edit, as: entry, isValid: isValid, isTold: isTold)
+        let patches = takeIn(operation.edit, isValid: isValid, isTold: isTold)
         return NoteChange(key: operation.key, patches: patches)
     }
 
-    /// Does what an edit says, as the operation `entry`.
+    /// Does what an edit says.
     ///
-    /// - Precondition: all of its sources are in the table.
-    mutating func takeIn(
-        _ edit: NoteEdit, as entry: Int, isValid: Bool, isTold: Bool
-    ) -> [NotePatch] {
-        let resolver = Resolver(edit, as: entry, in: table)
+    /// - Precondition: `table.resolved` is its operation and all of its sources.
+    mutating func takeIn(_ edit: NoteEdit, isValid: Bool, isTold: Bool) -> [NotePatch] {
+        let entry = table.resolved[0]
         var list = PatchList()
         var offset: UInt32 = 0
         var deleted: [Range<Element>] = []
-        for change in edit.changes {
-            switch change {
+        edit.forEachStep { step in
+            switch step {
             case .insert(let left, let right, let text):
-                let count = UInt32(truncatingIfNeeded: text.scalarCount)
-                let origins = resolver.origins(left, right, in: table)
                 let run = number(
-                    text, count: count, as: entry, from: offset, origins, isHidden: !isValid)
-                offset += count
+                    text, as: entry, from: offset, table.origins(left, right), isHidden: !isValid)
+                offset += run.count
                 let place = weave(run, of: entry)
                 if isTold, run.isVisible {
                     let inside = Int(run.first - tree[place].first)
                     list.insert(
-                        at: tree.position(of: place) + inside, text, count: Int(count))
+                        at: tree.position(of: place) + inside,
+                        String(decoding: text, as: UTF8.self), count: Int(run.count))
                 }
-            case .delete(let reference, let count):
-                deleted += resolver.ranges(reference, count, in: table)
+            case .delete(let reference, let count): table.append(reference, count, to: &deleted)
             case .mark(let from, let to, let mark):
-                guard let from = resolver.element(from, or: Span.start, in: table),
-                    let to = resolver.element(to, or: Span.end, in: table)
-                else { continue }
+                guard let from = table.element(from, or: Span.start),
+                    let to = table.element(to, or: Span.end)
+                else { return }
                 marks.append(MarkEntry(entry: entry, from: from, to: to, mark: mark))
             case .block(let reference, let kind):
-                guard let element = resolver.element(reference, or: Span.start, in: table) else {
-                    continue
-                }
+                guard let element = table.element(reference, or: Span.start) else { return }
                 lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
             }
         }
-        if isValid {
-            for range in deleted.united {
-                retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
-            }
+        guard isValid else { return list.patches }
+        deleted.unite()
+        for range in deleted {
+            retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
         }
         return list.patches
     }
 
     /// Numbers new scalars and keeps their text.
     private mutating func number(
-        _ text: String, count: UInt32, as entry: Int, from offset: UInt32,
-        _ origins: Resolver.Origins, isHidden: Bool
+        _ text: UnsafeRawBufferPointer, as entry: Int, from offset: UInt32,
+        _ origins: OperationTable.Origins, isHidden: Bool
     ) -> Span {
-        let bytes = tree.keep(text)
+        let start = tree.text.count
+        tree.text.append(contentsOf: text)
+        let count = UInt32(truncatingIfNeeded: text.scalarCount)
         return Span(
             first: table.number(count, of: entry, offset: offset), count: count,
-            left: origins.left, right: origins.right,
-            text: UInt32(truncatingIfNeeded: bytes.lowerBound),
-            bytes: UInt32(truncatingIfNeeded: bytes.count),
-            deletes: origins.isBroken ? 1 : 0, depth: 0, isHidden: isHidden)
+            left: origins.left, right: origins.right, text: UInt32(truncatingIfNeeded: start),
+            bytes: UInt32(truncatingIfNeeded: text.count), deletes: origins.isBroken ? 1 : 0,
+            depth: 0, isHidden: isHidden)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The Unicode scalars of UTF-8.
+    var scalarCount: Int {
+        // Every byte that does not go on a scalar begins one.
+        reduce(0) { $0 + ($1 & 0xc0 != 0x80 ? 1 : 0) }
     }
 }
 
@@ -162,8 +166,7 @@ extension String {
     /// Its Unicode scalars, without looking at each by itself.
     var scalarCount: Int {
         var copy = self
-        // Every byte that does not go on a scalar begins one.
-        return copy.withUTF8 { $0.reduce(0) { $0 + ($1 & 0xc0 != 0x80 ? 1 : 0) } }
+        return copy.withUTF8 { UnsafeRawBufferPointer($0).scalarCount }
     }
 }
 

@@ -247,25 +247,23 @@ extension Note {
             return false
         }
         guard try open(author), let entry = writing?.entry else { return false }
-        let resolver = Resolver(edit, as: entry, in: table)
+        guard table.resolve(edit, as: entry) == nil else { return false }
         // Its own scalars get numbers while it is taken in, so what it says is read afterwards.
         let first = table.nextElement
         let text = tree.text.count
-        _ = takeIn(edit, as: entry, isValid: true, isTold: false)
-        restore(edit, resolver, first: first, text: text)
+        _ = takeIn(edit, isValid: true, isTold: false)
+        restore(edit, first: first, text: text)
         return true
     }
 
     /// Notes in the draft what a kept one says.
-    private mutating func restore(
-        _ edit: NoteEdit, _ resolver: Resolver, first: Element, text: Int
-    ) {
+    private mutating func restore(_ edit: NoteEdit, first: Element, text: Int) {
         var element = first
         var byte = text
         for change in edit.changes {
             switch change {
             case .insert(let left, let right, let text):
-                let origins = resolver.origins(left, right, in: table)
+                let origins = table.origins(left, right)
                 let count = UInt32(truncatingIfNeeded: text.scalarCount)
                 let run = Span(
                     first: element, count: count, left: origins.left, right: origins.right,
@@ -276,19 +274,17 @@ extension Note {
                 element += count
                 byte += text.utf8.count
             case .delete(let reference, let count):
-                for range in resolver.ranges(reference, count, in: table) {
-                    writing?.delete(range, pieces: 1)
-                }
+                var ranges: [Range<Element>] = []
+                table.append(reference, count, to: &ranges)
+                for range in ranges { writing?.delete(range, pieces: 1) }
             case .mark(let from, let to, let mark):
-                guard let from = resolver.element(from, or: Span.start, in: table),
-                    let to = resolver.element(to, or: Span.end, in: table)
+                guard let from = table.element(from, or: Span.start),
+                    let to = table.element(to, or: Span.end)
                 else { continue }
                 writing?.changes.append(.mark(from: from, to: to, mark))
                 writing?.weight += 64
             case .block(let reference, let kind):
-                guard let element = resolver.element(reference, or: Span.start, in: table) else {
-                    continue
-                }
+                guard let element = table.element(reference, or: Span.start) else { continue }
                 writing?.changes.append(.block(element, kind))
                 writing?.weight += 40
             }

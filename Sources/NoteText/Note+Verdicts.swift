@@ -30,12 +30,14 @@ extension Note {
         for range in table.ranges(of: index) {
             retouch(range, &list, isTold: isTold) { $0.isHidden = !isValid }
         }
-        let resolver = Resolver(operation.edit, as: index, in: table)
+        _ = table.resolve(operation.edit, as: index)
         var deleted: [Range<Element>] = []
-        for case .delete(let reference, let count) in operation.edit.changes {
-            deleted += resolver.ranges(reference, count, in: table)
+        operation.edit.forEachStep { step in
+            guard case .delete(let reference, let count) = step else { return }
+            table.append(reference, count, to: &deleted)
         }
-        for range in deleted.united {
+        deleted.unite()
+        for range in deleted {
             retouch(range, &list, isTold: isTold) { span in
                 if isValid { span.deletes += 1 } else { span.deletes -= 1 }
             }

@@ -63,6 +63,11 @@ extension NoteEdit {
     /// - Throws: `Malformed`.
     public init(decoding bytes: [UInt8]) throws(Malformed) {
         guard bytes.count <= NoteLimits.editBytesMax else { throw Malformed(.countExceeded, at: 0) }
+        if let read = bytes.withUnsafeBytes({ Self.plain($0) }) {
+            sources = read.sources
+            form = .read(bytes, from: read.start, count: read.count)
+            return
+        }
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         var reader = Reader(sources: try Self.sources(from: &decoder))
@@ -74,7 +79,26 @@ extension NoteEdit {
         for _ in 0..<count { changes.append(try reader.change(from: &decoder)) }
         try decoder.finish()
         sources = reader.sources
-        self.changes = changes
+        form = .made(changes)
+    }
+
+    /// The frame of a body that `BodyScanner` can read to its end.
+    private static func plain(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> (sources: [MessageKey], start: Int, count: Int)? {
+        guard let frame = BodyScanner.frame(bytes) else { return nil }
+        var sources: [MessageKey] = []
+        sources.reserveCapacity(frame.sources.count / 16)
+        for offset in stride(from: frame.sources.lowerBound, to: frame.sources.upperBound, by: 16) {
+            let time = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
+            let id = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self).bigEndian
+            let key = MessageKey(timestamp: HybridTimestamp(rawValue: time), idPrefix: id)
+            if let last = sources.last, last >= key { return nil }
+            sources.append(key)
+        }
+        var scanner = BodyScanner(bytes, from: frame.start, sources: sources.count)
+        for _ in 0..<frame.count where scanner.step() == nil { return nil }
+        return scanner.index == bytes.count ? (sources, frame.start, frame.count) : nil
     }
 
     private static func sources(

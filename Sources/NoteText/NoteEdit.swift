@@ -36,20 +36,67 @@ public struct NoteEdit: Hashable, Sendable {
 
     /// The operations that it refers to, ascending, each once.
     public let sources: [MessageKey]
-    /// What it does, at least one change.
-    public let changes: [Change]
+    /// What it does, at least one change. Of an edit that was read they are made anew at each call.
+    public var changes: [Change] {
+        if case .made(let changes) = form { return changes }
+        var changes: [Change] = []
+        forEachStep { changes.append(Change($0)) }
+        return changes
+    }
+    /// How its changes are kept.
+    let form: Form
+
+    /// How the changes of an edit are kept.
+    enum Form: Sendable {
+        case made([Change])
+        /// A body, where the first change begins in it, and how many there are.
+        case read([UInt8], from: Int, count: Int)
+    }
 
     /// An edit. Nothing is checked: `encoded` and decoding it again says whether others take it.
     public init(sources: [MessageKey], changes: [Change]) {
         self.sources = sources
-        self.changes = changes
+        form = .made(changes)
+    }
+
+    /// By what they say, however they are kept.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.sources == right.sources && left.changes == right.changes
+    }
+
+    /// By what it says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(sources)
+        hasher.combine(changes)
+    }
+
+    /// How many changes there are.
+    var changeCount: Int {
+        switch form {
+        case .made(let changes): changes.count
+        case .read(_, _, let count): count
+        }
     }
 
     /// Scalars that it inserts.
     public var insertedCount: Int {
-        changes.reduce(0) { sum, change in
-            guard case .insert(_, _, let text) = change else { return sum }
-            return sum + text.scalarCount
+        var sum = 0
+        forEachStep { step in
+            if case .insert(_, _, let text) = step { sum += text.scalarCount }
+        }
+        return sum
+    }
+}
+
+extension NoteEdit.Change {
+    /// A change as it was read.
+    init(_ step: EditStep) {
+        switch step {
+        case .insert(let left, let right, let text):
+            self = .insert(left: left, right: right, text: String(decoding: text, as: UTF8.self))
+        case .delete(let reference, let count): self = .delete(reference, count: count)
+        case .mark(let from, let to, let mark): self = .mark(from: from, to: to, mark)
+        case .block(let reference, let kind): self = .block(reference, kind)
         }
     }
 }

@@ -43,6 +43,8 @@ struct OperationTable {
     private var reached: [UInt64] = []
     private var indexes = KeyIndex()
     private var authorIndexes: [NoteOperation.Author: UInt32] = [:]
+    /// The operations that the edit in hand refers to, itself first (`resolve`).
+    var resolved: [Int] = []
     /// The number that the next scalar gets.
     private(set) var nextElement = Span.firstWritten
 
@@ -188,9 +190,17 @@ struct OperationTable {
         return (Int(piece.entry), Int(piece.offset + (element - piece.first)))
     }
 
-    /// The scalars of an operation from `offset` on, at most `count`, as ranges of numbers.
-    func ranges(of entry: Int, from offset: Int = 0, count: Int = .max) -> [Range<Element>] {
+    /// The scalars of an operation as ranges of numbers.
+    func ranges(of entry: Int) -> [Range<Element>] {
         var ranges: [Range<Element>] = []
+        append(entry, from: 0, count: .max, to: &ranges)
+        return ranges
+    }
+
+    /// Adds the scalars of an operation from `offset` on, at most `count`, as ranges of numbers.
+    func append(
+        _ entry: Int, from offset: Int, count: Int, to ranges: inout [Range<Element>]
+    ) {
         var next = entries[entry].piece
         let end = count > .max - offset ? Int.max : offset + count
         while next != Self.noPiece {
@@ -204,7 +214,6 @@ struct OperationTable {
             }
             next = piece.next
         }
-        return ranges
     }
 
     /// The scalar with that number in an operation, `nil` if it inserts less.

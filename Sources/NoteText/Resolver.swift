@@ -1,5 +1,7 @@
-/// From the references of one edit to scalars of this copy.
-struct Resolver {
+import WorkspaceModel
+
+// From the references of one edit to scalars of this copy.
+extension OperationTable {
     /// Between what an inserted text stands.
     struct Origins {
         let left: Element
@@ -17,38 +19,33 @@ struct Resolver {
         case beyond
     }
 
-    /// The operation itself, then its sources.
-    private let entries: [Int]
-
-    /// - Precondition: all sources are in the table.
-    init(_ edit: NoteEdit, as entry: Int, in table: OperationTable) {
-        var entries: [Int] = []
-        entries.reserveCapacity(1 + edit.sources.count)
-        entries.append(entry)
+    /// Looks for the operations that an edit refers to: `resolved` are those from 1 on, the operation
+    /// itself is `entry`, which can be set later.
+    ///
+    /// - Returns: the first that is not there.
+    mutating func resolve(_ edit: NoteEdit, as entry: Int = 0) -> MessageKey? {
+        resolved.removeAll(keepingCapacity: true)
+        resolved.append(entry)
         for source in edit.sources {
-            guard let index = table.index(of: source) else {
-                preconditionFailure("a source that nobody waited for")
-            }
-            entries.append(index)
+            guard let index = index(of: source) else { return source }
+            resolved.append(index)
         }
-        self.entries = entries
+        return nil
     }
 
-    private func target(_ reference: NoteEdit.Reference, in table: OperationTable) -> Target {
+    private func target(_ reference: NoteEdit.Reference) -> Target {
         // A decoded edit names no other source; one that was made by hand may.
-        guard entries.indices.contains(reference.source) else { return .beyond }
-        let entry = entries[reference.source]
-        guard table.entries[entry].state != .erased else { return .erased }
-        return table.element(entry, reference.offset).map { .element($0) } ?? .beyond
+        guard resolved.indices.contains(reference.source) else { return .beyond }
+        let entry = resolved[reference.source]
+        guard entries[entry].state != .erased else { return .erased }
+        return element(entry, reference.offset).map { .element($0) } ?? .beyond
     }
 
     /// The origins of an inserted text. At the end of the note stands what refers to an erased
     /// operation, and also, where nobody sees it, what refers to nothing.
-    func origins(
-        _ left: NoteEdit.Reference?, _ right: NoteEdit.Reference?, in table: OperationTable
-    ) -> Origins {
-        let one = left.map { target($0, in: table) } ?? .element(Span.start)
-        let other = right.map { target($0, in: table) } ?? .element(Span.end)
+    func origins(_ left: NoteEdit.Reference?, _ right: NoteEdit.Reference?) -> Origins {
+        let one = left.map { target($0) } ?? .element(Span.start)
+        let other = right.map { target($0) } ?? .element(Span.end)
         switch (one, other) {
         case (.beyond, _), (_, .beyond):
             return Origins(left: Span.end, right: Span.nothing, isBroken: true)
@@ -60,36 +57,41 @@ struct Resolver {
     }
 
     /// The scalar that is meant, `nil` where there is none.
-    func element(
-        _ reference: NoteEdit.Reference?, or sentinel: Element, in table: OperationTable
-    ) -> Element? {
+    func element(_ reference: NoteEdit.Reference?, or sentinel: Element) -> Element? {
         guard let reference else { return sentinel }
-        guard case .element(let element) = target(reference, in: table) else { return nil }
+        guard case .element(let element) = target(reference) else { return nil }
         return element
     }
 
-    /// The scalars from one on that its operation inserted, at most `count`.
-    func ranges(
-        _ reference: NoteEdit.Reference, _ count: Int, in table: OperationTable
-    ) -> [Range<Element>] {
-        guard entries.indices.contains(reference.source) else { return [] }
-        return table.ranges(of: entries[reference.source], from: reference.offset, count: count)
+    /// Adds the scalars from one on that its operation inserted, at most `count`.
+    func append(
+        _ reference: NoteEdit.Reference, _ count: Int, to ranges: inout [Range<Element>]
+    ) {
+        guard resolved.indices.contains(reference.source) else { return }
+        append(resolved[reference.source], from: reference.offset, count: count, to: &ranges)
     }
 }
 
 extension [Range<UInt32>] {
-    /// The same numbers, each once, ascending.
-    var united: [Range<UInt32>] {
-        guard count > 1 else { return self }
-        var result: [Range<UInt32>] = []
-        for range in sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            if let last = result.last, range.lowerBound <= last.upperBound {
-                let end = Swift.max(last.upperBound, range.upperBound)
-                result[result.count - 1] = last.lowerBound..<end
+    /// Makes it the same numbers, each once, ascending.
+    mutating func unite() {
+        guard count > 1 else { return }
+        let isDone = indices.dropFirst().allSatisfy {
+            self[$0 - 1].upperBound < self[$0].lowerBound
+        }
+        if isDone { return }
+        sort { $0.lowerBound < $1.lowerBound }
+        var last = 0
+        for index in indices.dropFirst() {
+            let range = self[index]
+            if range.lowerBound <= self[last].upperBound {
+                let end = Swift.max(self[last].upperBound, range.upperBound)
+                self[last] = self[last].lowerBound..<end
             } else {
-                result.append(range)
+                last += 1
+                self[last] = range
             }
         }
-        return result
+        removeLast(count - last - 1)
     }
 }

@@ -81,6 +81,10 @@ extension SpanTree {
     ///
     /// - Precondition: the tree has it.
     func place(of element: Element) -> Place {
+        let likely = self[recent]
+        if element &- likely.first < likely.count, recent.index < leaves[recent.leaf].count {
+            return recent
+        }
         let leaf = map.leaf(of: element)
         let base = leaf * Self.leafCapacity
         let end = base + leaves[leaf].count

@@ -58,6 +58,8 @@ struct SpanTree {
     /// A run, how many visible scalars are before its leaf, and how many before it in that;
     /// nothing before it changes meanwhile.
     var cursor = Cursor()
+    /// A run that is likely to be meant next, since it was written last.
+    var recent = Place(leaf: 0, index: 0)
     /// Where scalars were typed last, until anything else changes: the run, and how many visible
     /// scalars there are up to its end.
     var typed: (place: Place, end: Int)?
@@ -151,6 +153,7 @@ struct SpanTree {
         willChange(at: place)
         addCounts(span.visible, span.visibleBytes, in: place.leaf)
         noteOutermost(span, in: place.leaf)
+        recent = place
         return place
     }
 
@@ -168,6 +171,16 @@ struct SpanTree {
         head.bytes = bytes
         self[place] = head
         willChange(at: place)
+        let count = leaves[place.leaf].count
+        if count < Self.leafCapacity {
+            // In its leaf nothing is counted otherwise, and it is in this one still.
+            let index = place.leaf * Self.leafCapacity + place.index + 1
+            spans.openPlace(at: index, before: place.leaf * Self.leafCapacity + count)
+            spans[index] = tail
+            leaves[place.leaf].count = count + 1
+            noteOutermost(tail, in: place.leaf)
+            return Place(leaf: place.leaf, index: place.index + 1)
+        }
         addCounts(-tail.visible, -tail.visibleBytes, in: place.leaf)
         return insert(tail, at: Place(leaf: place.leaf, index: place.index + 1))
     }

@@ -73,12 +73,14 @@ struct WaitingEdits {
 extension NoteEdit {
     /// About as many bytes as it takes in memory.
     var weight: Int {
-        changes.reduce(64 + 16 * sources.count) { sum, change in
-            switch change {
-            case .insert(_, _, let text): sum + 64 + text.utf8.count
-            case .mark(_, _, .link(let address)): sum + 64 + (address?.utf8.count ?? 0)
-            default: sum + 64
+        var sum = 64 + 16 * sources.count
+        forEachStep { step in
+            switch step {
+            case .insert(_, _, let text): sum += 64 + text.count
+            case .mark(_, _, .link(let address)): sum += 64 + (address?.utf8.count ?? 0)
+            default: sum += 64
             }
         }
+        return sum
     }
 }
