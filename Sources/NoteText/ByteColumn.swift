@@ -35,11 +35,16 @@ struct ByteColumnReader {
     private var index: Int
     private let end: Int
 
+    init(_ bytes: [UInt8]) { self.init(bytes, in: bytes.indices) }
+
     init(_ bytes: [UInt8], in range: Range<Int>) {
         self.bytes = bytes
         index = range.lowerBound
         end = range.upperBound
     }
+
+    /// Where what is left begins.
+    var position: Int { index }
 
     /// Whether all was read.
     var isAtEnd: Bool { index == end }
@@ -62,7 +67,7 @@ struct ByteColumnReader {
     mutating func nextRaw() -> UInt64? {
         guard end - index >= 8 else { return nil }
         var value: UInt64 = 0
-        for byte in bytes[index..<index + 8] { value = value << 8 | UInt64(byte) }
+        for place in index..<index + 8 { value = value << 8 | UInt64(bytes[place]) }
         index += 8
         return value
     }

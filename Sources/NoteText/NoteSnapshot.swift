@@ -18,7 +18,7 @@ public struct NoteSnapshot: Hashable, Sendable {
 /// What a note showed, without what it takes to change it.
 public struct NotePage: Hashable, Sendable {
     /// The format of both parts; another one is not read.
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
 
     /// The frontier of the operations that it is made of (`Note.frontier`).
     public let frontier: [UInt8]
@@ -26,8 +26,10 @@ public struct NotePage: Hashable, Sendable {
     public let verdictChanges: UInt64
     /// The text.
     public let text: String
-    /// Its lines.
-    public let lines: [NoteLine]
+    /// How its lines differ from plain ones.
+    private let column: [UInt8]
+    /// Its lines, made anew at each call.
+    public var lines: [NoteLine] { Self.lines(of: text, ByteColumnReader(column)) ?? [] }
 
     /// Reads the first part of a snapshot.
     ///
@@ -38,14 +40,25 @@ public struct NotePage: Hashable, Sendable {
         guard try decoder.uint() == Self.version else { throw Malformed(.unsupported, at: 1) }
         frontier = try decoder.byteString()
         verdictChanges = try decoder.uint()
-        text = try decoder.text(maxBytes: NoteLimits.historyBytesMax)
+        text = try Self.text(from: &decoder)
         let start = decoder.position
-        let range = try decoder.byteStringRange()
+        column = try decoder.byteString()
         try decoder.finish()
-        guard let lines = Self.lines(of: text, ByteColumnReader(bytes, in: range)) else {
+        guard column.isEmpty || Self.lines(of: text, ByteColumnReader(column)) != nil else {
             throw Malformed(.inconsistent, at: start)
         }
-        self.lines = lines
+    }
+
+    /// The text, which is a block of UTF-8.
+    static func text(from decoder: inout CBORDecoder) throws(Malformed) -> String {
+        let start = decoder.position
+        let range = try decoder.byteStringRange()
+        guard
+            let text = ByteCode.decoded(
+                decoder.bytes, in: range, atMost: NoteLimits.historyBytesMax
+            ).flatMap({ String(validating: $0, as: UTF8.self) })
+        else { throw Malformed(.badText, at: start) }
+        return text
     }
 
     /// The lines that begin otherwise, or hold marks, as differences to plain ones:
@@ -156,7 +169,7 @@ extension Note {
         encoder.uint(NotePage.version)
         encoder.byteString(frontier)
         encoder.uint(verdictChanges)
-        encoder.text(text)
+        encoder.byteString(ByteCode.encoded(bytes()))
         encoder.byteString(NotePage.column(of: lines()))
         return NoteSnapshot(page: encoder.bytes, runs: SnapshotColumns(of: self).encoded)
     }
@@ -171,7 +184,7 @@ extension Note {
         guard try page.uint() == NotePage.version else { throw Malformed(.unsupported, at: 1) }
         _ = try page.byteStringRange()
         _ = try page.uint()
-        let text = try page.text(maxBytes: NoteLimits.historyBytesMax)
+        let text = try NotePage.text(from: &page)
         let columns = try SnapshotColumns(decoding: snapshot.runs)
         guard let note = columns.note(text: [UInt8](text.utf8)) else {
             throw Malformed(.inconsistent, at: 0)

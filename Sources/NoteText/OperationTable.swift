@@ -72,6 +72,13 @@ struct OperationTable {
         return entries.count - 1
     }
 
+    /// Makes room for so many operations at once.
+    mutating func reserve(_ count: Int) {
+        entries.reserveCapacity(count)
+        pieces.reserveCapacity(count)
+        indexes.reserve(count)
+    }
+
     /// Takes in a draft, which has no key yet.
     mutating func addDraft(_ entry: Entry) -> Int {
         entries.append(entry)
