@@ -100,8 +100,8 @@ import WorkspaceTestKit
             known.formUnion((fuzzer.history.pasts[id] ?? []).subtracting([id]))
         }
         let expected = valid.subtracting(known).sorted()
-        #expect(evaluator.tipsOfBranches { $0.isValid } == expected)
-        #expect(evaluator.tipsOfAll { $0.isValid } == expected)
+        #expect(evaluator.tipsOfBranches { $0.hasEffect } == expected)
+        #expect(evaluator.tipsOfAll { $0.hasEffect } == expected)
         #expect(evaluator.tipsOfBranches { _ in true } == evaluator.tipsOfAll { _ in true })
     }
 
