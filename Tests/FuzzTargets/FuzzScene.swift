@@ -46,7 +46,7 @@ struct FuzzScene: Sendable {
         invite = try ada.ok("invite.create")["link"]?.stringValue ?? ""
         bench.advance(5_000)
         guard let core = node.host?.core, let home = core.session.home,
-            let workspace = try core.queries.selectedWorkspace(), let key = workspace.currentKey,
+            let workspace = try core.membership.selectedWorkspace(), let key = workspace.currentKey,
             let shown = core.links.localIdentity, let discovery = workspace.discovery.last,
             let channel = workspace.book.channels.values.first(where: { $0.name == "general" }),
             let grant = workspace.evaluator.contentGrant(

@@ -9,7 +9,7 @@ extension BenchNode {
     /// The selected workspace as the core holds it.
     func workspace() throws -> Workspace {
         let core = try #require(host?.core)
-        return try #require(try core.queries.selectedWorkspace())
+        return try #require(try core.membership.selectedWorkspace())
     }
 
     /// Lets the node write an authority operation for which this build has no command, in a turn

@@ -87,7 +87,7 @@ import WorkspaceTestKit
             let core = try #require(mina.host?.core)
             let device = try #require(wim.host?.core.session.home?.device)
             #expect(
-                core.links.standing(of: device, in: try mina.workspace())
+                core.membership.standing(of: device, in: try mina.workspace())
                     == (isKnown ? .full : .authorityOnly))
             bench.heal(mina, wim)
             bench.advance(1_500_000)

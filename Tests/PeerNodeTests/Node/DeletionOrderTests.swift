@@ -32,7 +32,7 @@ extension BenchNode {
     fileprivate func forceRedaction(of arrival: Int64, isOwn: Bool) throws {
         try inTurn { core, workspace in
             let stored = try #require(try core.turn.store.operations.operation(arrival))
-            let isWritten = try core.commands.redact(
+            let isWritten = try core.messages.redact(
                 [stored.reference], nil, in: stored.log.document, isOwn: isOwn, of: workspace)
             #expect(isWritten)
         }

@@ -20,7 +20,7 @@ extension BenchNode {
         try core.turn.store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            if case .device? = try core.messages.content(of: stored, in: workspace) {
+            if case .device? = try core.keys.content(of: stored, in: workspace) {
                 found.append(stored)
             }
         }
@@ -158,7 +158,7 @@ extension BenchNode {
             let place = try #require(core.own.place(ofPreference: "color", in: workspace))
             let row = try #require(try core.turn.store.view.register(place))
             let stored = try #require(try core.turn.store.operations.operation(row.arrival))
-            _ = try core.commands.redact(
+            _ = try core.messages.redact(
                 [stored.reference], nil, in: stored.log.document, isOwn: true, of: workspace)
         }
         bench.advance(2_000)

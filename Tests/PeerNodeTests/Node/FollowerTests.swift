@@ -278,7 +278,7 @@ extension BenchNode {
         ).rows(.integer(number)) { $0.integer(0) }
         return try arrivals.compactMap { arrival in
             guard let stored = try core.turn.store.operations.operation(arrival),
-                case .membership? = try core.messages.content(of: stored, in: workspace)
+                case .membership? = try core.keys.content(of: stored, in: workspace)
             else { return nil }
             return stored
         }
@@ -302,7 +302,7 @@ extension BenchNode {
     /// Signs a redaction of one operation, and of nothing else.
     func forceRedaction(of target: StoredOperation, isOwn: Bool) throws {
         try inTurn { core, workspace in
-            _ = try core.commands.redact(
+            _ = try core.messages.redact(
                 [target.reference], nil, in: target.log.document, isOwn: isOwn, of: workspace)
         }
     }

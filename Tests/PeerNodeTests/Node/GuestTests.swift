@@ -42,7 +42,7 @@ struct GuestTable {
 
     static func workspace(of node: BenchNode) throws -> Workspace {
         let core = try #require(node.host?.core)
-        return try #require(try core.queries.selectedWorkspace())
+        return try #require(try core.membership.selectedWorkspace())
     }
 
     /// The operations that a node stores of public documents.

@@ -219,7 +219,7 @@ import WorkspaceTestKit
         #expect(try #require(table.ada.host).core.syncing.heldNews.isEmpty)
         #expect(told(table.ada).isEmpty)
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         core.syncing.noteAgreed(
             with: try #require(table.bob.host?.core.session.ownDevice), nil, in: workspace)
         #expect(core.syncing.heldNews.isEmpty)

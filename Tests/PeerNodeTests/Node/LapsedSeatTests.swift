@@ -48,7 +48,7 @@ import WorkspaceTestKit
             try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
                 stored throws(StorageError) in
                 guard
-                    case .message(let message)? = try core.messages.content(
+                    case .message(let message)? = try core.keys.content(
                         of: stored, in: workspace)
                 else { return }
                 isRead = isRead || message.text == word

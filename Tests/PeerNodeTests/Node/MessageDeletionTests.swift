@@ -390,7 +390,7 @@ extension BenchNode {
             let row = try #require(try core.turn.store.view.message(key))
             let stored = try #require(
                 try core.turn.store.operations.operation(row.position.arrival))
-            let isWritten = try core.commands.redact(
+            let isWritten = try core.messages.redact(
                 [stored.reference], .init(id: stored.reference.id, thread: row.thread),
                 in: stored.log.document, isOwn: true, of: workspace)
             #expect(isWritten)

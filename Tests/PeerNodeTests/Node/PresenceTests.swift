@@ -275,7 +275,7 @@ import WorkspaceTestKit
 
     @Test func `of a peer that says too much is dropped, and wakes nobody`() throws {
         let table = try Table()
-        let workspace = try #require(try table.ada.host?.core.queries.selectedWorkspace())
+        let workspace = try #require(try table.ada.host?.core.membership.selectedWorkspace())
         let core = try #require(table.ada.host).core
         let bob = try #require(table.bob.host?.core.session.ownDevice)
         let link = try #require(core.links.network.links(to: bob).first)
@@ -393,7 +393,7 @@ import WorkspaceTestKit
         let table = try Table()
         try Self.listen(table.ada, ["typing"])
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         for number in 0..<Limits.passingEventsMax + 5 {
             core.events.pass("typing", ["number": .integer(Int64(number))], in: workspace)
             core.events.pass("presence.changed", [:], in: workspace)

@@ -71,7 +71,7 @@ import WorkspaceTestKit
         try core.turn.store.operations.forEachOperation(in: document.id, of: workspace.number) {
             stored throws(StorageError) in
             guard stored.entry.kind == OperationKind.content.rawValue,
-                case .message? = try core.messages.content(of: stored, in: workspace)
+                case .message? = try core.keys.content(of: stored, in: workspace)
             else { return }
             citing.append(stored.entry.dependencies.contains { $0.id == rekey })
         }

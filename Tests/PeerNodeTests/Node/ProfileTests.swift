@@ -25,7 +25,7 @@ import WorkspaceTestKit
                 try core.turn.store.operations.forEachOperation(
                     in: document, of: workspace.number
                 ) { (stored) throws(StorageError) in
-                    guard let content = try core.messages.content(of: stored, in: workspace) else {
+                    guard let content = try core.keys.content(of: stored, in: workspace) else {
                         return
                     }
                     isFound = isFound || ByteSearch.finds(wanted, in: content.encoded)

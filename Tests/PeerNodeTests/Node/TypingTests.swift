@@ -90,7 +90,7 @@ import WorkspaceTestKit
         try table.ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try Presence.listen(table.ada)
         let core = try #require(table.ada.host).core
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let bob = try #require(table.bob.host?.core.session.ownDevice)
         let link = try #require(core.links.network.links(to: bob).first)
         let board = try #require(workspace.channelIndex.all.first { $0.name == "board" })

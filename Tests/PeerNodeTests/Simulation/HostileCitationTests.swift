@@ -118,7 +118,7 @@ import WorkspaceTestKit
         let scene = try HostileScene(seed: 55)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let record = try #require(workspace.authority[scene.mallory.grant])
         var log = HostileLog(scene.mallory, incarnation: 77)
         log.write("never", at: scene.wall) {

@@ -148,7 +148,7 @@ extension HostileMember {
     /// What a guest that came in the ordinary way holds.
     init(guestKeysOf node: SimulatedNode, in document: DocumentID) throws {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let home = try #require(core.session.home)
         let known = try #require(workspace.sealed.documents[document])
         let id = try #require(known.keys.names.min())

@@ -15,7 +15,7 @@ import WorkspaceTestKit
         defer { scene.world.end() }
         let ada = try HostileMember(keysOf: scene.ada)
         let core = try #require(scene.ada.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let tips =
             CoreReplica(for: core.syncing, workspace: workspace).tips(of: workspace.id)
             + CoreReplica(for: core.syncing, workspace: workspace).tips(of: ada.channel)

@@ -67,13 +67,13 @@ import WorkspaceTestKit
         try table.bob.ok("profile.set", ["description": "Bob's own"])
         table.bench.advance(2_000)
         let core = try #require(table.ada.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let bob = try #require(workspace.members.first { $0.member != workspace.member })
         let place = try #require(
             workspace.people.registers.places.first { $0.subject == .field(.description) })
         let word = try #require(workspace.people.registers.current(place))
         let target = try #require(try core.turn.store.operations.operation(word.arrival)).reference
-        let isWritten = try core.commands.redact(
+        let isWritten = try core.messages.redact(
             [target], nil, in: workspace.profileDocument, isOwn: false, of: workspace)
         #expect(isWritten)
         table.bench.give(.tick, to: table.ada)

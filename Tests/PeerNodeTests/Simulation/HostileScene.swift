@@ -97,12 +97,12 @@ struct HostileScene {
     /// The selected workspace as a node holds it.
     static func workspace(of node: SimulatedNode) throws -> Workspace {
         let core = try #require(node.host?.core)
-        return try #require(try core.queries.selectedWorkspace())
+        return try #require(try core.membership.selectedWorkspace())
     }
 
     /// The digest of everything that a node keeps of its selected workspace.
     static func root(of node: SimulatedNode) -> SetDigest? {
-        guard let core = node.host?.core, let workspace = try? core.queries.selectedWorkspace()
+        guard let core = node.host?.core, let workspace = try? core.membership.selectedWorkspace()
         else {
             return nil
         }
@@ -124,7 +124,7 @@ extension HostileMember {
     /// What a member that joined in the ordinary way holds.
     init(keysOf node: SimulatedNode) throws {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let home = try #require(core.session.home)
         let current = try #require(workspace.currentKey)
         let channel = try #require(workspace.book.channels.values.first { $0.name == "general" })

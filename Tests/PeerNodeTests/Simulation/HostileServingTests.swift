@@ -122,7 +122,7 @@ import WorkspaceTestKit
     /// What a node holds of the public channel.
     private static func tips(of node: SimulatedNode) throws -> [LogTip] {
         let core = try #require(node.host?.core)
-        let workspace = try #require(try core.queries.selectedWorkspace())
+        let workspace = try #require(try core.membership.selectedWorkspace())
         let channel = try #require(workspace.book.channels.values.first { $0.name == "general" })
         return CoreReplica(for: core.syncing, workspace: workspace).tips(of: channel.id)
     }
@@ -131,13 +131,13 @@ import WorkspaceTestKit
 extension Scenes {
     /// Whether the newest message is this one, without letting time pass.
     fileprivate static func isShown(_ text: String, on node: SimulatedNode) -> Bool {
-        guard let core = node.host?.core, let workspace = try? core.queries.selectedWorkspace(),
+        guard let core = node.host?.core, let workspace = try? core.membership.selectedWorkspace(),
             let channel = workspace.book.channels.values.first(where: { $0.name == "general" })
         else { return false }
         var isFound = false
         try? core.turn.store.operations.forEachOperation(in: channel.id, of: workspace.number) {
             operation in
-            if case .message(let message)? = try? core.messages.content(
+            if case .message(let message)? = try? core.keys.content(
                 of: operation, in: workspace),
                 message.text == text
             {

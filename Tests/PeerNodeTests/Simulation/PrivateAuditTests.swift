@@ -38,7 +38,7 @@ struct PrivateAudit {
             try core.turn.store.operations.forEachOperation(in: id, of: theirs.number) {
                 (stored) throws(StorageError) in
                 guard stored.entry.kind == OperationKind.content.rawValue else { return }
-                let header = try core.privates.header(of: stored)
+                let header = try core.keys.header(of: stored)
                 for key in keys {
                     guard
                         let plain = SealedPayload.open(

@@ -58,7 +58,7 @@ struct SlowAudit {
     init(_ node: SimulatedNode, seed: UInt64) throws {
         self.node = node
         core = try #require(node.host?.core)
-        workspace = try #require(try core.queries.selectedWorkspace())
+        workspace = try #require(try core.membership.selectedWorkspace())
         try readAuthority()
         var generator = SeededGenerator(seed: seed)
         var definition = AuthDefinition(history, visitingWith: &generator)

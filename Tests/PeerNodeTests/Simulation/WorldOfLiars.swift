@@ -62,7 +62,7 @@ final class WorldOfLiars {
         }
         world.run(for: 1_000)
         let member = try HostileMember(keysOf: home)
-        guard let identity = try home.host?.core.queries.selectedWorkspace()?.member else {
+        guard let identity = try home.host?.core.membership.selectedWorkspace()?.member else {
             throw Unfounded()
         }
         home.crash()

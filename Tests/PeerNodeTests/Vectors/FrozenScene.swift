@@ -217,7 +217,7 @@ struct FrozenReader {
         try core.turn.store.commit()
         core.didCommit()
         node.carryOut(effects)
-        core.syncing.refreshDigest(of: workspace)
+        core.log.refreshDigest(of: workspace)
     }
 
     /// - Returns: whether it does not have to come again.

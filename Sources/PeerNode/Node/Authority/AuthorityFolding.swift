@@ -16,7 +16,7 @@ extension Memberships {
             Workspace.AuthorityRecord(
                 payload, operation.header, arrival: appended.arrival, in: workspace.id), change,
             in: workspace)
-        let opened = try openKeys(of: change.becameValid, in: workspace)
+        let opened = try core.keys.openKeys(of: change.becameValid, in: workspace)
         let isAlone = change.isOnly(operation.id)
         if !isAlone, !change.isEmpty {
             // What was passed over as void may count now, and comes by comparing again (S-3).
@@ -95,78 +95,6 @@ extension Memberships {
         }
         workspace.keys = keys
         workspace.secrets.discovery = discovery
-    }
-
-    /// Opens the boxes of operations that have taken effect. What has none is never opened: who is
-    /// out could make anybody open any number of boxes.
-    ///
-    /// - Returns: the keys that were not held before.
-    private func openKeys(
-        of operations: [OperationID], in workspace: Workspace
-    ) throws(StorageError) -> [KeyID] {
-        var opened: [KeyID] = []
-        for id in operations {
-            guard let payload = workspace.authority[id]?.payload else { continue }
-            try opened += openKeys(of: payload, in: workspace)
-        }
-        return opened
-    }
-
-    /// Opens the box that is for this device, if there is one and its key is new here.
-    ///
-    /// - Parameter reader: another device whose secret is at hand, which is the recovery device.
-    /// - Returns: the keys that were not held before.
-    func openKeys(
-        of payload: AuthorityPayload, in workspace: Workspace,
-        for reader: (device: DeviceID, box: AgreementKey)? = nil
-    ) throws(StorageError) -> [KeyID] {
-        var opened: [KeyID] = []
-        guard let home, let wrapped = payload.wrappedKeys else { return opened }
-        let (device, box) = reader ?? (home.device, home.box)
-        let prefix = [UInt8](device.bytes.prefix(8))
-        // One box is for us. Whoever writes thousands does not make us try them all.
-        for wrap in wrapped.wraps.lazy.filter({ $0.devicePrefix == prefix }).prefix(2) {
-            guard var secrets = SealedBox.open(wrap.box, with: box) else { continue }
-            defer { SecretBytes.wipe(&secrets) }
-            if !wrap.holdsKey, secrets.count == 32 {
-                let discovery = SymmetricKey(secrets[...], lifetime: .brief)
-                if workspace.gives(DiscoveryName.id(of: discovery)) {
-                    try core.keys.take(discovery: discovery, in: workspace)
-                }
-                continue
-            }
-            guard secrets.count == 64 else { continue }
-            let key = SymmetricKey(secrets[..<32], lifetime: .brief)
-            guard key.keyID == wrapped.key else { continue }
-            let discovery = SymmetricKey(secrets[32...], lifetime: .brief)
-            let isNamed = workspace.gives(DiscoveryName.id(of: discovery))
-            if try take(key, discovery: isNamed ? discovery : nil, in: workspace) {
-                opened.append(wrapped.key)
-            }
-        }
-        return try opened + core.keys.openWhatFollows(from: payload, opened, in: workspace)
-    }
-
-    /// Stores an epoch key and a discovery secret, where they are new.
-    ///
-    /// - Returns: whether the epoch key was new.
-    @discardableResult
-    func take(
-        _ key: SymmetricKey, discovery: SymmetricKey?, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        guard let home else { return false }
-        let name = key.keyID
-        let isNew = !workspace.keys.holds(name)
-        if isNew {
-            try store.registry.setSecret(
-                home.seal(key, name: name.bytes, using: environment.random),
-                kind: .epochKey, id: name.bytes, workspace: workspace.number,
-                names: store.operations)
-            workspace.keys.insert(key, as: name)
-            _ = workspace.secrets.lacked.take(name)
-        }
-        if let discovery { try core.keys.take(discovery: discovery, in: workspace) }
-        return isNew
     }
 
     // MARK: Loading

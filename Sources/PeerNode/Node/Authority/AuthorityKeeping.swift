@@ -52,7 +52,7 @@ extension Memberships {
         workspace.judged.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
         // back and all is judged anew.
-        guard !core.integrity.hasDamagedAuthority(workspace) else { return }
+        guard !core.log.hasDamagedAuthority(workspace) else { return }
         var last: [LogName: LogBranch.KeptTip] = [:]
         for id in workspace.authorityOrder where kept.contains(id) {
             guard let record = workspace.authority[id],

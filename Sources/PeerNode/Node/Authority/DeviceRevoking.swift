@@ -65,7 +65,7 @@ extension Memberships {
         }
         let isOwn = owner == workspace.member
         guard let role = workspace.ownRole, isOwn || role <= .admin else {
-            throw core.commands.notAllowed(in: workspace)
+            throw notAllowed(in: workspace)
         }
         let cuts = Array(
             cuts(ofDevices: [device], in: workspace).suffix(Limits.cutsPerOperationMax))
@@ -91,7 +91,7 @@ extension Memberships {
                 reason: "device.older",
                 hint: "give the recovery phrase: wsx-node device revoke ID --phrase -")
         }
-        throw core.commands.notAllowed(in: workspace)
+        throw notAllowed(in: workspace)
     }
 
     /// What this device is told when it was revoked, `nil` while it was not.

@@ -64,11 +64,11 @@ extension Memberships {
         let workspace = try enter(
             DocumentID(sameBytesAs: signed.id), member: member, standing: .member)
         try core.log.acceptOwn(signed, in: workspace, document: workspace.id)
-        try take(key, discovery: discovery, in: workspace)
+        try core.keys.take(key, discovery: discovery, in: workspace)
         if let description { try describe(workspace, description) }
         _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
         _ = try core.log.authorContent(
-            .profile(name: core.queries.personName(of: home)), to: workspace.profileDocument,
+            .profile(name: personName(of: home)), to: workspace.profileDocument,
             in: workspace)
         try core.commands.nameDevice(in: workspace)
         try turn.record(.workspaceCreated, workspace: workspace.number)

@@ -45,7 +45,7 @@ extension Memberships {
             return id
         }
         guard let id, let object = object(ofInvite: id, in: workspace) else {
-            throw core.commands.notAllowed(in: workspace)
+            throw notAllowed(in: workspace)
         }
         try core.remember(scope, made: id.bytes)
         return Made(object)
@@ -60,7 +60,7 @@ extension Memberships {
                 hint: "use admin, member or guest", reason: "bad_role",
                 fields: [.init(name: "role", reason: "form")])
         }
-        guard let own = workspace.ownRole else { throw core.commands.notAllowed(in: workspace) }
+        guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
         let isAllowed =
             switch workspace.fields.mayInvite {
             case .owner: own == .owner
@@ -73,7 +73,7 @@ extension Memberships {
                 reason: "policy", hint: "wsx-node policy show")
         }
         guard isAllowed, own < role || own == .member else {
-            throw core.commands.notAllowed(in: workspace)
+            throw notAllowed(in: workspace)
         }
         return role
     }
@@ -125,10 +125,10 @@ extension Memberships {
         }
         if !isRevoked(found, in: workspace) {
             guard mayRevoke(found, in: workspace) else {
-                throw core.commands.notAllowed(in: workspace)
+                throw notAllowed(in: workspace)
             }
             let made = try stored { () throws(StorageError) in try revoke(found, in: workspace) }
-            guard made else { throw core.commands.notAllowed(in: workspace) }
+            guard made else { throw notAllowed(in: workspace) }
         }
         guard let object = object(ofInvite: found, in: workspace) else {
             throw .internalFailure(reason: "invite")
@@ -212,7 +212,7 @@ extension Memberships {
             id: PublicID.invite(id), link: link(ofInvite: id, in: workspace),
             role: invite.role.word, uses: Int64(clamping: invite.maximum),
             expiresAt: Int64(clamping: invite.expires),
-            createdBy: core.queries.person(author, in: workspace))
+            createdBy: person(author, in: workspace))
         object.used = Int64(used)
         object.channels =
             invite.role == .guest

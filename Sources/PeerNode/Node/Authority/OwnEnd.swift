@@ -32,7 +32,7 @@ extension Memberships {
     func ownEnd(in workspace: Workspace) -> OwnEnd? {
         guard workspace.standing == .member, home != nil else { return nil }
         if let id = ownRevocation(in: workspace) { return ownEnd(by: id, in: workspace) }
-        guard let end = core.events.removed(workspace.member, from: workspace) else { return nil }
+        guard let end = removed(workspace.member, from: workspace) else { return nil }
         return ownEnd(by: end.operation, in: workspace)
     }
 
@@ -54,7 +54,7 @@ extension Memberships {
         let author = workspace.evaluator.author(of: id)
         let name = NodeError.quoted(workspace.displayName)
         let by =
-            author == workspace.member ? nil : author.map { core.queries.person($0, in: workspace) }
+            author == workspace.member ? nil : author.map { person($0, in: workspace) }
         let whom = by.map { " by \($0.name)" } ?? ""
         let day = UTCMinute.text(record.timestamp.milliseconds)
         let when = " on \(day)"
@@ -97,7 +97,7 @@ extension Memberships {
         }
         return OwnEnd(
             cause: cause, at: Int64(clamping: record.timestamp.milliseconds), operation: id,
-            by: author.map { core.queries.person($0, in: workspace) }, message: what, hint: hint)
+            by: author.map { person($0, in: workspace) }, message: what, hint: hint)
     }
 
     private static let comeBack =

@@ -10,7 +10,7 @@ extension Memberships {
     /// of many that a removed one let in each is right to hold the same as the others: so it is told, with
     /// how many those are.
     func doubt(about workspace: Workspace) -> MembershipDoubt? {
-        guard core.enrolment.isInHere(workspace) else { return nil }
+        guard isInHere(workspace) else { return nil }
         var equals = Set(
             store.peers.agreedDevices(workspace: workspace.number)
                 .compactMap { workspace.owner(of: $0) })
@@ -20,7 +20,7 @@ extension Memberships {
             guard let device = link.peer?.device, let sync = link.syncs[workspace.number],
                 let since = sync.unknownSince,
                 time.monotonic >= since &+ Limits.unknownMembershipMilliseconds,
-                core.links.standing(of: device, in: workspace) == .full,
+                standing(of: device, in: workspace) == .full,
                 let member = workspace.owner(of: device), !equals.contains(member)
             else { continue }
             return MembershipDoubt(member: member, equals: equals.count)

@@ -95,7 +95,7 @@ extension Channels {
     func require(
         _ right: ChannelRight, on channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        guard let role = workspace.ownRole else { throw core.commands.notAllowed(in: workspace) }
+        guard let role = workspace.ownRole else { throw core.membership.notAllowed(in: workspace) }
         guard !channel.allows(right, to: workspace.member, of: role) else { return }
         let name = NodeError.quoted(shownName(channel, workspace))
         guard let owner = channel.owner else {

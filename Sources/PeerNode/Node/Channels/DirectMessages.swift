@@ -106,7 +106,7 @@ extension Channels {
         guard former.count == 1 else {
             guard case .name(let name) = reference else { throw unknown }
             throw .ambiguous(
-                name, candidates: former.map { core.queries.person($0, in: workspace).json },
+                name, candidates: former.map { core.membership.person($0, in: workspace).json },
                 field: field)
         }
         return workspace.direct(of: [workspace.member, other].sorted())

@@ -123,7 +123,7 @@ extension Channels {
             document.kind == .channel, let workspace = core.workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
             try !core.messages.isDeleted(owed.arrival),
-            case .membership(let action, let members)? = try core.messages.content(
+            case .membership(let action, let members)? = try core.keys.content(
                 of: stored, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
         else {

@@ -13,7 +13,7 @@ extension Channels {
         overview.rest(
             on: .init(
                 isOut: core.membership.ownEnd(in: workspace) != nil,
-                admission: core.queries.admission(of: workspace.member, in: workspace)?.arrival))
+                admission: core.membership.admission(of: workspace.member, in: workspace)?.arrival))
         let isOut = overview.basis.isOut
         try overview.complete(for: index) { (channel) throws(StorageError) in
             turn.tally.noteOverviewEntry()

@@ -93,7 +93,7 @@ extension Channels {
         }
         switch said {
         case .counts: break
-        case .notAllowed: throw core.commands.notAllowed(in: workspace)
+        case .notAllowed: throw core.membership.notAllowed(in: workspace)
         case .overruled(let member):
             guard member != workspace.member else { throw .overruledByOwnDevice }
             let name = NodeError.quoted(workspace.displayName(of: member))

@@ -15,7 +15,7 @@ extension CommandDesk {
     ) throws(NodeError) -> MessageObject {
         let aim = try aimToWrite(id, scope)
         let (workspace, row) = (aim.workspace, aim.row)
-        guard core.queries.author(ofGrant: row.grant, in: workspace) == workspace.member else {
+        guard core.membership.author(ofGrant: row.grant, in: workspace) == workspace.member else {
             throw .forbidden(
                 "only the author of a message can edit it", reason: "message.not_author",
                 hint: "reply instead: wsx-node send CHANNEL TEXT --thread \(id)")
@@ -89,7 +89,7 @@ extension CommandDesk {
                     guard let owner = aim.workspace.owner(of: row.device) else { return nil }
                     var object = holder(row.device, of: owner, row.hasIt, in: aim.workspace)
                     object.verdict = core.syncing.verdict(on: owner, readers, holding)?.rawValue
-                    object.joinedAt = core.queries.admission(of: owner, in: aim.workspace)
+                    object.joinedAt = core.membership.admission(of: owner, in: aim.workspace)
                         .map { Int64(clamping: $0.timestamp.milliseconds) }
                     return object
                 })
@@ -100,9 +100,9 @@ extension CommandDesk {
     func holder(
         _ device: DeviceID, of owner: MemberID, _ hasIt: Bool, in workspace: Workspace
     ) -> HolderObject {
-        let seen = lastSeen(device)
+        let seen = core.links.lastSeen(device)
         return HolderObject(
-            device: PublicID.device(device), member: core.queries.person(owner, in: workspace),
+            device: PublicID.device(device), member: core.membership.person(owner, in: workspace),
             have: hasIt ? 1 : seen == nil ? nil : 0, isComplete: hasIt, at: seen)
     }
 
@@ -114,7 +114,9 @@ extension CommandDesk {
         try core.channels.refuseArchived(aim.channel, in: aim.workspace)
         try core.channels.refuseOutsider(of: aim.channel, in: aim.workspace)
         try core.channels.refuseDeserted(aim.channel, in: aim.workspace)
-        guard aim.workspace.ownRole != nil else { throw notAllowed(in: aim.workspace) }
+        guard aim.workspace.ownRole != nil else {
+            throw core.membership.notAllowed(in: aim.workspace)
+        }
         try refuseDeleted(aim)
         return aim
     }
@@ -165,7 +167,7 @@ extension CommandDesk {
         if try !isSaid(change, aim) {
             guard let document = store.operations.document(numbered: aim.row.document)?.id,
                 let register = register(of: change, aim)
-            else { throw notAllowed(in: aim.workspace) }
+            else { throw core.membership.notAllowed(in: aim.workspace) }
             let heads = try stored { () throws(StorageError) in
                 try store.view.heads(register, limit: Limits.ownWordsMax + 1)
             }
@@ -181,7 +183,7 @@ extension CommandDesk {
                             to: store.view.whatToCite(in: register)))?.id
                 }
             }
-            guard isWritten else { throw notAllowed(in: aim.workspace) }
+            guard isWritten else { throw core.membership.notAllowed(in: aim.workspace) }
         }
         return try shown(aim.row, in: aim.workspace)
     }

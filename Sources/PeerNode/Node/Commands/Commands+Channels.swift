@@ -174,7 +174,7 @@ extension CommandDesk {
                 .deleteDocument(channel.id, chainLink: ruling.lastLink)
             }
         }
-        guard written != nil else { throw notAllowed(in: workspace) }
+        guard written != nil else { throw core.membership.notAllowed(in: workspace) }
         return last
     }
 
@@ -253,7 +253,7 @@ extension CommandDesk {
                 return .setDocument(settings)
             }
         }
-        guard written != nil else { throw notAllowed(in: workspace) }
+        guard written != nil else { throw core.membership.notAllowed(in: workspace) }
         return try answer(channel, in: workspace)
     }
 

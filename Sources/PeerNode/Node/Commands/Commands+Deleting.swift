@@ -37,7 +37,7 @@ extension CommandDesk {
         _ row: ViewStore.MessageRow, _ before: ViewStore.Deletion?,
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
-        let isOwn = core.queries.author(ofGrant: row.grant, in: workspace) == workspace.member
+        let isOwn = core.membership.author(ofGrant: row.grant, in: workspace) == workspace.member
         // One's own word erases what somebody else has only hidden so far.
         let isDone = before.map { !isOwn || $0.due == nil } ?? false
         let said = try stored { () throws(StorageError) in
@@ -55,7 +55,7 @@ extension CommandDesk {
                 return false
             }
             if let said {
-                return try redact(
+                return try core.messages.redact(
                     try core.messages.references(to: said), nil, in: target.log.document,
                     isOwn: isOwn,
                     of: workspace)
@@ -63,11 +63,11 @@ extension CommandDesk {
             let own = target.reference
             let said = try core.messages.references(to: core.messages.saidAbout(row, in: workspace))
                 .filter { $0.id != own.id }
-            return try redact(
-                [own] + said, RedactedMessage(id: own.id, thread: row.thread),
+            return try core.messages.redact(
+                [own] + said, Messages.RedactedMessage(id: own.id, thread: row.thread),
                 in: target.log.document, isOwn: isOwn, of: workspace)
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
     /// What others wrote is deleted by who runs the channel.
@@ -75,45 +75,13 @@ extension CommandDesk {
         deletionIn channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         try core.channels.refuseOutsider(of: channel, in: workspace)
-        guard let role = workspace.ownRole else { throw notAllowed(in: workspace) }
+        guard let role = workspace.ownRole else { throw core.membership.notAllowed(in: workspace) }
         guard !channel.allows(.edit, to: workspace.member, of: role) else { return }
         throw .forbidden(
             channel.isDirect
                 ? "in a direct conversation you can only delete your own messages"
                 : "that message is not yours", reason: "message.not_yours",
             hint: channel.isDirect ? nil : "ask its author or the channel's owner")
-    }
-
-    /// The message among the targets of a redaction.
-    struct RedactedMessage {
-        let id: OperationID
-        /// What it replied to.
-        let thread: MessageKey?
-    }
-
-    /// Writes as many redactions as it takes to name all targets.
-    ///
-    /// - Returns: whether this device may.
-    func redact(
-        _ targets: [OperationReference], _ message: RedactedMessage?, in document: DocumentID,
-        isOwn: Bool, of workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        for start in stride(from: 0, to: targets.count, by: Limits.redactTargetsMax) {
-            let ordered = targets[start...].prefix(Limits.redactTargetsMax)
-                .sorted { $0.id < $1.id }
-            let place = ordered.firstIndex { $0.id == message?.id }
-            let messages = RedactedMessages(
-                place.map { [.init(target: $0, thread: message?.thread)] } ?? [])
-            let isWritten = try authorRedaction(
-                in: document, asAdmin: !isOwn, of: workspace
-            ) { draft, sealing, key in
-                draft.signed(
-                    redacting: ordered, messages, under: sealing, with: key,
-                    using: environment.random)
-            }
-            guard isWritten else { return false }
-        }
-        return true
     }
 
     // MARK: Taking back
@@ -123,7 +91,7 @@ extension CommandDesk {
         _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) {
         guard let before else { return }
-        let author = core.queries.author(ofGrant: row.grant, in: workspace)
+        let author = core.membership.author(ofGrant: row.grant, in: workspace)
         let found = try stored { () throws(StorageError) in
             try self.redaction(of: row.position.arrival, in: workspace)
         }
@@ -157,7 +125,7 @@ extension CommandDesk {
             }
             return true
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
     /// By which redaction an operation is deleted, and who says so with what weight about it.
@@ -178,7 +146,7 @@ extension CommandDesk {
     func undo(
         _ redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try authorRedaction(
+        try core.messages.authorRedaction(
             in: redaction.log.document, asAdmin: true, of: workspace
         ) { draft, sealing, key in
             draft.signed(undoing: redaction.reference, keyID: sealing?.id, with: key)
@@ -186,37 +154,6 @@ extension CommandDesk {
     }
 
     // MARK: Writing
-
-    /// Signs and stores a redaction or undo.
-    ///
-    /// - Parameter asAdmin: under a grant that gives a right over what others wrote, if there is
-    ///   one.
-    private func authorRedaction(
-        in document: DocumentID, asAdmin: Bool, of workspace: Workspace,
-        _ sign: (OperationDraft, (id: KeyID, key: SymmetricKey)?, SigningKey) -> SignedOperation
-    ) throws(StorageError) -> Bool {
-        guard let home else { return false }
-        let known = workspace.sealed.documents[document]
-        if known == nil { try core.keys.answerEnds(in: workspace) }
-        func grant(_ role: Role) -> OperationID? {
-            workspace.writingGrant(of: home.device, leastRole: role)
-        }
-        let least = known == nil ? Role.member : .guest
-        guard let grant = (asAdmin ? grant(.admin) : nil) ?? grant(least) else { return false }
-        var sealing = workspace.currentKey
-        if let known {
-            try core.privates.judgeNow(document, in: workspace)
-            sealing =
-                known.isIn(workspace.member)
-                ? try core.privates.sealingKey(ofChanged: known, in: workspace)
-                : core.privates.sealingKey(of: known, in: workspace)
-        }
-        try write()
-        let draft = try core.log.contentDraft(.redact, document, in: workspace, grant, home.device)
-        try core.log.acceptOwn(
-            sign(draft, sealing, home.signing), in: workspace, document: document)
-        return true
-    }
 }
 
 extension Workspace {

@@ -35,7 +35,7 @@ extension CommandDesk {
         }
         guard made != nil,
             let opened = workspace.channelIndex.direct(workspace.publicID(ofDirect: people))
-        else { throw notAllowed(in: workspace) }
+        else { throw core.membership.notAllowed(in: workspace) }
         return opened
     }
 

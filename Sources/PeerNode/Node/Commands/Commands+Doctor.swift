@@ -55,7 +55,7 @@ extension CommandDesk {
         let range = max(1, newest - 999)...max(1, newest)
         let problems = try StoreCheck.problems(in: store.operations, arrivals: range)
         for problem in problems {
-            core.integrity.noteDamage(at: problem.sequence, of: problem.branch)
+            core.log.noteDamage(at: problem.sequence, of: problem.branch)
         }
         guard store.operations.damagedCount > 0 else {
             return .init(
@@ -162,7 +162,7 @@ extension CommandDesk {
         return peers.map { peer in
             var isTyped = false
             if case .address = peer.name { isTyped = true }
-            let object = peerData(of: peer)
+            let object = core.queries.peerData(of: peer)
             let name = object.name ?? object.id ?? object.address ?? "?"
             guard object.state != "connected" else {
                 return .init(

@@ -16,7 +16,7 @@ extension CommandDesk {
             let all = workspaces.values.filter { $0.standing == .member }
                 .sorted { $0.number < $1.number }
             for workspace in all { home.workspaces.append(try core.queries.object(of: workspace)) }
-            return try core.queries.selectedWorkspace()
+            return try core.membership.selectedWorkspace()
         }
         home.selected = selected.map { PublicID.workspace($0.id) }
         if let shown = named ?? selected, shown.fields.deletion == nil {

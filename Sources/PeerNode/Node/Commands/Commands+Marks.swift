@@ -12,13 +12,13 @@ extension CommandDesk {
         let aim = try aim(id, scope, isWriting: true)
         let (workspace, row) = (aim.workspace, aim.row)
         let isStarred = try stored { () throws(StorageError) in
-            try core.own.starredAt(row.key, in: workspace) != nil
+            try core.queries.starredAt(row.key, in: workspace) != nil
         }
         if isOn, !isStarred {
             try refuseDeleted(row)
             try refuseMoreStars(in: workspace)
         }
-        if isOn != isStarred { try keep(.star(row.key, isOn: isOn), in: workspace) }
+        if isOn != isStarred { try core.own.keep(.star(row.key, isOn: isOn), in: workspace) }
         let shown = try stored { () throws(StorageError) in
             try core.queries.object(of: row, in: workspace)
         }
@@ -104,7 +104,7 @@ extension CommandDesk {
             name,
             Reminder(
                 due: UInt64(draft.at), conversation: conversation, message: message, text: text))
-        try keep(register, in: workspace)
+        try core.own.keep(register, in: workspace)
         let arrival = try stored { () throws(StorageError) in
             try core.own.place(of: register, in: workspace).flatMap {
                 (place) throws(StorageError) in
@@ -117,7 +117,8 @@ extension CommandDesk {
     }
 
     private func reminder(_ arrival: Int64) throws(NodeError) -> ReminderObject {
-        let found = try stored { () throws(StorageError) in try core.own.reminder(arrival: arrival)
+        let found = try stored { () throws(StorageError) in
+            try core.queries.reminder(arrival: arrival)
         }
         guard let found else { throw .internalFailure(reason: "reminder") }
         return found
@@ -169,7 +170,7 @@ extension CommandDesk {
             try stored { () throws(StorageError) in
                 var objects: [ReminderObject] = []
                 for row in items {
-                    if let object = try core.own.reminder(arrival: row.arrival) {
+                    if let object = try core.queries.reminder(arrival: row.arrival) {
                         objects.append(object)
                     }
                 }
@@ -182,7 +183,7 @@ extension CommandDesk {
             let (workspace, row) = try foundReminder(name, scope)
         else { throw .notFound("reminder", id, field: "id", hint: "wsx-node remind list") }
         var object = try reminder(row.arrival)
-        try keep(.reminder(name, nil), in: workspace)
+        try core.own.keep(.reminder(name, nil), in: workspace)
         object.state = .cancelled
         return object
     }

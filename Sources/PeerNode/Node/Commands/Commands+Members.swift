@@ -5,78 +5,13 @@ import WorkspaceModel
 extension CommandDesk {
     // MARK: Who
 
-    /// The person with this id or name. Names are looked for among members first.
-    ///
-    /// - Parameters:
-    ///   - removed: whether somebody who is out may be meant.
-    ///   - formerly: whether a name that somebody had and nobody has now is enough.
-    ///   - field: the parameter in which the person was named, for failures.
-    func person(
-        _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool,
-        orFormerly formerly: Bool = false, field: String = "member"
-    ) throws(NodeError) -> MemberID {
-        let current = workspace.visibleMembers.map(\.member)
-        let past = removed ? formerMembers(of: workspace) : []
-        switch reference {
-        case .id(let id):
-            if let found = (current + past).first(where: { PublicID.member($0) == id }) {
-                return found
-            }
-            throw .unknownUser(id, field: field)
-        case .name(let name):
-            for people in [current, past] {
-                let found = workspace.named(name, among: people)
-                if found.count > 1 {
-                    throw .ambiguous(
-                        name,
-                        candidates: found.map { core.queries.person($0, in: workspace).json },
-                        field: field)
-                }
-                guard let only = found.first else { continue }
-                // Somebody who is here and called so by a part of the name is meant before who is gone.
-                let isMeantHere =
-                    people == past
-                    && current.contains { PartOfName.is(name, in: workspace.displayName(of: $0)) }
-                if isMeantHere { break }
-                return only
-            }
-            let former = try core.profiles.former(
-                name, among: current, in: workspace, field: field, isTaken: formerly)
-            if let former { return former }
-            let names = current.map { workspace.displayName(of: $0) }
-            throw .unknownUser(
-                name, field: field,
-                hint: Similarity.nearest(to: name, in: names)
-                    .map { "did you mean \(NodeError.quoted($0))?" })
-        }
-    }
-
-    /// Everybody who was in and is not, in the order in which they came.
-    func formerMembers(of workspace: Workspace) -> [MemberID] {
-        let current = Set(workspace.members.map(\.member))
-        let company = workspace.ownRole == .guest ? workspace.company(of: workspace.member) : nil
-        var former: [MemberID] = []
-        for id in workspace.authorityOrder {
-            var member: MemberID?
-            switch workspace.authority[id]?.payload {
-            case .admit(let joiner, _, _, _)?: member = joiner.member
-            case .create(let create)?: member = create.member
-            default: continue
-            }
-            if let company, let member, !company.contains(member) { continue }
-            if let member, !current.contains(member), !former.contains(member) {
-                former.append(member)
-            }
-        }
-        return former
-    }
-
     func member(
         _ reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         return try shown(
-            person(reference, in: workspace, orRemoved: true, orFormerly: true), in: workspace)
+            core.queries.person(reference, in: workspace, orRemoved: true, orFormerly: true),
+            in: workspace)
     }
 
     private func shown(
@@ -92,8 +27,8 @@ extension CommandDesk {
         _ reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> Page<HolderObject> {
         let workspace: Workspace = try core.queries.workspace(scope)
-        let member = try person(reference, in: workspace, orRemoved: true)
-        guard let end = core.events.removed(member, from: workspace) else {
+        let member = try core.queries.person(reference, in: workspace, orRemoved: true)
+        guard let end = core.membership.removed(member, from: workspace) else {
             throw NodeError(
                 .conflict,
                 "\(NodeError.quoted(workspace.displayName(of: member))) was not removed",
@@ -133,7 +68,7 @@ extension CommandDesk {
         _ word: String, of reference: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        let member = try person(reference, in: workspace, orRemoved: false)
+        let member = try core.queries.person(reference, in: workspace, orRemoved: false)
         guard let role = Role(word: word), let standing = standing(of: member, in: workspace)
         else { throw .internalFailure(reason: "role") }
         guard role != standing.role else { return try shown(member, in: workspace) }
@@ -146,7 +81,7 @@ extension CommandDesk {
         let made = try stored { () throws(StorageError) in
             try core.membership.setRole(role, of: standing, in: workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try shown(member, in: workspace)
     }
 
@@ -160,7 +95,7 @@ extension CommandDesk {
         than other: MemberStanding, in workspace: Workspace
     ) throws(NodeError) -> MemberStanding {
         guard let own = standing(of: workspace.member, in: workspace), own.role <= .admin else {
-            throw notAllowed(in: workspace)
+            throw core.membership.notAllowed(in: workspace)
         }
         let name = NodeError.quoted(workspace.displayName(of: other.member))
         guard other.member != workspace.member else {
@@ -183,7 +118,7 @@ extension CommandDesk {
         _ draft: RemovalDraft, _ scope: CallScope
     ) throws(NodeError) -> MemberObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        let member = try person(draft.member, in: workspace, orRemoved: true)
+        let member = try core.queries.person(draft.member, in: workspace, orRemoved: true)
         guard let standing = standing(of: member, in: workspace) else {
             if !draft.widens, hasOnlyLeft(member, workspace) {
                 return try removeLeaver(member, from: workspace)
@@ -205,7 +140,7 @@ extension CommandDesk {
         let made = try stored { () throws(StorageError) in
             try core.membership.remove(member, from: workspace, undoingFeatures: draft.isForced)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         let taken = try stored { () throws(StorageError) in
             try core.membership.takeOver(kept, in: workspace)
         }
@@ -232,7 +167,9 @@ extension CommandDesk {
     private func removeLeaver(
         _ member: MemberID, from workspace: Workspace
     ) throws(NodeError) -> MemberObject {
-        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.membership.notAllowed(in: workspace)
+        }
         let made = try stored { () throws(StorageError) in
             try core.membership.turnDown(member, in: workspace)
         }
@@ -296,9 +233,11 @@ extension CommandDesk {
                 .conflict, "\(name) was already removed",
                 hint: "to keep what has arrived since, add --recut", reason: "member.removed")
         }
-        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.membership.notAllowed(in: workspace)
+        }
         let ends = workspace.evaluator.revocations(ending: member)
-        let before = keptCount(of: member, in: workspace)
+        let before = core.membership.keptCount(of: member, in: workspace)
         var object = try shown(member, in: workspace)
         object.kept = 0
         // What has not arrived cannot be named, so there is nothing to write.
@@ -311,34 +250,15 @@ extension CommandDesk {
                 "only the person who removed \(name), or someone stronger, can keep more",
                 reason: "rank", hint: "wsx-node member list")
         }
-        object.kept = keptCount(of: member, in: workspace).kept - before.kept
+        object.kept = core.membership.keptCount(of: member, in: workspace).kept - before.kept
         return object
-    }
-
-    /// How many operations of a member's devices count, and how many are stored; the authority
-    /// document left out.
-    func keptCount(
-        of member: MemberID, in workspace: Workspace
-    ) -> (kept: Int64, stored: Int64) {
-        let devices = core.membership.devices(everOf: member, in: workspace)
-        var count: (kept: Int64, stored: Int64) = (0, 0)
-        for document in store.operations.documents(ofWorkspace: workspace.number)
-        where document != workspace.id {
-            for branch in store.operations.branches(in: document, of: workspace.number)
-            where devices.contains(branch.log.device) {
-                count.stored += Int64(clamping: branch.tipSequence &- branch.forkSequence) + 1
-                guard let kept = branch.kept, kept.sequence >= branch.forkSequence else { continue }
-                count.kept += Int64(clamping: kept.sequence - branch.forkSequence) + 1
-            }
-        }
-        return count
     }
 
     // MARK: Leaving
 
     func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        guard let own = workspace.ownRole else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOwnerOfChannels(in: workspace)
         if own == .owner {
             // Nobody leaves as an owner: another one has it first, or the successor.
@@ -359,7 +279,7 @@ extension CommandDesk {
             let given = try stored { () throws(StorageError) in
                 try passOn(workspace, to: heir)
             }
-            guard given != nil else { throw notAllowed(in: workspace) }
+            guard given != nil else { throw core.membership.notAllowed(in: workspace) }
         }
         let made = try stored { () throws(StorageError) -> OperationID? in
             // What an owner has made nobody else could end.
@@ -367,7 +287,7 @@ extension CommandDesk {
                 in: workspace, sparesAddress: workspace.ownRole != .owner)
             return try core.membership.leave(workspace)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
@@ -378,7 +298,7 @@ extension CommandDesk {
         let made = try stored { () throws(StorageError) in
             try core.keys.changeKey(of: workspace, withDiscovery: withDiscovery)
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 }

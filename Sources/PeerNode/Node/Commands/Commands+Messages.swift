@@ -25,7 +25,7 @@ extension CommandDesk {
         let sent = try stored { () throws(StorageError) in
             try core.log.authorContent(content, to: channel.id, in: workspace)
         }
-        guard let sent else { throw notAllowed(in: workspace) }
+        guard let sent else { throw core.membership.notAllowed(in: workspace) }
         try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
         if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
         return Made(try message(arrival: sent.arrival, in: workspace))

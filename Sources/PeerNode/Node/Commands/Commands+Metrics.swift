@@ -31,7 +31,7 @@ extension CommandDesk {
         let counts = peerCounts
         let failures = turn.tally.failedHandshakes.sorted { $0.key < $1.key }
         let behind = network.registry.peers.compactMap { peer -> MetricsObject.Sample? in
-            let object = peerData(of: peer)
+            let object = core.queries.peerData(of: peer)
             guard object.state == "connected", let id = object.id, let behind = object.behind
             else { return nil }
             return .init(behind, ("peer", id))

@@ -8,7 +8,8 @@ extension CommandDesk {
 
     func peers(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {
         let peers = network.registry.peers.filter { !isFormer($0) }
-        let (items, next) = try core.queries.page(peers.map(object), request)
+        let (items, next) = try core.queries.page(
+            peers.map { core.queries.object(of: $0) }, request)
         return Page(Array(items), next: next)
     }
 
@@ -18,86 +19,7 @@ extension CommandDesk {
         guard case .device(let device) = peer.name, peer.state != .connected else { return false }
         let known = workspaces.values.filter { $0.owner(of: device) != nil }
         return !known.isEmpty
-            && known.allSatisfy { core.links.standing(of: device, in: $0) == .removed }
-    }
-
-    func peerData(of peer: PeerRegistry.Peer) -> PeerObject { object(of: peer) }
-
-    private func object(of peer: PeerRegistry.Peer) -> PeerObject {
-        var object = PeerObject(state: word(of: peer.state))
-        if peer.state != .connected { (object.behind, object.ahead) = (0, 0) }
-        if case .device(let device) = peer.name { describe(device, &object) }
-        if case .dialing(let address) = peer.state {
-            object.address = address.text
-        } else {
-            object.address = peer.addresses.first?.address.text
-        }
-        object.lastSeen = (peer.state == .connected ? time.wall : peer.lastSeen)
-            .map { Int64(clamping: $0) }
-        object.lastError = peer.lastError
-        return object
-    }
-
-    private func describe(_ device: DeviceID, _ object: inout PeerObject) {
-        object.id = PublicID.device(device)
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            if let standing = workspace.members.first(where: {
-                $0.devices.contains(device)
-            }) {
-                object.member = core.queries.person(standing.member, in: workspace)
-                object.name = workspace.displayName(of: standing.member)
-                break
-            }
-        }
-        for link in network.links(to: device) {
-            object.address = link.address
-        }
-        let distances = distances(to: device)
-        let known = distances.values.compactMap { $0 }
-        guard known.count == distances.count, !known.isEmpty else { return }
-        object.behind = known.reduce(0) { $0 + $1.behind }
-        object.ahead = known.reduce(0) { $0 + $1.ahead }
-    }
-
-    /// How far this device and another one are apart, by workspace; `nil` while they compare. Two
-    /// that have dialled each other have two links for a while; of those the one counts that is
-    /// further.
-    private func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)?] {
-        var found: [Int64: (behind: Int64, ahead: Int64)?] = [:]
-        for link in network.links(to: device) {
-            for sync in link.syncs.values {
-                guard sync.session.knowsDistance else {
-                    if found[sync.workspace] == nil { found[sync.workspace] = .some(nil) }
-                    continue
-                }
-                let distance = (
-                    behind: Int64(clamping: sync.session.behind),
-                    ahead: Int64(clamping: sync.session.ahead)
-                )
-                let known = (found[sync.workspace] ?? nil) ?? distance
-                found[sync.workspace] = (
-                    min(known.behind, distance.behind), min(known.ahead, distance.ahead)
-                )
-            }
-        }
-        return found
-    }
-
-    private func word(of state: PeerRegistry.DialState) -> String {
-        switch state {
-        case .connected: "connected"
-        case .dialing: "dialing"
-        case .blocked: "blocked"
-        case .idle, .waiting, .suspended: "waiting"
-        }
-    }
-
-    /// The data of an event about a device.
-    func peerData(_ device: DeviceID) -> JSONValue {
-        if let peer = network.registry.peer(.device(device)) { return object(of: peer).json }
-        var object = PeerObject(state: "waiting")
-        describe(device, &object)
-        return object.json
+            && known.allSatisfy { core.membership.standing(of: device, in: $0) == .removed }
     }
 
     func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
@@ -112,7 +34,7 @@ extension CommandDesk {
         guard let peer = network.registry.peer(.address(address)) else {
             throw .internalFailure(reason: "peer")
         }
-        return object(of: peer)
+        return core.queries.object(of: peer)
     }
 
     func removePeer(_ text: String, _ scope: CallScope) throws(NodeError) -> PeerObject {
@@ -126,7 +48,7 @@ extension CommandDesk {
         guard let found else {
             throw .notFound("peer", text, field: "peer", hint: "wsx-node peer list")
         }
-        let object = object(of: found)
+        let object = core.queries.object(of: found)
         if case .device(let device) = found.name {
             for link in network.links(to: device) {
                 try stored { () throws(StorageError) in
@@ -157,7 +79,9 @@ extension CommandDesk {
             guard let device = link.peer?.device, seen.insert(device).inserted else { continue }
             let id = PublicID.device(device)
             if let wanted = request.peer, wanted != id { continue }
-            for (number, distance) in distances(to: device).sorted(by: { $0.key < $1.key }) {
+            for (number, distance) in core.queries.distances(to: device).sorted(by: {
+                $0.key < $1.key
+            }) {
                 guard let workspace = core.workspaces[number], only == nil || only === workspace
                 else {
                     continue
@@ -188,7 +112,7 @@ extension CommandDesk {
     var peerCounts: PeerCounts {
         var counts = PeerCounts()
         for peer in network.registry.peers {
-            switch word(of: peer.state) {
+            switch core.queries.word(of: peer.state) {
             case "connected": counts.connected += 1
             case "dialing": counts.dialing += 1
             case "blocked": counts.blocked += 1

@@ -14,7 +14,7 @@ extension CommandDesk: NodeCommands {
         object.peers = peerCounts
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
-            core.syncing.refreshDigest(of: workspace)
+            core.log.refreshDigest(of: workspace)
             let sessions = network.links.values.compactMap { $0.syncs[workspace.number]?.session }
             let behind = sessions.map(\.behind).max() ?? 0
             // What nobody has told yet is not nothing.

@@ -7,7 +7,7 @@ extension CommandDesk {
         object(ofPolicy: try core.queries.workspace(scope) as Workspace)
     }
 
-    private func object(ofPolicy workspace: Workspace) -> PolicyObject {
+    func object(ofPolicy workspace: Workspace) -> PolicyObject {
         PolicyObject(
             workspace: PublicID.workspace(workspace.id), mayInvite: workspace.fields.mayInvite.word,
             join: workspace.fields.join.word, address: core.links.address(of: workspace))
@@ -27,7 +27,9 @@ extension CommandDesk {
                     .init(name: "join", reason: "missing"),
                 ])
         }
-        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.membership.notAllowed(in: workspace)
+        }
         let right = whoMayInvite.flatMap(InviteRight.init(word:)) ?? workspace.fields.mayInvite
         let rule = join.flatMap(JoinRule.init(word:)) ?? workspace.fields.join
         guard own == .owner || (right != .owner && workspace.fields.mayInvite != .owner) else {
@@ -45,7 +47,7 @@ extension CommandDesk {
         let isDone = try stored { () throws(StorageError) in
             try change(workspace, to: right, rule, outdated)
         }
-        guard isDone else { throw notAllowed(in: workspace) }
+        guard isDone else { throw core.membership.notAllowed(in: workspace) }
         return object(ofPolicy: workspace)
     }
 

@@ -8,7 +8,7 @@ extension CommandDesk {
         _ draft: PresenceDraft, _ scope: CallScope
     ) throws(NodeError) -> PresenceObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        try requireMember(of: workspace)
+        try core.membership.requireMember(of: workspace)
         guard let state = PresenceWord.State(word: draft.state) else {
             throw .internalFailure(reason: "state")
         }
@@ -31,7 +31,7 @@ extension CommandDesk {
 
     func clearPresence(_ scope: CallScope) throws(NodeError) -> PresenceObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        try requireMember(of: workspace)
+        try core.membership.requireMember(of: workspace)
         return try keepPresence(nil, in: workspace)
     }
 
@@ -40,7 +40,7 @@ extension CommandDesk {
     ) throws(NodeError) -> PresenceObject {
         let before = try storedPreference(PresenceChoice.setting, in: workspace)
         if value != before {
-            try keep(.preference(PresenceChoice.setting, value: value), in: workspace)
+            try core.own.keep(.preference(PresenceChoice.setting, value: value), in: workspace)
         }
         return core.presence.presenceObject(of: workspace.member, in: workspace)
     }
@@ -54,14 +54,6 @@ extension CommandDesk {
         }
         guard case .preference(_, let value)? = found else { return nil }
         return value
-    }
-
-    /// Only members of the workspace see one another's presence and profiles.
-    func requireMember(of workspace: Workspace) throws(NodeError) {
-        guard let home, let role = workspace.ownRole, role <= .member,
-            workspace.evaluator.contentGrant(
-                of: home.device, leastRole: .member, as: workspace.member) != nil
-        else { throw notAllowed(in: workspace) }
     }
 
     /// One line of text that can be seen.

@@ -57,7 +57,7 @@ extension CommandDesk {
     func addToPrivate(
         _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
-        let document = try document(of: channel, in: workspace)
+        let document = try core.privates.document(of: channel, in: workspace)
         let new = people.filter { !channel.includes($0) }
         guard !new.isEmpty else { return try answer(channel, in: workspace) }
         let addition = core.privates.addition(of: new, to: document, in: workspace)
@@ -75,7 +75,7 @@ extension CommandDesk {
     func removeFromPrivate(
         _ people: [MemberID], _ channel: Workspace.Channel, in workspace: Workspace
     ) throws(NodeError) -> ChannelObject {
-        let document = try document(of: channel, in: workspace)
+        let document = try core.privates.document(of: channel, in: workspace)
         for member in people
         where channel.includes(member) || ledByLeaver(member, channel, in: workspace) {
             let cuts = privateCuts(of: member, in: document, workspace)
@@ -100,7 +100,7 @@ extension CommandDesk {
         _ person: MemberID, _ channel: Workspace.Channel, in workspace: Workspace
     ) -> Bool {
         guard person != workspace.member, channel.isPrivate,
-            let document = try? document(of: channel, in: workspace)
+            let document = try? core.privates.document(of: channel, in: workspace)
         else { return false }
         return document.authority.leadsInThePast(person)
     }
@@ -114,7 +114,7 @@ extension CommandDesk {
                 hint: "it stays quiet while nobody writes in it")
         }
         guard channel.includes(workspace.member) else { return try answer(channel, in: workspace) }
-        let document = try document(of: channel, in: workspace)
+        let document = try core.privates.document(of: channel, in: workspace)
         let cuts = privateCuts(of: workspace.member, in: document, workspace)
         try write(.leave(cuts: cuts), in: document, of: channel, workspace) {
             $0.standing(of: workspace.member) == nil
@@ -133,21 +133,11 @@ extension CommandDesk {
 
     // MARK: Writing
 
-    /// The document behind a channel of which more than an outline is known.
-    func document(
-        of channel: Workspace.Channel, in workspace: Workspace
-    ) throws(NodeError) -> PrivateDocument {
-        guard let document = workspace.sealed.documents[channel.id] else {
-            throw .internalFailure(reason: "private.document")
-        }
-        return document
-    }
-
     private func change(
         _ channel: Workspace.Channel, in workspace: Workspace, _ action: PrivateAction,
         isEffective: (PrivateAuthority) -> Bool = { _ in true }
     ) throws(NodeError) -> ChannelObject {
-        let document = try document(of: channel, in: workspace)
+        let document = try core.privates.document(of: channel, in: workspace)
         try write(action, in: document, of: channel, workspace, isEffective: isEffective)
         return try answer(channel, in: workspace)
     }
@@ -163,7 +153,7 @@ extension CommandDesk {
                 action, in: document, of: workspace, introducing: key, isEffective: isEffective)
         }
         guard let written else {
-            guard workspace.ownRole != nil else { throw notAllowed(in: workspace) }
+            guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
             throw .forbidden(
                 "your role in \(NodeError.quoted(core.channels.shownName(channel, workspace))) does not allow "
                     + "this", reason: "channel.role", hint: "ask its owner")

@@ -9,7 +9,7 @@ extension CommandDesk {
         let workspace: Workspace = try core.queries.workspace(scope)
         guard let reference else { return try profile(of: workspace.member, in: workspace) }
         return try profile(
-            of: person(reference, in: workspace, orRemoved: true, orFormerly: true),
+            of: core.queries.person(reference, in: workspace, orRemoved: true, orFormerly: true),
             in: workspace)
     }
 
@@ -69,7 +69,7 @@ extension CommandDesk {
         _ edit: ProfileEditDraft, in workspace: Workspace
     ) throws(NodeError) -> ProfileObject {
         let (name, values) = try checked(edit)
-        try requireMember(of: workspace)
+        try core.membership.requireMember(of: workspace)
         var changes: [(field: ProfileChange.Field, before: FieldState, after: FieldState)] = []
         for field in ProfileChange.Field.allCases {
             let before = try state(of: field, in: workspace)
@@ -86,7 +86,7 @@ extension CommandDesk {
         if newName != nil { try core.profiles.refuseOverruled(.name, in: workspace) }
         for change in changes where change.before != change.after {
             try core.profiles.refuseOverruled(.field(change.field), in: workspace)
-            try refuseOverruled(
+            try core.own.refuseOverruled(
                 core.own.place(ofPreference: change.field.setting, in: workspace), in: workspace)
         }
         if let newName { try core.profiles.sayOfOneself(.profile(name: newName), in: workspace) }
@@ -176,7 +176,7 @@ extension CommandDesk {
         let isDefault = after.isShown == field.isShownByDefault && after.kept == nil
         let setting = isDefault ? nil : HiddenField(isShown: after.isShown, value: after.kept).text
         if try storedPreference(field.setting, in: workspace) != setting, before != after {
-            try keep(.preference(field.setting, value: setting), in: workspace)
+            try core.own.keep(.preference(field.setting, value: setting), in: workspace)
         }
         if after.published != before.published {
             try core.profiles.sayOfOneself(
@@ -197,10 +197,10 @@ extension CommandDesk {
             for word in words {
                 try store.operations.operation(word.arrival).map { targets.append($0.reference) }
             }
-            return try redact(
+            return try core.messages.redact(
                 targets, nil, in: workspace.profileDocument, isOwn: true, of: workspace)
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 }
 

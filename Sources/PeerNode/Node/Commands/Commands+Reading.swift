@@ -41,7 +41,7 @@ extension CommandDesk {
             guard let key = unread.last, let sort = unread.end else { return true }
             return try core.own.markRead(channel, upTo: key, sort: sort, in: workspace)
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
     private func mark(
@@ -51,7 +51,7 @@ extension CommandDesk {
             try core.own.markRead(
                 channel, upTo: ViewStore.readKey(of: row), sort: row.position.sort, in: workspace)
         }
-        guard isWritten else { throw notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
     func readStatus(
@@ -159,49 +159,10 @@ extension CommandDesk {
         let channel = try core.queries.channel(reference, in: workspace)
         try core.channels.refuseOutsider(of: channel, in: workspace)
         guard let name = channel.conversation else { throw .internalFailure(reason: "channel") }
-        try keep(register(name), in: workspace)
+        try core.own.keep(register(name), in: workspace)
         return try stored { () throws(StorageError) in
             try core.queries.object(of: channel, in: workspace)
         }
-    }
-
-    /// Writes a register, unless it says that already.
-    func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
-        let place = core.own.place(of: wanted, in: workspace)
-        let isSaid = try stored { () throws(StorageError) in
-            try core.own.register(place, in: workspace) == wanted
-        }
-        if isSaid { return }
-        try refuseOverruled(place, in: workspace)
-        let isWritten = try stored { () throws(StorageError) in
-            try core.own.authorOwn(wanted, in: workspace)
-        }
-        guard isWritten else { throw notAllowed(in: workspace) }
-    }
-
-    /// Refuses to set what would not count.
-    func refuseOverruled(
-        _ place: ViewStore.Register.Place?, in workspace: Workspace
-    ) throws(NodeError) {
-        guard let place else { return }
-        try core.messages.refuseOverruled(
-            try stored { () throws(StorageError) in
-                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
-            })
-    }
-
-    /// Fills in what the caller has read of a conversation, and wants to hear of it.
-    func addReading(
-        to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) {
-        guard channel.conversation != nil else { return }
-        let unread = try core.own.unread(channel, in: workspace)
-        object.unread = unread.count
-        object.mentions = unread.mentions
-        let mute = try core.events.isMuted(channel, in: workspace)
-        object.isMuted = mute.isMuted
-        object.mutedUntil = mute.until.map(Int64.init(clamping:))
-        object.notify = try core.events.noticeLevel(of: channel, in: workspace).word
     }
 
     // MARK: Settings
@@ -249,7 +210,7 @@ extension CommandDesk {
                 .badRequest, "'\(field)' contains a zero byte", hint: nil, reason: "bad_text",
                 fields: [.init(name: field, reason: "form")])
         }
-        try keep(.preference(name, value: value), in: workspace)
+        try core.own.keep(.preference(name, value: value), in: workspace)
         return PreferenceObject(name: name, value: value)
     }
 }

@@ -42,7 +42,7 @@ extension CommandDesk {
             throw NodeError.ambiguous(
                 text,
                 candidates: [
-                    core.queries.person(member, in: workspace).json,
+                    core.membership.person(member, in: workspace).json,
                     [
                         "id": .string(channel.publicID),
                         "name": .string("#" + core.channels.shownName(channel, workspace)),
@@ -113,7 +113,7 @@ extension CommandDesk {
                 ?? workspace.named(text, among: group)
             if found.count > 1 {
                 throw .ambiguous(
-                    text, candidates: found.map { core.queries.person($0, in: workspace).json },
+                    text, candidates: found.map { core.membership.person($0, in: workspace).json },
                     field: "subject")
             }
             if let only = found.first { return only }
@@ -134,7 +134,7 @@ extension CommandDesk {
             try core.log.forks(of: devices, limit: 20).map { fork in
                 WhyObject.Step(
                     operation: fork.operation, kind: "fork",
-                    by: core.queries.person(member, in: workspace), at: fork.at, valid: true,
+                    by: core.membership.person(member, in: workspace), at: fork.at, valid: true,
                     text: fork.text)
             }
         }
@@ -240,7 +240,7 @@ extension CommandDesk {
         if !isShown { text += "; not shown: " + refusal(of: operation, in: workspace) }
         return WhyObject.Step(
             operation: PublicID.operation(operation.place.link.id), kind: "message",
-            by: author.map { core.queries.person($0, in: workspace) },
+            by: author.map { core.membership.person($0, in: workspace) },
             at: Int64(clamping: operation.entry.timestamp.milliseconds), valid: isShown, text: text)
     }
 

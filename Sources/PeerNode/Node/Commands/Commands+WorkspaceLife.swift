@@ -19,7 +19,9 @@ extension CommandDesk {
             name = checked
         }
         let image = try draft.image.map { (typed) throws(NodeError) in try checkedImage(typed) }
-        guard let own = workspace.ownRole, own <= .admin else { throw notAllowed(in: workspace) }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.membership.notAllowed(in: workspace)
+        }
         let made = try stored { () throws(StorageError) in
             try core.log.authorAuthority(in: workspace) { authoring in
                 var settings = AuthorityPayload.WorkspaceSettings()
@@ -29,7 +31,7 @@ extension CommandDesk {
                 return .setWorkspace(settings)
             }
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
@@ -47,7 +49,7 @@ extension CommandDesk {
 
     private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {
         let isTaken = workspaces.values.contains {
-            $0 !== workspace && $0.standing == .member && !core.integrity.isOver($0)
+            $0 !== workspace && $0.standing == .member && !core.membership.isOver($0)
                 && NameFolding.matches($0.displayName, name)
         }
         guard isTaken else { return }
@@ -64,7 +66,7 @@ extension CommandDesk {
     ) throws(NodeError) -> WorkspaceObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let heir = try standing(of: reference, in: workspace)
-        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        guard workspace.ownRole == .owner else { throw core.membership.notAllowed(in: workspace) }
         guard heir.member != workspace.member else {
             throw NodeError(
                 .badRequest, "you already own it", hint: "name another member",
@@ -73,7 +75,7 @@ extension CommandDesk {
         guard heir.role <= .member else { throw guestOwnsNothing(heir, in: workspace) }
         try refuseWeakTransfer(of: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
@@ -146,7 +148,7 @@ extension CommandDesk {
             guard meant.role <= .member else { throw guestOwnsNothing(meant, in: workspace) }
             heir = meant.member
         }
-        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        guard workspace.ownRole == .owner else { throw core.membership.notAllowed(in: workspace) }
         guard heir != workspace.member else {
             throw NodeError(
                 .badRequest, "you cannot name yourself as successor", hint: "name another member",
@@ -160,7 +162,7 @@ extension CommandDesk {
                 return .setWorkspace(settings)
             }
         }
-        guard made != nil else { throw notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 
@@ -184,35 +186,14 @@ extension CommandDesk {
                     : "see 'wsx-node workspace list'; nothing was deleted",
                 reason: "workspace.name", fields: [.init(name: "name", reason: "form")])
         }
-        guard workspace.ownRole == .owner else { throw notAllowed(in: workspace) }
+        guard workspace.ownRole == .owner else { throw core.membership.notAllowed(in: workspace) }
         if workspace.fields.deletion == nil {
             let made = try stored { () throws(StorageError) in
                 try core.log.authorAuthority(in: workspace) { _ in .deleteWorkspace }
             }
-            guard made != nil else { throw notAllowed(in: workspace) }
+            guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
-    }
-
-    /// The devices that say they know of the end of the workspace, by key.
-    func acknowledgements(
-        of deletion: OperationID, in workspace: Workspace
-    ) throws(StorageError) -> [AcknowledgementObject] {
-        guard let record = workspace.authority[deletion] else { return [] }
-        let place = try store.operations.find(
-            OperationReference(
-                device: record.log.device, incarnation: record.log.incarnation,
-                sequence: record.sequence, id: deletion), in: workspace.id, of: workspace.number)
-        guard let place else { return [] }
-        let devices = store.peers.holders(
-            of: place.branch, through: place.sequence, arrival: place.arrival,
-            workspace: workspace.number)
-        return devices.filter { $0 != home?.device }.map { device in
-            let owner = workspace.members.first { $0.devices.contains(device) }
-            return AcknowledgementObject(
-                device: PublicID.device(device),
-                member: owner.map { core.queries.person($0.member, in: workspace) })
-        }
     }
 
     /// A current member, by id or name.
@@ -232,7 +213,8 @@ extension CommandDesk {
         }
         if found.count > 1 {
             throw .ambiguous(
-                text, candidates: found.map { core.queries.person($0.member, in: workspace).json },
+                text,
+                candidates: found.map { core.membership.person($0.member, in: workspace).json },
                 field: "member")
         }
         guard let only = found.first else {

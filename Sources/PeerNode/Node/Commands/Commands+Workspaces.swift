@@ -121,7 +121,7 @@ extension CommandDesk {
         let name = try NewNames.workspace(draft.name, field: "name")
         let channel = try NewNames.channel(draft.firstChannel, field: "first_channel")
         if workspaces.values.contains(where: {
-            $0.standing == .member && !core.integrity.isOver($0)
+            $0.standing == .member && !core.membership.isOver($0)
                 && NameFolding.matches($0.displayName, name)
         }) {
             throw NodeError(
@@ -133,7 +133,7 @@ extension CommandDesk {
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.membership.found(
                 name: name, description: draft.description, firstChannel: channel)
-            try select(workspace)
+            try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
             return workspace
         }
@@ -141,11 +141,6 @@ extension CommandDesk {
         core.links.workspaceListChanged()
         return Made(
             try stored { () throws(StorageError) in try core.queries.object(of: workspace) })
-    }
-
-    func select(_ workspace: Workspace) throws(StorageError) {
-        try write()
-        try store.registry.setValue(workspace.id.bytes, of: "selected")
     }
 
     func workspaces(
@@ -183,9 +178,9 @@ extension CommandDesk {
         _ reference: WorkspaceReference, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
         let workspace = try core.queries.workspace(reference)
-        guard !core.integrity.isOver(workspace) else { throw over(workspace) }
+        guard !core.membership.isOver(workspace) else { throw over(workspace) }
         return try stored { () throws(StorageError) in
-            try select(workspace)
+            try core.membership.select(workspace)
             return try core.queries.object(of: workspace)
         }
     }
@@ -210,7 +205,8 @@ extension CommandDesk {
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try core.queries.workspace(scope)
         let all =
-            removed ? formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
+            removed
+            ? core.membership.formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
         let objects = all.compactMap { core.queries.object(of: $0, in: workspace) }
             .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
         let (items, next) = try core.queries.page(objects, request)
@@ -250,7 +246,7 @@ extension CommandDesk {
                 fields: [.init(name: "history", reason: "not_private")])
         }
         guard let role = workspace.ownRole, role != .guest else {
-            throw notAllowed(in: workspace)
+            throw core.membership.notAllowed(in: workspace)
         }
         let name = try NewNames.channel(draft.name, field: "name")
         try refuseTwin(name, in: workspace)
@@ -266,7 +262,7 @@ extension CommandDesk {
         }
         guard let document,
             let channel = workspace.channelIndex.all.first(where: { $0.id == document })
-        else { throw notAllowed(in: workspace) }
+        else { throw core.membership.notAllowed(in: workspace) }
         try core.remember(scope, made: document.bytes)
         return Made(
             try stored { () throws(StorageError) in
@@ -299,30 +295,6 @@ extension CommandDesk {
             "there is already \(what) named \(NodeError.quoted(name))",
             hint: hint, reason: "channel.exists",
             fields: [.init(name: "name", reason: "duplicate")])
-    }
-
-    /// What somebody without a grant is told.
-    func notAllowed(in workspace: Workspace) -> NodeError {
-        if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }
-        if let error = core.membership.revokedHere(in: workspace) { return error }
-        guard workspace.ownRole != nil else {
-            let end = core.membership.ownEnd(in: workspace)
-            return .forbidden(
-                end?.message
-                    ?? "you are no longer a member of \(NodeError.quoted(workspace.displayName))",
-                reason: "removed", hint: end?.hint ?? "ask for a new invite")
-        }
-        guard core.enrolment.isInHere(workspace) else { return .inByAnotherDevice(workspace) }
-        if workspace.ownRole == .guest {
-            let name = NodeError.quoted(workspace.displayName)
-            return .forbidden(
-                "as a guest of \(name) you are only in private channels you were added to",
-                reason: "role",
-                hint: "ask an admin to make you a member")
-        }
-        return .forbidden(
-            "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",
-            reason: "role", hint: "wsx-node member list")
     }
 
     func channels(

@@ -259,7 +259,7 @@ extension Enrolment {
         try core.links.compareClocks(on: link)
         try turn.record(.peerConnected, workspace: nil, extra: device.bytes)
         try core.syncing.setStanding(
-            core.links.standing(of: device, in: workspace), of: sync, workspace, on: link)
+            core.membership.standing(of: device, in: workspace), of: sync, workspace, on: link)
     }
 
     /// Tells those who wait on a link what was decided, here or by an admin elsewhere.

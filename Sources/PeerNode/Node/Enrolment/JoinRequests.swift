@@ -268,7 +268,7 @@ extension Enrolment {
                 ? try takeBack(group.joiner, in: workspace)
                 : try admit(terms, request: cited, to: workspace)
         }
-        guard made != nil else { throw core.commands.notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return object(of: group, in: workspace)
     }
 
@@ -340,7 +340,7 @@ extension Enrolment {
         guard let end = joiner.answering, case .leave? = workspace.authority[end]?.payload else {
             return
         }
-        let count = core.commands.keptCount(of: joiner.member, in: workspace)
+        let count = core.membership.keptCount(of: joiner.member, in: workspace)
         guard count.kept < count.stored else { return }
         _ = try core.membership.widen([end], of: joiner.member, in: workspace)
     }
@@ -359,7 +359,7 @@ extension Enrolment {
         let made = try stored { () throws(StorageError) in
             try core.membership.turnDown(group.joiner.member, in: workspace)
         }
-        guard made != nil else { throw core.commands.notAllowed(in: workspace) }
+        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return object(of: group, in: workspace)
     }
 
@@ -367,7 +367,7 @@ extension Enrolment {
         _ id: String, in workspace: Workspace
     ) throws(NodeError) -> JoinRequestGroup {
         guard let own = workspace.ownRole, own <= .admin else {
-            throw core.commands.notAllowed(in: workspace)
+            throw core.membership.notAllowed(in: workspace)
         }
         // Who asks again by the same invite, after another end, asks under the same id.
         let named = joinRequests(of: workspace).filter { $0.id == id }

@@ -20,10 +20,10 @@ extension Enrolment {
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
-            guard isInHere(known) else { throw .inByAnotherDevice(known) }
+            guard core.membership.isInHere(known) else { throw .inByAnotherDevice(known) }
             if let doubt = core.membership.doubt(about: known) { throw .doubted(known, doubt) }
             let shown = try stored { () throws(StorageError) in
-                try core.commands.select(known)
+                try core.membership.select(known)
                 return try core.queries.object(of: known)
             }
             try core.remember(scope, made: known.id.bytes)
@@ -242,7 +242,7 @@ extension Enrolment {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: workspace.member,
                         encodedDevices: devices),
-                    name: core.queries.personName(of: home), answering: entrance.answering)),
+                    name: core.membership.personName(of: home), answering: entrance.answering)),
             in: .control, isUnasked: false)
     }
 
@@ -268,9 +268,9 @@ extension Enrolment {
         guard workspace.evaluator.role(of: workspace.member) != nil else {
             return try turnAway(index, Self.refusal(.used))
         }
-        let name = core.queries.personName(of: home)
+        let name = core.membership.personName(of: home)
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
-        let selected = try core.queries.selectedWorkspace()
+        let selected = try core.membership.selectedWorkspace()
         try settleIn(
             workspace, selects: selected == nil || network.joins[index].scope != nil)
         try core.commands.nameDevice(in: workspace)
@@ -316,7 +316,7 @@ extension Enrolment {
             .init(
                 number: workspace.number, standing: .member, member: workspace.member,
                 joined: Int64(time.wall)))
-        if selects { try core.commands.select(workspace) }
+        if selects { try core.membership.select(workspace) }
         try core.membership.enterComputedDocuments(of: workspace)
         try core.channels.refreshChannels(of: workspace)
         network.candidates = nil

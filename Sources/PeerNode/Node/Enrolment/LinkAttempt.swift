@@ -63,15 +63,6 @@ extension Enrolment {
         return .later
     }
 
-    /// Whether this device may act in a workspace: one that its person has left, or from which that one
-    /// was removed, may be entered anew by a link of a device that is in again.
-    func isInHere(_ workspace: Workspace) -> Bool {
-        guard workspace.standing == .member, let home else { return false }
-        return workspace.members.contains {
-            $0.member == workspace.member && $0.devices.contains(home.device)
-        }
-    }
-
     // MARK: The conversation
 
     private func isLinking(_ link: PeerLink) -> Bool {
@@ -91,7 +82,9 @@ extension Enrolment {
             return try core.links.drop(link, because: LinkEnding("link.protocol"))
         }
         let wanted = offer.memberships.filter { membership in
-            workspaces.values.first { $0.id == membership.workspace }.map(isInHere) != true
+            workspaces.values.first { $0.id == membership.workspace }.map({
+                core.membership.isInHere($0)
+            }) != true
         }
         guard !wanted.isEmpty else {
             return try endLinking(
@@ -122,7 +115,7 @@ extension Enrolment {
         for addition in result.additions {
             guard let membership = network.linking?.offered[addition.workspace] else { continue }
             let known = workspaces.values.first { $0.id == addition.workspace }
-            if known.map(isInHere) == true { continue }
+            if known.map({ core.membership.isInHere($0) }) == true { continue }
             let workspace: Workspace
             if let known {
                 workspace = known

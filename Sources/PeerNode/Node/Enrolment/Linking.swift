@@ -34,7 +34,7 @@ extension Enrolment {
         return Made(object(of: issued))
     }
 
-    private func object(of issued: IssuedDeviceLink) -> DeviceLinkObject {
+    func object(of issued: IssuedDeviceLink) -> DeviceLinkObject {
         DeviceLinkObject(link: issued.link.text, expiresAt: Int64(clamping: issued.expiresAt))
     }
 
@@ -73,7 +73,8 @@ extension Enrolment {
             }
         link.session.send(
             .linkOffer(
-                LinkOffer(name: core.queries.personName(of: home), memberships: Array(memberships))),
+                LinkOffer(
+                    name: core.membership.personName(of: home), memberships: Array(memberships))),
             in: .control, isUnasked: false)
     }
 

@@ -243,7 +243,7 @@ extension Enrolment {
         var opened: [KeyID] = []
         for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload else { continue }
-            opened += try core.membership.openKeys(of: payload, in: workspace, for: reader)
+            opened += try core.keys.openKeys(of: payload, in: workspace, for: reader)
         }
         _ = try core.keys.openOlderKeys(under: opened, in: workspace)
         let entry = home.deviceEntry(
@@ -294,7 +294,7 @@ extension Enrolment {
                     proof: secret.admissionProof(
                         workspace: workspace.id, invite: invite, member: member,
                         encodedDevices: devices),
-                    name: core.queries.personName(of: home), answering: end)),
+                    name: core.membership.personName(of: home), answering: end)),
             in: .control, isUnasked: false)
     }
 

@@ -56,7 +56,7 @@ extension Events {
                 extra: joiner.invite.bytes,
                 isBackfill: source.isBackfill)
         case .addDevices(let devices, _, _, _):
-            try core.commands.recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
+            try recordAdded(devices.map(\.device), by: id, arrival, workspace, source)
         case .removeDevice(let device, _, _):
             try turn.record(
                 .deviceRevoked, workspace: workspace.number, arrival: arrival, extra: device.bytes,
@@ -124,15 +124,15 @@ extension Events {
             }
             return try core.queries.object(of: row, in: workspace)?.json ?? .null
         case .readChanged:
-            let data = try core.own.readData(event, workspace)
+            let data = try readData(event, workspace)
             return data.isNull ? goneReadingData(event, workspace) : data
-        case .starChanged: return try core.own.starData(event, workspace)
+        case .starChanged: return try starData(event, workspace)
         case .reminderDue:
             return try event.arrival.flatMap { (arrival) throws(StorageError) in
-                try core.own.reminder(arrival: arrival)
+                try core.queries.reminder(arrival: arrival)
             }?.json ?? .null
         case .reactionAdded, .reactionRemoved:
-            return try core.messages.reactionData(event, workspace)
+            return try reactionData(event, workspace)
         case .messageDeleted:
             return try messageDeletionData(of: event, in: workspace)
         case .messageRefused:
@@ -143,7 +143,7 @@ extension Events {
             guard let id = event.extra.flatMap(OperationID.init(untrusted:)) else { return .null }
             return core.membership.object(ofInvite: id, in: workspace)?.json ?? .null
         case .deviceAdded, .deviceRevoked, .deviceRenamed, .memberKeyChanged:
-            return core.commands.deviceData(event, type, workspace)
+            return deviceData(event, type, workspace)
         case .peerConnected, .peerDisconnected, .syncCaughtUp, .forkFound, .storeRestored,
             .sessionLocked, .sessionUnlocked, .nodeWarning, .peerDiscovered, .workspaceForgotten:
             return eventDataOutside(of: event, type)
@@ -160,7 +160,7 @@ extension Events {
         let said = extra.dropFirst(16).first.flatMap { Role(rawValue: UInt64($0)) }
         let now = core.queries.channel(event.document, in: workspace)?.role(of: member)
         return [
-            "channel": .string(id), "member": core.queries.person(member, in: workspace).json,
+            "channel": .string(id), "member": core.membership.person(member, in: workspace).json,
             "role": .string((said ?? now ?? .member).word),
         ]
     }
@@ -175,7 +175,7 @@ extension Events {
         let author = event.extra.flatMap(MemberID.init(untrusted:))
         return [
             "id": .string(PublicID.channel(id)),
-            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.membership.person($0, in: workspace).json } ?? .null,
         ]
     }
 
@@ -189,7 +189,7 @@ extension Events {
         let author = event.extra.flatMap(MemberID.init(untrusted:))
         return [
             "id": .string(PublicID.message(key)),
-            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.membership.person($0, in: workspace).json } ?? .null,
         ]
     }
 
@@ -208,7 +208,7 @@ extension Events {
             return ["reason": JSONValue(orNull: reason)]
         default:
             guard let device = event.extra.flatMap(DeviceID.init(untrusted:)) else { return .null }
-            return core.commands.peerData(device)
+            return core.queries.peerData(device)
         }
     }
 }

@@ -33,8 +33,8 @@ extension Events {
         if last.circle?.isFromJoin == true { object.history = "from-join" }
         object.description = last.description
         object.topic = last.topic
-        object.owner = last.owner.map { core.queries.person($0, in: workspace) }
-        object.admins = last.admins.sorted().map { core.queries.person($0, in: workspace) }
+        object.owner = last.owner.map { core.membership.person($0, in: workspace) }
+        object.admins = last.admins.sorted().map { core.membership.person($0, in: workspace) }
         object.isArchived = last.isArchived
         return object
     }
@@ -64,12 +64,12 @@ extension Events {
         var object = MessageObject(
             id: PublicID.message(key), workspace: PublicID.workspace(workspace.id),
             channel: core.channels.publicID(ofChannel: document, in: workspace),
-            author: core.queries.person(author, in: workspace),
+            author: core.membership.person(author, in: workspace),
             at: Int64(key.timestamp.milliseconds), text: nil)
         object.isSelf = author == workspace.member
         if let gone = workspace.book.deleted[document] {
             object.deleted = gone.author.map {
-                (Int64(clamping: gone.seen), core.queries.person($0, in: workspace))
+                (Int64(clamping: gone.seen), core.membership.person($0, in: workspace))
             }
         }
         return object.json
@@ -101,7 +101,7 @@ extension Events {
         let known = network.registry.peers.first { peer in
             peer.addresses.contains { $0.address.text == text }
         }
-        if let known { return core.commands.peerData(of: known).json }
+        if let known { return core.queries.peerData(of: known).json }
         var object = PeerObject(state: "heard")
         object.address = text
         return object.json

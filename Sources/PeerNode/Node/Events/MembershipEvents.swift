@@ -114,36 +114,6 @@ extension Events {
         return members
     }
 
-    /// The operation by which somebody is out: of those that count the first that is about the
-    /// membership, else the last that took a device, for with the others before it the member was
-    /// in, else the first. `nil` for members.
-    func removed(
-        _ member: MemberID, from workspace: Workspace
-    ) -> (at: Int64, operation: OperationID)? {
-        guard workspace.role(of: member) == nil else { return nil }
-        var ends: (membership: [Ending], devices: [Ending], others: [Ending]) = ([], [], [])
-        let evaluator = workspace.evaluator
-        var found = evaluator.revocations(ending: member)
-        if found.isEmpty { evaluator.departure(of: member).map { found = [$0] } }
-        for id in found {
-            guard let record = workspace.authority[id] else { continue }
-            let ending = (Int64(clamping: record.timestamp.milliseconds), id)
-            switch record.payload {
-            case .remove(let remove) where remove.member == member: ends.membership.append(ending)
-            case .leave where evaluator.author(of: id) == member: ends.membership.append(ending)
-            case .removeDevice(let device, _, _)
-            where evaluator.members(everUsing: device).contains(member):
-                ends.devices.append(ending)
-            default: ends.others.append(ending)
-            }
-        }
-        return ends.membership.min { $0 < $1 } ?? ends.devices.max { $0 < $1 }
-            ?? ends.others.min { $0 < $1 }
-    }
-
-    /// What ended something, and when its author says that it was.
-    private typealias Ending = (at: Int64, operation: OperationID)
-
     // MARK: Messages that were cut off
 
     /// Tells the author, who is at this node, that a message does not count.
@@ -176,7 +146,7 @@ extension Events {
                 core.channels.publicID(ofChannel: stored.log.document, in: workspace)),
             "reason": .string(
                 Self.reason(of: revocation.flatMap { workspace.authority[$0]?.payload })),
-            "by": author.map { core.queries.person($0, in: workspace).json } ?? .null,
+            "by": author.map { core.membership.person($0, in: workspace).json } ?? .null,
         ]
     }
 

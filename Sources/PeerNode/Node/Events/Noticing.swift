@@ -61,9 +61,9 @@ extension Events {
         guard let read = try core.own.readUpTo(channel, in: workspace) else { return false }
         try core.messages.settleLate(channel, in: workspace)
         let isLate = try store.view.isLate(row)
-        guard isLate || read < row.key, try !isMuted(channel, in: workspace).isMuted
+        guard isLate || read < row.key, try !core.own.isMuted(channel, in: workspace).isMuted
         else { return false }
-        switch try noticeLevel(of: channel, in: workspace) {
+        switch try core.own.noticeLevel(of: channel, in: workspace) {
         case .all: return true
         case .mentions:
             if row.isMention || channel.isDirect { return true }
@@ -79,7 +79,7 @@ extension Events {
         guard let root = row.thread,
             let first = try store.view.anyMessage(root, in: row.document)?.row
         else { return false }
-        return core.queries.author(ofGrant: first.grant, in: workspace) == workspace.member
+        return core.membership.author(ofGrant: first.grant, in: workspace) == workspace.member
     }
 
     private func notice(
@@ -129,63 +129,25 @@ extension Events {
 
     // MARK: Levels
 
-    /// The name under which the own document keeps a workspace's level.
-    private func levelName(of workspace: Workspace) -> ConversationName? {
-        ConversationName(Array(workspace.id.bytes.prefix(ConversationName.byteCount)))
-    }
-
-    /// Of which messages of a workspace notice is wanted where a conversation does not say.
-    func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
-        guard let name = levelName(of: workspace),
-            case .level(_, let level?)? = try core.own.register(
-                core.own.place(.level, name, in: workspace), in: workspace)
-        else { return environment.notices.level }
-        return level
-    }
-
-    /// Of which messages of a conversation notice is wanted: its own word, else the workspace's.
-    func noticeLevel(
-        of channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> OwnRegister.NoticeLevel {
-        if let name = channel.conversation,
-            case .level(_, let level?)? = try core.own.register(
-                core.own.place(.level, name, in: workspace), in: workspace)
-        {
-            return level
-        }
-        return try noticeLevel(of: workspace)
-    }
-
-    /// Whether no notice of a conversation is wanted now, and until when, ms; `nil`: for ever.
-    func isMuted(
-        _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> (isMuted: Bool, until: UInt64?) {
-        guard let name = channel.conversation,
-            case .mute(_, let until)? = try core.own.register(
-                core.own.place(.mute, name, in: workspace), in: workspace)
-        else { return (false, nil) }
-        let isMuted = until.map { $0 > time.wall } ?? true
-        return (isMuted, isMuted ? until : nil)
-    }
-
     // MARK: Commands
 
     func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         return try stored { () throws(StorageError) in
             NoticeObject(
-                id: PublicID.workspace(workspace.id), level: try noticeLevel(of: workspace).word,
+                id: PublicID.workspace(workspace.id),
+                level: try core.own.noticeLevel(of: workspace).word,
                 command: try noticeCommand())
         }
     }
 
     func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        guard let name = levelName(of: workspace) else {
+        guard let name = core.own.levelName(of: workspace) else {
             throw .internalFailure(reason: "workspace")
         }
         let level = OwnRegister.NoticeLevel(word: level) ?? .all
-        try core.commands.keep(.level(name, level), in: workspace)
+        try core.own.keep(.level(name, level), in: workspace)
         return try notices(scope)
     }
 

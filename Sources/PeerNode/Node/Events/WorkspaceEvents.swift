@@ -107,7 +107,7 @@ extension Events {
         else { return .null }
         return [
             "id": .string(PublicID.workspace(workspace.id)),
-            "by": core.queries.person(author, in: workspace).json,
+            "by": core.membership.person(author, in: workspace).json,
         ]
     }
 }

@@ -42,6 +42,8 @@ enum PublicID {
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
+
+    static func reminder(_ name: ReminderName) -> String { "y_" + Base32.encode(name.bytes) }
 }
 
 extension OperationID {

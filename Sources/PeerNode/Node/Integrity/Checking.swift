@@ -184,7 +184,7 @@ extension Integrity {
     /// Sets a damaged operation aside, to be written over by what a peer sends.
     private func askAgain(for stored: StoredOperation) throws(StorageError) {
         guard case .id? = try StoreCheck.damage(of: stored, in: store.operations) else {
-            return noteDamage(at: stored.place.sequence, of: stored.place.branch)
+            return core.log.noteDamage(at: stored.place.sequence, of: stored.place.branch)
         }
         _ = try intact(stored)
     }

@@ -21,20 +21,6 @@ extension Integrity {
         }
     }
 
-    /// Notes damage that somebody came across. It is acted upon at the end of the turn.
-    func noteDamage(at sequence: UInt64, of branch: Int64) {
-        guard store.operations.noteDamage(at: sequence, of: branch) else { return }
-        turn.hasMoreToDo = true
-    }
-
-    /// Whether a part of the authority document is damaged: then nobody can say who may do what.
-    func hasDamagedAuthority(_ workspace: Workspace) -> Bool {
-        store.operations.damagedBranches.contains { number in
-            guard let branch = store.operations.branch(number) else { return false }
-            return branch.document == workspace.number
-        }
-    }
-
     // MARK: Asking
 
     /// Begins anew with the peers of the workspaces in which damage was found: what was agreed
@@ -112,7 +98,7 @@ extension Integrity {
         try showRepaired(arrivals, of: log.document, in: workspace, from: source)
         try core.messages.reviewRedactions(of: workspace)
         try core.privates.reloadPrivate(log.document, in: workspace, from: source)
-        guard log.document == workspace.id, !hasDamagedAuthority(workspace) else { return }
+        guard log.document == workspace.id, !core.log.hasDamagedAuthority(workspace) else { return }
         try judgeAnew(workspace, from: source)
     }
 
@@ -179,7 +165,7 @@ extension Integrity {
             guard let payload = workspace.authority[id]?.payload else { continue }
             // What has no effect is never opened.
             if workspace.evaluator.isValid(id) {
-                opened += try core.membership.openKeys(of: payload, in: workspace)
+                opened += try core.keys.openKeys(of: payload, in: workspace)
             }
             try core.membership.enterDocument(of: payload, id, in: workspace)
         }

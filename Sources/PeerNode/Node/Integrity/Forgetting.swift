@@ -43,7 +43,8 @@ extension Integrity {
     private func forgettable(_ reference: WorkspaceReference) throws(NodeError) -> Workspace {
         if case .name(let name) = reference {
             let over = workspaces.values.filter {
-                $0.standing == .member && isOver($0) && NameFolding.matches($0.displayName, name)
+                $0.standing == .member && core.membership.isOver($0)
+                    && NameFolding.matches($0.displayName, name)
             }
             if over.count == 1, let only = over.first { return only }
         }
@@ -63,19 +64,13 @@ extension Integrity {
             }
             return count
         }
-        guard count > 0, isOver(workspace) else { return }
+        guard count > 0, core.membership.isOver(workspace) else { return }
         let what = workspace.fields.deletion == nil ? "you left" : "you deleted"
         throw NodeError(
             .unsynced,
             "nobody else knows yet that \(what) \(NodeError.quoted(workspace.displayName))",
             hint: "connect to someone first, or give --force", reason: "workspace.unsent",
             details: ["unsent": .integer(count)])
-    }
-
-    /// Whether nothing can be done in a workspace any more: its owner ended it, or its person left.
-    func isOver(_ workspace: Workspace) -> Bool {
-        if workspace.fields.deletion != nil { return true }
-        return workspace.ownRole == nil && core.membership.ownEnd(in: workspace)?.cause == .left
     }
 
     // MARK: Erasing

@@ -87,7 +87,7 @@ extension Integrity {
                 ? [] : [.init(table: "redacted", arrival: arrival)]
         }
         guard row.kind != .profile,
-            let content = try core.messages.content(of: stored, in: workspace),
+            let content = try core.keys.content(of: stored, in: workspace),
             workspace.sealed.documents[row.id].map({ !workspace.isOwn($0) }) ?? true
         else { return [] }
         switch content {

@@ -24,7 +24,7 @@ extension Integrity {
         else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: arrival)
         guard try store.view.stored(at: position, in: stored.document) != nil,
-            case .message(let message)? = try core.messages.content(of: stored, in: workspace)
+            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
         else { return try core.messages.fold(stored, document, in: workspace, from: source) }
         try store.view.fold(
             try core.privates.row(of: message, stored, in: workspace),

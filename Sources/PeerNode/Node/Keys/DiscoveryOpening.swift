@@ -71,7 +71,7 @@ extension KeySchedule {
                 case .rekey(let change) = payload
             else { continue }
             if let name = change.discoveryID, !workspace.secrets.discovery.names.contains(name) {
-                try opened += core.membership.openKeys(of: payload, in: workspace)
+                try opened += openKeys(of: payload, in: workspace)
             }
             try takeOlderDiscovery(of: id, in: workspace)
         }

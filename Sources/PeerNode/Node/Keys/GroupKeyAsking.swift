@@ -86,7 +86,7 @@ extension KeySchedule {
             else { continue }
             try write()
             let stretches = workspace.secrets.lacked.take(key.keyID)
-            guard try core.membership.take(key, discovery: nil, in: workspace) else { return true }
+            guard try take(key, discovery: nil, in: workspace) else { return true }
             try show(stretches, openedBy: key.keyID, in: workspace)
             return true
         }

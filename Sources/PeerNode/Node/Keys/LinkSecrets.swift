@@ -95,9 +95,10 @@ extension KeySchedule {
         var chosen = members.first
         var isGuest = false
         if case .device(let device) = peer {
-            chosen = members.first { core.links.standing(of: device, in: $0) == .full } ?? chosen
+            chosen =
+                members.first { core.membership.standing(of: device, in: $0) == .full } ?? chosen
             isGuest = chosen.map { isOfGuest(device, in: $0) } ?? false
-        } else if let selected = try? core.queries.selectedWorkspace() {
+        } else if let selected = try? core.membership.selectedWorkspace() {
             chosen = selected
         }
         guard let chosen else { return nil }

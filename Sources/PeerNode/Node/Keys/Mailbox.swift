@@ -121,7 +121,7 @@ extension KeySchedule {
         guard let payload = try? MailboxPayload(decoding: stored.entry.payload) else {
             return documents
         }
-        let header = try core.privates.header(of: stored)
+        let header = try header(of: stored)
         for secret in mailboxSecrets(with: stored.log.device, in: workspace) {
             guard let message = secret.open(payload, at: MailboxPlace(of: header)) else {
                 continue

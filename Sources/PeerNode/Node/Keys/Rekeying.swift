@@ -219,7 +219,7 @@ extension KeySchedule {
                 workspace.secrets.index.introduces(name), let key = workspace.keys[newer],
                 let found = KeyWrap.unwrap(secret.sealed, under: key), found.keyID == name
             else { continue }
-            try core.membership.take(found, discovery: nil, in: workspace)
+            try take(found, discovery: nil, in: workspace)
             opened.append(name)
         }
         return opened

@@ -108,7 +108,7 @@ extension Links {
     }
 
     private func peerName(_ device: DeviceID) -> String {
-        core.commands.peerData(device)["name"]?.stringValue ?? PublicID.device(device)
+        core.queries.peerData(device)["name"]?.stringValue ?? PublicID.device(device)
     }
 }
 

@@ -1,5 +1,6 @@
 import CRDTStore
 import SyncProtocol
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Several links to one device: of one store one stays, and of several stores one each, for a home
@@ -68,6 +69,14 @@ extension Links {
         // Who lives on another link of the same store knows of both. Who does not learns so that a
         // copy runs.
         try drop(loser, because: .doubled, telling: answered)
+    }
+
+    /// When a device was heard last, milliseconds since 1970; of this one, and of one that a link
+    /// stands to, it is now.
+    func lastSeen(_ device: DeviceID) -> Int64? {
+        let peer = network.registry.peer(.device(device))
+        let isHere = device == home?.device || peer?.state == .connected
+        return (isHere ? time.wall : peer?.lastSeen).map { Int64(clamping: $0) }
     }
 }
 

@@ -8,7 +8,7 @@ extension Links {
     func isFormer(_ device: DeviceID) -> Bool {
         var wasIn = false
         for workspace in workspaces.values where workspace.standing == .member {
-            switch standing(of: device, in: workspace) {
+            switch core.membership.standing(of: device, in: workspace) {
             case .full: return false
             case .removed: wasIn = true
             case .authorityOnly, .joining: break

@@ -284,15 +284,7 @@ extension Links {
     /// hold a secret of it.
     private func isShared(_ workspace: Workspace, with peer: PeerIdentity) -> Bool {
         if peer.knowsSecret(of: workspace.id) { return true }
-        return standing(of: peer.device, in: workspace) == .full
-    }
-
-    /// What a device may do on a link about a workspace.
-    func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
-        // Whoever was removed may be so by what is damaged.
-        if core.integrity.hasDamagedAuthority(workspace) { return .authorityOnly }
-        if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
-        return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
+        return core.membership.standing(of: peer.device, in: workspace) == .full
     }
 
     // MARK: Closing
@@ -373,7 +365,7 @@ extension Links {
         network.registry.peer(.device(device))?.state != .blocked
             && !workspaces.values.contains {
                 !$0.evaluator.members(everUsing: device).isEmpty
-                    || standing(of: device, in: $0) == .full
+                    || core.membership.standing(of: device, in: $0) == .full
             }
     }
 
@@ -394,14 +386,6 @@ extension PeerSession.Effect {
 extension LinkEnding {
     /// Whether a peer that had proved who it is broke a rule of the messages.
     fileprivate var isOurComplaint: Bool { word.hasPrefix("sync.") }
-}
-
-extension AuthEvaluator {
-    /// Whether a grant listed the device that was, or would have been, valid but for a revocation.
-    fileprivate func wasLetIn(_ device: DeviceID) -> Bool {
-        validOperations.contains { devices(ofGrant: $0).contains(device) }
-            || !revocations(ending: device).isEmpty
-    }
 }
 
 extension CoreMember {

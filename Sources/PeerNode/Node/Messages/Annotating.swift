@@ -66,7 +66,7 @@ extension Messages {
         guard redactedDocuments.contains(edit.register.document),
             let (row, _) = try store.view.anyMessage(
                 edit.register.target, in: edit.register.document),
-            core.queries.author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member
+            core.membership.author(ofGrant: row.grant, in: workspace)?.bytes == edit.register.member
         else { return }
         try noteSaid(edit.arrival, about: row, in: workspace)
     }
@@ -125,7 +125,8 @@ extension Messages {
         switch register.kind {
         case .edit:
             // What others say about somebody's words is not one of them.
-            guard core.queries.author(ofGrant: row.grant, in: workspace)?.bytes == register.member
+            guard
+                core.membership.author(ofGrant: row.grant, in: workspace)?.bytes == register.member
             else {
                 return
             }
@@ -185,7 +186,7 @@ extension Messages {
             return edit.isMention
         }
         guard let stored = try store.operations.operation(row.position.arrival),
-            case .message(let message)? = try content(of: stored, in: workspace)
+            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
         else { return false }
         return message.mentions.includes(workspace.member)
     }
@@ -194,7 +195,7 @@ extension Messages {
     func edit(
         of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
     ) throws(StorageError) -> ViewStore.Annotation? {
-        guard let author = core.queries.author(ofGrant: grant, in: workspace) else { return nil }
+        guard let author = core.membership.author(ofGrant: grant, in: workspace) else { return nil }
         return try store.view.current(
             .init(document: document, target: key, .edit, of: author))
     }
@@ -208,8 +209,8 @@ extension Messages {
             arrival: row.position.arrival, isBackfill: source.isBackfill)
         core.events.noteFresh(row, in: workspace, source)
         guard row.isMention,
-            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
-            let channel = core.queries.channel(row.document, in: workspace), !channel.isDirect,
+            core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member,
+            let channel = workspace.channel(numbered: row.document), !channel.isDirect,
             let since = try core.own.beginning(channel, workspace),
             since.rawValue
                 < max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
@@ -220,25 +221,4 @@ extension Messages {
     }
 
     // MARK: Telling
-
-    /// `{message, channel, emoji, member, self}` of a reaction that came or went.
-    func reactionData(
-        _ event: EventStore.StoredEvent, _ workspace: Workspace
-    ) throws(StorageError) -> JSONValue {
-        guard
-            let stored = try event.arrival.flatMap({ (arrival) throws(StorageError) in
-                try store.operations.operation(arrival)
-            }), let channel = core.events.publicID(ofChannel: event.document, in: workspace),
-            case .annotation(let annotation)? = try content(of: stored, in: workspace),
-            case .reaction(let emoji, _) = annotation.change,
-            let member = workspace.evaluator.subject(ofGrant: stored.entry.grant)
-        else { return core.events.goneIDs(event, workspace) }
-        let isShown = self.core.queries.channel(event.document, in: workspace) != nil
-        return [
-            "message": .string(PublicID.message(annotation.target)),
-            "channel": .string(channel), "emoji": isShown ? .string(emoji) : .null,
-            "member": core.queries.person(member, in: workspace).json,
-            "self": .bool(member == workspace.member),
-        ]
-    }
 }

@@ -26,7 +26,7 @@ extension Messages {
                 core.privates.noteSealed(item, of: log.document, in: workspace)
             }
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
-                let content = content(of: item.operation, in: workspace)
+                let content = core.keys.content(of: item.operation, in: workspace)
             else { continue }
             if document.kind == .privateDocument {
                 guard let stored = try store.operations.operation(item.arrival) else { continue }
@@ -168,75 +168,22 @@ extension Messages {
 
     // MARK: Opening
 
-    /// What a content operation says, or `nil` while its key is not held, and for what does not
-    /// open or parse.
-    func content(
-        of operation: CheckedOperation, in workspace: Workspace
-    ) -> ContentPayload? {
-        content(of: operation.header, payload: operation.payload, in: workspace)
-    }
-
-    /// The key for the content of a document. Those of a private one open nothing else, and none of
-    /// the workspace's opens what is private.
-    private func contentKey(
-        _ document: DocumentID, _ key: KeyID, in workspace: Workspace
-    ) -> SymmetricKey? {
-        if let document = workspace.sealed.documents[document] { return document.contentKey(key) }
-        guard store.operations.document(document, in: workspace.number)?.kind != .privateDocument
-        else { return nil }
-        return workspace.documentKey(document, key)
-    }
-
-    private func content(
-        of header: OperationHeader, payload: [UInt8], in workspace: Workspace
-    ) -> ContentPayload? {
-        guard let keyID = header.keyID else { return nil }
-        guard let key = contentKey(header.document, keyID, in: workspace) else {
-            core.keys.noteLacked(header, keyID, in: workspace)
-            return nil
-        }
-        guard
-            let plaintext = SealedPayload.open(
-                payload, under: key, associatedData: header.associatedData)
-        else { return nil }
-        return try? ContentPayload(decoding: plaintext)
-    }
-
-    /// What a stored content operation says.
-    func content(
-        of stored: StoredOperation, in workspace: Workspace
-    ) throws(StorageError) -> ContentPayload? {
-        let entry = stored.entry
-        guard entry.kind == OperationKind.content.rawValue, entry.absent == nil else { return nil }
-        let header = try core.privates.header(of: stored)
-        if let content = content(of: header, payload: entry.payload, in: workspace) {
-            return content
-        }
-        // What does not open although its key is there may never have made sense, or not any more.
-        if let keyID = entry.keyID, contentKey(header.document, keyID, in: workspace) != nil,
-            try StoreCheck.damage(of: stored, in: store.operations) != nil
-        {
-            core.integrity.noteDamage(at: stored.place.sequence, of: stored.place.branch)
-        }
-        return nil
-    }
-
     /// What a redaction has sealed beside its targets, or `nil` while its key is not held.
     func opened(
         _ sealed: [UInt8], of redaction: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> [UInt8]? {
         guard let keyID = redaction.entry.keyID,
-            let key = contentKey(redaction.log.document, keyID, in: workspace)
+            let key = core.keys.contentKey(redaction.log.document, keyID, in: workspace)
         else { return nil }
         return SealedPayload.open(
             sealed, under: key,
-            associatedData: try core.privates.header(of: redaction).associatedData)
+            associatedData: try core.keys.header(of: redaction).associatedData)
     }
 
     /// Whether the key is here under which something stored is sealed.
     func holdsKey(of stored: StoredOperation, in workspace: Workspace) -> Bool {
         guard let keyID = stored.entry.keyID else { return false }
-        return contentKey(stored.log.document, keyID, in: workspace) != nil
+        return core.keys.contentKey(stored.log.document, keyID, in: workspace) != nil
     }
 
     // MARK: Folding again
@@ -255,7 +202,7 @@ extension Messages {
             guard keys.map({ stored.entry.keyID.map($0.contains) ?? false }) ?? true else {
                 return
             }
-            if let content = try content(of: stored, in: workspace) {
+            if let content = try core.keys.content(of: stored, in: workspace) {
                 found.append((stored, content))
             }
         }
@@ -271,7 +218,9 @@ extension Messages {
     ) throws(StorageError) {
         let known = try store.view.message(
             arrival: stored.place.arrival, sort: stored.place.sort, document: row.number)
-        guard known == nil, let content = try content(of: stored, in: workspace) else { return }
+        guard known == nil, let content = try core.keys.content(of: stored, in: workspace) else {
+            return
+        }
         if row.kind == .privateDocument {
             return try core.privates.foldPrivate(content, stored, in: workspace, from: source)
         }

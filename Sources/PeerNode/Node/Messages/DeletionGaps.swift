@@ -68,7 +68,7 @@ extension Messages {
         guard stored.entry.absent == nil, judgesOthers(in: stored.log.document, workspace) else {
             return try showGap(of: stored, .unknown, in: workspace)
         }
-        guard let content = try content(of: stored, in: workspace) else { return }
+        guard let content = try core.keys.content(of: stored, in: workspace) else { return }
         let position = ViewStore.Position(sort: stored.place.sort, arrival: stored.place.arrival)
         let known = try store.view.stored(at: position, in: stored.document)
         guard case .message(let message) = content else {

@@ -60,7 +60,7 @@ extension Messages {
             let row = message.row
             let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
             guard limit.beginning.rawValue < displayed, ViewStore.readKey(of: row) <= limit.upTo,
-                core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
+                core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member,
                 let log = names[message.branch]
                     ?? store.operations.branch(message.branch).map({ OwnDocuments.name(of: $0.log) }
                     )

@@ -249,7 +249,7 @@ extension Messages {
         in workspace: Workspace, _ isBackfill: Bool
     ) throws(StorageError) {
         guard workspace.book.deleted[stored.log.document] == nil,
-            core.queries.channel(stored.document, in: workspace) != nil,
+            workspace.channel(numbered: stored.document) != nil,
             try store.view.message(
                 arrival: stored.place.arrival, sort: stored.place.sort,
                 document: stored.document) != nil

@@ -8,7 +8,7 @@ extension Messages {
     func saidAbout(
         _ message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> [Int64] {
-        guard let author = core.queries.author(ofGrant: message.grant, in: workspace) else {
+        guard let author = core.membership.author(ofGrant: message.grant, in: workspace) else {
             return []
         }
         let register = ViewStore.Annotation.Register(
@@ -96,9 +96,10 @@ extension Messages {
         _ arrivals: [Int64], about message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
         guard home != nil, mayWrite, !arrivals.isEmpty,
-            let channel = core.queries.channel(message.document, in: workspace)
+            let channel = workspace.channel(numbered: message.document)
         else { return }
-        let isOwn = core.queries.author(ofGrant: message.grant, in: workspace) == workspace.member
+        let isOwn =
+            core.membership.author(ofGrant: message.grant, in: workspace) == workspace.member
         // Who has lost the right would write what has no effect, and again for each new word.
         guard mayDelete(isOwn: isOwn, in: channel, of: workspace) else { return }
         for arrival in arrivals {
@@ -131,7 +132,7 @@ extension Messages {
         }
         for (place, references) in targets.sorted(by: { $0.key.order < $1.key.order }) {
             guard let workspace = core.workspaces[place.workspace] else { continue }
-            _ = try core.commands.redact(
+            _ = try redact(
                 references, nil, in: place.document, isOwn: place.isOwn, of: workspace)
         }
         return true
@@ -152,7 +153,7 @@ extension Messages {
     ) throws(StorageError) -> Bool {
         for naming in try store.view.namings(
             of: stored.place.link.id, in: stored.document)
-        where core.queries.author(ofGrant: naming.grant, in: workspace) == workspace.member {
+        where core.membership.author(ofGrant: naming.grant, in: workspace) == workspace.member {
             return true
         }
         return false

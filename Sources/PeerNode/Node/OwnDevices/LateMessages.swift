@@ -41,7 +41,7 @@ extension OwnDocuments {
     private func makeLateLimit(
         _ document: Int64, _ workspace: Workspace
     ) throws(StorageError) -> LateLimit? {
-        guard let channel = core.queries.channel(document, in: workspace),
+        guard let channel = workspace.channel(numbered: document),
             let name = channel.conversation,
             let beginning = try beginning(channel, workspace),
             let upTo = try readUpTo(channel, in: workspace)
@@ -58,7 +58,7 @@ extension OwnDocuments {
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
         if workspace.readMarks.answered.contains(row.document),
-            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member
+            core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member
         {
             workspace.readMarks.answered.remove(row.document)
         }
@@ -78,7 +78,7 @@ extension OwnDocuments {
     ) throws(StorageError) {
         let displayed = max(row.key.timestamp.rawValue, UInt64(max(row.position.sort, 0)))
         guard limit.beginning.rawValue < displayed,
-            core.queries.author(ofGrant: row.grant, in: workspace) != workspace.member,
+            core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member,
             let stored = try store.operations.operation(row.position.arrival, hasPayload: false)
         else { return }
         let log = Self.name(of: stored.log)

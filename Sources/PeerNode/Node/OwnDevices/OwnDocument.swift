@@ -163,7 +163,7 @@ extension OwnDocuments {
         ) { (word) throws(StorageError) in
             guard word.place.kind == .star || word.place.kind == .reminder,
                 let stored = try store.operations.operation(word.arrival),
-                case .own(let register)? = try core.messages.content(of: stored, in: workspace)
+                case .own(let register)? = try core.keys.content(of: stored, in: workspace)
             else { return nil }
             return register.mark
         }
@@ -209,7 +209,7 @@ extension OwnDocuments {
             try store.operations.forEachOperation(in: document.id, of: workspace.number) {
                 (stored) throws(StorageError) in
                 guard
-                    case .own(let register)? = try core.messages.content(of: stored, in: workspace)
+                    case .own(let register)? = try core.keys.content(of: stored, in: workspace)
                 else {
                     return
                 }
@@ -287,7 +287,7 @@ extension OwnDocuments {
     ) throws(StorageError) -> OwnRegister? {
         guard let place, let row = try store.view.register(place),
             let stored = try store.operations.operation(row.arrival),
-            case .own(let register)? = try core.messages.content(of: stored, in: workspace)
+            case .own(let register)? = try core.keys.content(of: stored, in: workspace)
         else { return nil }
         return register
     }

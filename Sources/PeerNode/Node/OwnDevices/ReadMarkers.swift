@@ -92,7 +92,7 @@ extension OwnDocuments {
         guard channel.includes(workspace.member) else { return nil }
         if channel.isDirect { return .zero }
         if channel.isDefault {
-            return try core.queries.admission(of: workspace.member, in: workspace).flatMap {
+            return try core.membership.admission(of: workspace.member, in: workspace).flatMap {
                 (record) throws(StorageError) in
                 try store.operations.credibleTime(at: record.arrival)
             }
@@ -156,7 +156,7 @@ extension OwnDocuments {
         unread.end = found.tallies.values.map(\.newest.sort).max()
         var others: ViewStore.Unread.Tally?
         for (grant, tally) in found.tallies
-        where core.queries.author(ofGrant: grant, in: workspace) != workspace.member {
+        where core.membership.author(ofGrant: grant, in: workspace) != workspace.member {
             guard others != nil else {
                 others = tally
                 continue
@@ -269,21 +269,5 @@ extension OwnDocuments {
         try turn.record(
             .readChanged, workspace: workspace.number, document: channel.number, extra: subject,
             isBackfill: isBackfill)
-    }
-
-    /// `{channel, message, unread, mentions}`, as it is when it is told.
-    func readData(
-        _ event: EventStore.StoredEvent, _ workspace: Workspace
-    ) throws(StorageError) -> JSONValue {
-        guard let channel = core.queries.channel(event.document, in: workspace),
-            let name = channel.conversation
-        else { return .null }
-        let key = try marker(place(.read, name, in: workspace), in: workspace)
-        let unread = try unread(channel, in: workspace)
-        return [
-            "channel": .string(channel.publicID),
-            "message": JSONValue(orNull: key.map(PublicID.message)),
-            "unread": .integer(unread.count), "mentions": .integer(unread.mentions),
-        ]
     }
 }

@@ -56,7 +56,7 @@ extension OwnDocuments {
         for row in due {
             told.note(row)
             // What cannot be opened says nothing.
-            guard let object = try reminder(arrival: row.arrival) else { continue }
+            guard let object = try core.queries.reminder(arrival: row.arrival) else { continue }
             let isOld = time.wall - (row.due ?? 0) > Limits.reminderNewsMilliseconds
             try turn.record(
                 .reminderDue, workspace: workspace.number,
@@ -90,48 +90,9 @@ extension OwnDocuments {
             command: command, input: Array((reminder.json.text + "\n").utf8),
             variables: pairs.map { Notice.Variable(name: $0.0, value: Events.variable($0.1)) })
     }
-
-    // MARK: What they say
-
-    /// A reminder as a stored operation made it, with what became of it; `nil` where the operation
-    /// makes none, or cannot be opened.
-    func reminder(arrival: Int64) throws(StorageError) -> ReminderObject? {
-        guard let stored = try store.operations.operation(arrival),
-            let number = store.operations.document(numbered: stored.document)?.workspace,
-            let workspace = workspaces[number],
-            case .own(let register)? = try core.messages.content(of: stored, in: workspace),
-            case .reminder(let name, let reminder?) = register
-        else { return nil }
-        var object = ReminderObject(
-            id: PublicID.reminder(name), workspace: PublicID.workspace(workspace.id),
-            channel: PublicID.conversation(reminder.conversation.bytes),
-            at: Int64(clamping: reminder.due),
-            createdAt: Int64(stored.entry.timestamp.milliseconds))
-        object.text = reminder.text
-        object.message = reminder.message.map(PublicID.message)
-        let counting = try place(of: register, in: workspace).flatMap {
-            (place) throws(StorageError) in try store.view.register(place)
-        }
-        if counting?.arrival != arrival {
-            object.state = .cancelled
-        } else if reminder.due <= time.wall {
-            object.state = .due
-        }
-        guard let index = workspace.channelIndex.place(of: object.channel) else { return object }
-        let channel = workspace.channelIndex.all[index]
-        object.channelName = workspace.shownName(of: channel)
-        if let message = reminder.message, let row = try store.view.message(message),
-            channel.contains(document: row.document)
-        {
-            object.preview = try core.queries.preview(of: message, in: workspace)
-        }
-        return object
-    }
 }
 
 extension PublicID {
-    static func reminder(_ name: ReminderName) -> String { "y_" + Base32.encode(name.bytes) }
-
     /// The reminder that `text` names, or `nil` for anything else.
     static func reminderName(_ text: String) -> ReminderName? {
         bytes(text, prefix: "y_").flatMap { ReminderName(untrusted: $0) }

@@ -7,7 +7,7 @@ extension Presences {
     func tellTyping(in reference: ChannelReference, _ scope: CallScope) throws(NodeError) {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(reference, in: workspace)
-        guard workspace.ownRole != nil else { throw core.commands.notAllowed(in: workspace) }
+        guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOutsider(of: channel, in: workspace)
         // Whoever wants to look as if nobody were there is not there to type.
         guard workspace.reach.shown.state != .offline else { return }
@@ -44,7 +44,7 @@ extension Presences {
         guard home != nil, let sync = link.syncs[workspace.number], sync.standing == .full,
             sync.passing.take(at: now),
             let number = store.operations.document(document, in: workspace.number)?.number,
-            let channel = core.queries.channel(number, in: workspace),
+            let channel = workspace.channel(numbered: number),
             channel.includes(workspace.member),
             let member = reader(on: link, of: channel, in: workspace)
         else { return }
@@ -53,7 +53,7 @@ extension Presences {
         guard sync.typing.updateValue(now, forKey: document) == nil else { return }
         let data: JSONValue = [
             "channel": .string(channel.publicID),
-            "member": core.queries.person(member, in: workspace).json,
+            "member": core.membership.person(member, in: workspace).json,
         ]
         core.events.pass("typing", data, in: workspace, document: number)
     }

@@ -91,7 +91,7 @@ extension PrivateDocuments {
         if let arrivals, places.isEmpty {
             for arrival in arrivals {
                 guard let stored = try store.operations.operation(arrival),
-                    let content = try core.messages.content(of: stored, in: workspace)
+                    let content = try core.keys.content(of: stored, in: workspace)
                 else { continue }
                 found.append((stored, content))
             }
@@ -104,7 +104,7 @@ extension PrivateDocuments {
                 let key = stored.entry.keyID,
                 some?.contains(stored.place.arrival) ?? true
                     || isOne(of: places, stored, key, in: workspace),
-                let content = try core.messages.content(of: stored, in: workspace)
+                let content = try core.keys.content(of: stored, in: workspace)
             else { return }
             found.append((stored, content))
         }
@@ -155,7 +155,7 @@ extension PrivateDocuments {
                 try placePrivate(document, in: workspace, from: source)
             }
         case .content:
-            guard let content = try core.messages.content(of: stored, in: workspace) else { return }
+            guard let content = try core.keys.content(of: stored, in: workspace) else { return }
             try foldPrivate(content, stored, in: workspace, from: source)
         case .authority, .privateAuthority, .redact, nil: break
         }

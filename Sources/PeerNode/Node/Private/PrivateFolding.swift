@@ -249,7 +249,7 @@ extension PrivateDocuments {
             let stored = try store.operations.operation(record.arrival),
             let payload = try? PrivatePayload(decoding: stored.entry.payload)
         else { return false }
-        let header = try header(of: stored)
+        let header = try core.keys.header(of: stored)
         for (place, key) in document.authorityKeys.keys(of: record.keyID).enumerated()
         where key.opens(payload, of: header) {
             document.opened(id, key.open(payload, of: header), by: place)
@@ -356,18 +356,6 @@ extension PrivateDocuments {
         if limit == .everything { return true }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         return try search.bound(of: limit).map { record.sequence <= $0 } ?? false
-    }
-
-    /// The header of a stored operation, as far as a sealed payload is bound to it.
-    func header(of stored: StoredOperation) throws(StorageError) -> OperationHeader {
-        let entry = stored.entry
-        return OperationHeader(
-            kind: entry.kind, document: stored.isRoot ? .zero : stored.log.document,
-            device: stored.log.device, incarnation: stored.log.incarnation,
-            sequence: stored.place.sequence,
-            previous: try store.operations.previous(of: stored.place), timestamp: entry.timestamp,
-            grant: entry.grant, keyID: entry.keyID, dependencies: entry.dependencies,
-            payloadLength: 0, payloadHash: .zero)
     }
 
     // MARK: What follows

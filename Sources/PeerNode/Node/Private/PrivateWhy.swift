@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// The steps of `why` that come from a private document: only who reads it can ask.
@@ -7,7 +8,7 @@ extension PrivateDocuments {
     func whyPrivate(
         _ channel: Workspace.Channel, _ action: String?, in workspace: Workspace
     ) throws(NodeError) -> WhyObject {
-        let document = try core.commands.document(of: channel, in: workspace)
+        let document = try document(of: channel, in: workspace)
         var answer = true
         if let action {
             answer = channel.includes(workspace.member)
@@ -66,7 +67,7 @@ extension PrivateDocuments {
         guard let record = document.records[id] else { return nil }
         return WhyObject.Step(
             operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
-            by: record.author.map { core.queries.person($0, in: workspace) },
+            by: record.author.map { core.membership.person($0, in: workspace) },
             at: Int64(clamping: record.timestamp.milliseconds), valid: true, text: text)
     }
 
@@ -85,7 +86,7 @@ extension PrivateDocuments {
             }
             return WhyObject.Step(
                 operation: PublicID.operation(id), kind: record.change?.action.word ?? "sealed",
-                by: record.author.map { core.queries.person($0, in: workspace) },
+                by: record.author.map { core.membership.person($0, in: workspace) },
                 at: Int64(clamping: record.timestamp.milliseconds), valid: verdict == .valid,
                 text: text)
         }
@@ -109,6 +110,16 @@ extension PrivateDocuments {
         case .delete: return "\(name) deleted the channel"
         case nil: return "\(name) wrote something that cannot be read here"
         }
+    }
+
+    /// The document behind a channel of which more than an outline is known.
+    func document(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> PrivateDocument {
+        guard let document = workspace.sealed.documents[channel.id] else {
+            throw .internalFailure(reason: "private.document")
+        }
+        return document
     }
 }
 

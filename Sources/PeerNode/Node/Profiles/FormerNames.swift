@@ -143,7 +143,7 @@ extension Profiles {
         if let known = workspace.derived.goneNames { return known }
         // Works the names of all out at once: one by one it would take as long as there are people.
         _ = workspace.hasTwin(workspace.member)
-        let names = core.commands.formerMembers(of: workspace).compactMap {
+        let names = core.membership.formerMembers(of: workspace).compactMap {
             workspace.people.foldedNames.key(of: workspace.displayName(of: $0))
         }
         workspace.derived.goneNames = Set(names)
@@ -166,7 +166,7 @@ extension Profiles {
         guard let only = holders.first(where: people.contains) else { return nil }
         guard holders.count == 1 else {
             throw .ambiguous(
-                name, candidates: holders.map { core.queries.person($0, in: workspace).json },
+                name, candidates: holders.map { core.membership.person($0, in: workspace).json },
                 field: field)
         }
         let taken = FormerNameTaken(name: name, member: only, workspace: workspace)
@@ -202,7 +202,7 @@ extension Profiles {
     private func json(of taken: FormerNameTaken) -> JSONValue {
         [
             "name": .string(taken.name),
-            "member": core.queries.person(taken.member, in: taken.workspace).json,
+            "member": core.membership.person(taken.member, in: taken.workspace).json,
         ]
     }
 }

@@ -87,7 +87,7 @@ extension Profiles {
             return nil
         }
         turn.tally.noteProfileRead()
-        let said = try core.messages.content(of: stored, in: workspace)?.aboutOneself
+        let said = try core.keys.content(of: stored, in: workspace)?.aboutOneself
         return said?.subject == place.subject ? said?.value : nil
     }
 
@@ -182,7 +182,7 @@ extension Profiles {
         let isWritten = try stored { () throws(StorageError) in
             try authorProfile(content, in: workspace)
         }
-        guard isWritten else { throw core.commands.notAllowed(in: workspace) }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
 
     /// Refuses to say something of the own member that would not count.
@@ -208,7 +208,7 @@ extension Profiles {
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            if let (subject, value) = try core.messages.content(of: stored, in: workspace)?
+            if let (subject, value) = try core.keys.content(of: stored, in: workspace)?
                 .aboutOneself
             {
                 found.append((stored, subject, value != nil))

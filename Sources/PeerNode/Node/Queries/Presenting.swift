@@ -5,16 +5,11 @@ import WorkspaceModel
 extension Queries {
     // MARK: People
 
-    func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
-        var object = PersonObject(
-            id: PublicID.member(member), name: workspace.displayName(of: member))
-        object.isTwin = workspace.hasTwin(member)
-        return object
-    }
-
     func object(of member: MemberID, in workspace: Workspace) -> MemberObject? {
         let standing = workspace.members.first { $0.member == member }
-        guard let admission = admission(of: member, in: workspace) else { return nil }
+        guard let admission = core.membership.admission(of: member, in: workspace) else {
+            return nil
+        }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
             role: (standing?.role ?? workspace.evaluator.lastRole(of: member) ?? .member).word,
@@ -24,39 +19,16 @@ extension Queries {
         let devices = standing?.devices ?? []
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
-        object.removedAt = core.events.removed(member, from: workspace)?.at
+        object.removedAt = core.membership.removed(member, from: workspace)?.at
         object.profile = workspace.visibleFields(of: member)
         object.presence = core.presence.presence(of: member, in: workspace)
         return object
     }
 
-    /// The operation that made somebody a member, the last one of whoever came back.
-    func admission(
-        of member: MemberID, in workspace: Workspace
-    ) -> Workspace.AuthorityRecord? {
-        if let known = workspace.derived.admissions[member] { return known }
-        var found: Workspace.AuthorityRecord?
-        var best: (Int, UInt64, OperationID)?
-        for id in workspace.authority.entrances {
-            switch workspace.authority[id]?.payload {
-            case .create(let create)? where create.member == member: break
-            case .admit(let joiner, _, _, _)? where joiner.member == member: break
-            default: continue
-            }
-            guard let record = workspace.authority[id] else { continue }
-            // Of several the latest that counts, whatever came first here.
-            let rank = (workspace.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id)
-            if let best, best > rank { continue }
-            (best, found) = (rank, record)
-        }
-        workspace.derived.admissions[member] = .some(found)
-        return found
-    }
-
     // MARK: Workspaces
 
     func object(of workspace: Workspace) throws(StorageError) -> WorkspaceObject {
-        core.syncing.refreshDigest(of: workspace)
+        core.log.refreshDigest(of: workspace)
         let create = workspace.authority[OperationID(sameBytesAs: workspace.id)]
         let members = workspace.members
         var object = WorkspaceObject(
@@ -68,20 +40,22 @@ extension Queries {
         object.description = fields.description
         object.image = fields.image
         object.successor = fields.successor.flatMap { heir in
-            workspace.role(of: heir).map { _ in person(heir, in: workspace) }
+            workspace.role(of: heir).map { _ in core.membership.person(heir, in: workspace) }
         }
         object.isDeleted = fields.deletion != nil
         object.acknowledged = try fields.deletion.map { (deletion) throws(StorageError) in
-            try core.commands.acknowledgements(of: deletion, in: workspace)
+            try acknowledgements(of: deletion, in: workspace)
         }
         object.role = members.first { $0.member == workspace.member }?.role.word
-        object.owner = members.first { $0.role == .owner }.map { person($0.member, in: workspace) }
+        object.owner = members.first { $0.role == .owner }.map {
+            core.membership.person($0.member, in: workspace)
+        }
         object.members = Int64(workspace.visibleMembers.count)
         object.channels = Int64(
             workspace.ownRole == .guest
                 ? workspace.channelIndex.all.count { !$0.isDirect } : workspace.book.channels.count)
-        let selected = try selectedWorkspace()
-        object.isSelected = selected === workspace && !core.integrity.isOver(workspace)
+        let selected = try core.membership.selectedWorkspace()
+        object.isSelected = selected === workspace && !core.membership.isOver(workspace)
         let end = core.membership.ownEnd(in: workspace)
         object.address = end == nil ? core.links.address(of: workspace) : nil
         object.removedAt = end?.at
@@ -99,34 +73,11 @@ extension Queries {
         return core.membership.ownEnd(in: workspace)?.cause.rawValue ?? "member"
     }
 
-    /// The workspace that calls act in when they name none. Where that is over, or a damaged store does
-    /// not know any more which it was, it is the first that is not. Where all are over it is the last
-    /// one, though nothing shows it as selected: what can be read of it is read, and everything else is
-    /// told how it ended.
-    func selectedWorkspace() throws(StorageError) -> Workspace? {
-        let own = workspaces.values.filter { $0.standing == .member }
-            .sorted { $0.number < $1.number }
-        let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
-        let chosen = own.first { $0.id == id }
-        if let chosen, !core.integrity.isOver(chosen) { return chosen }
-        return own.first { !core.integrity.isOver($0) } ?? chosen ?? own.first
-    }
-
-    /// What the owner of this home is called. A further device has a name of its own, and its owner
-    /// that of the first workspace which tells it.
-    func personName(of home: HomeIdentity) -> String {
-        // Only the device with which somebody began has a phrase of its own.
-        guard home.recovery == nil else { return home.name }
-        let own = workspaces.values.filter { $0.standing == .member }
-            .sorted { $0.number < $1.number }
-        return own.lazy.compactMap { $0.profileNames[$0.member] }.first ?? home.name
-    }
-
     func identityObject() -> IdentityObject? {
         if turn.session.lock.isLocked { return lockedIdentityObject }
         guard let home else { return nil }
         var object = IdentityObject(
-            id: PublicID.device(home.device), name: personName(of: home),
+            id: PublicID.device(home.device), name: core.membership.personName(of: home),
             createdAt: Int64(home.createdAt))
         object.hasPassphrase = turn.session.lock.sealed != nil
         object.recovery = core.enrolment.recoveryState
@@ -149,7 +100,7 @@ extension Queries {
     // MARK: Channels
 
     func channel(_ number: Int64?, in workspace: Workspace) -> Workspace.Channel? {
-        number.flatMap { workspace.channelIndex.channel($0) }
+        workspace.channel(numbered: number)
     }
 
     func channel(_ number: Int64?, in workspace: Int64?) -> Workspace.Channel? {
@@ -164,7 +115,7 @@ extension Queries {
             name: workspace.shownName(of: channel), createdAt: Int64(channel.createdAt))
         if channel.isDirect {
             object.kind = channel.people == [workspace.member] ? "self" : "dm"
-            object.people = channel.people.map { person($0, in: workspace) }
+            object.people = channel.people.map { core.membership.person($0, in: workspace) }
         }
         object.isPrivate = channel.isPrivate
         if channel.circle?.isFromJoin == true { object.history = "from-join" }
@@ -173,13 +124,13 @@ extension Queries {
         object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
         object.description = channel.description
         object.topic = channel.topic
-        object.owner = channel.owner.map { person($0, in: workspace) }
-        object.admins = channel.admins.sorted().map { person($0, in: workspace) }
+        object.owner = channel.owner.map { core.membership.person($0, in: workspace) }
+        object.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
         object.members = Int64(followers.count)
         object.isJoined = followers.contains(workspace.member)
         object.isArchived = channel.isArchived
         object.last = try preview(of: channel, in: workspace)
-        try core.commands.addReading(to: &object, channel, in: workspace)
+        try addReading(to: &object, channel, in: workspace)
         return object
     }
 
@@ -259,19 +210,19 @@ extension Queries {
     ) throws(StorageError) -> MessageObject? {
         guard let stored = try store.operations.operation(row.position.arrival),
             let document = store.operations.document(numbered: row.document)?.id,
-            let author = author(ofGrant: row.grant, in: workspace)
+            let author = core.membership.author(ofGrant: row.grant, in: workspace)
         else { return nil }
         var object = MessageObject(
             id: PublicID.message(row.key), workspace: PublicID.workspace(workspace.id),
             channel: core.channels.publicID(ofChannel: document, in: workspace),
-            author: person(author, in: workspace),
+            author: core.membership.person(author, in: workspace),
             at: Int64(row.key.timestamp.milliseconds), text: nil)
         object.isTimeDoubtful = isDoubtful(row.key.timestamp, seen: stored.seen, in: workspace)
         object.thread = row.thread.map(PublicID.message)
         object.deleted = try deletion(of: stored, in: workspace)
         // Of what is deleted, or not here, the place in its channel is left.
         if object.deleted == nil, stored.entry.absent == nil {
-            guard case .message(let message)? = try core.messages.content(of: stored, in: workspace)
+            guard case .message(let message)? = try core.keys.content(of: stored, in: workspace)
             else {
                 return nil
             }
@@ -290,7 +241,7 @@ extension Queries {
         // What is deleted has no text any more, whatever else was said about it.
         if object.deleted == nil { try addAnnotations(to: &object, row, in: workspace) }
         object.isSelf = author == workspace.member
-        object.starredAt = try core.own.starredAt(row.key, in: workspace)
+        object.starredAt = try starredAt(row.key, in: workspace)
         let others = store.peers.holders(
             of: stored.place.branch, through: stored.place.sequence,
             arrival: stored.place.arrival, workspace: workspace.number
@@ -339,7 +290,7 @@ extension Queries {
         _ annotation: ViewStore.Annotation, in workspace: Workspace
     ) throws(StorageError) -> MessageAnnotation.Change? {
         guard let stored = try store.operations.operation(annotation.arrival),
-            case .annotation(let said)? = try core.messages.content(of: stored, in: workspace)
+            case .annotation(let said)? = try core.keys.content(of: stored, in: workspace)
         else { return nil }
         return said.change
     }
@@ -381,16 +332,90 @@ extension Queries {
             let redaction = try store.operations.operation(deletion.by),
             let author = workspace.evaluator.subject(ofGrant: redaction.entry.grant)
         else { return nil }
-        return (Int64(redaction.entry.timestamp.milliseconds), person(author, in: workspace))
+        return (
+            Int64(redaction.entry.timestamp.milliseconds),
+            core.membership.person(author, in: workspace)
+        )
     }
 
-    func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {
-        if let known = workspace.judged.grantSubjects[number] { return known }
-        guard let grant = store.operations.grant(number),
-            let subject = workspace.evaluator.subject(ofGrant: grant)
+    /// The devices that say they know of the end of the workspace, by key.
+    func acknowledgements(
+        of deletion: OperationID, in workspace: Workspace
+    ) throws(StorageError) -> [AcknowledgementObject] {
+        guard let record = workspace.authority[deletion] else { return [] }
+        let place = try store.operations.find(
+            OperationReference(
+                device: record.log.device, incarnation: record.log.incarnation,
+                sequence: record.sequence, id: deletion), in: workspace.id, of: workspace.number)
+        guard let place else { return [] }
+        let devices = store.peers.holders(
+            of: place.branch, through: place.sequence, arrival: place.arrival,
+            workspace: workspace.number)
+        return devices.filter { $0 != home?.device }.map { device in
+            let owner = workspace.members.first { $0.devices.contains(device) }
+            return AcknowledgementObject(
+                device: PublicID.device(device),
+                member: owner.map { core.membership.person($0.member, in: workspace) })
+        }
+    }
+
+    /// Fills in what the caller has read of a conversation, and wants to hear of it.
+    func addReading(
+        to object: inout ChannelObject, _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) {
+        guard channel.conversation != nil else { return }
+        let unread = try core.own.unread(channel, in: workspace)
+        object.unread = unread.count
+        object.mentions = unread.mentions
+        let mute = try core.own.isMuted(channel, in: workspace)
+        object.isMuted = mute.isMuted
+        object.mutedUntil = mute.until.map(Int64.init(clamping:))
+        object.notify = try core.own.noticeLevel(of: channel, in: workspace).word
+    }
+
+    /// When the own person has starred a message, milliseconds since 1970; `nil` where they have not.
+    func starredAt(
+        _ message: MessageKey, in workspace: Workspace
+    ) throws(StorageError) -> Int64? {
+        let row = try store.view.register(
+            .init(workspace: workspace.number, kind: .star, subject: message.bytes))
+        guard let row, row.key != nil else { return nil }
+        return Int64(row.timestamp.milliseconds)
+    }
+
+    /// A reminder as a stored operation made it, with what became of it; `nil` where the operation
+    /// makes none, or cannot be opened.
+    func reminder(arrival: Int64) throws(StorageError) -> ReminderObject? {
+        guard let stored = try store.operations.operation(arrival),
+            let number = store.operations.document(numbered: stored.document)?.workspace,
+            let workspace = workspaces[number],
+            case .own(let register)? = try core.keys.content(of: stored, in: workspace),
+            case .reminder(let name, let reminder?) = register
         else { return nil }
-        workspace.judged.grantSubjects[number] = subject
-        return subject
+        var object = ReminderObject(
+            id: PublicID.reminder(name), workspace: PublicID.workspace(workspace.id),
+            channel: PublicID.conversation(reminder.conversation.bytes),
+            at: Int64(clamping: reminder.due),
+            createdAt: Int64(stored.entry.timestamp.milliseconds))
+        object.text = reminder.text
+        object.message = reminder.message.map(PublicID.message)
+        let counting = try core.own.place(of: register, in: workspace).flatMap {
+            (place) throws(StorageError) in try store.view.register(place)
+        }
+        if counting?.arrival != arrival {
+            object.state = .cancelled
+        } else if reminder.due <= time.wall {
+            object.state = .due
+        }
+        guard let index = workspace.channelIndex.place(of: object.channel) else { return object }
+        let channel = workspace.channelIndex.all[index]
+        object.channelName = workspace.shownName(of: channel)
+        if let message = reminder.message, let row = try store.view.message(message),
+            channel.contains(document: row.document)
+        {
+            object.preview = try preview(of: message, in: workspace)
+        }
+        return object
     }
 }
 

@@ -18,7 +18,9 @@ extension Queries {
     /// The workspace a call asks about, deleted or not.
     func shownWorkspace(_ scope: CallScope) throws(NodeError) -> Workspace {
         if let reference = scope.workspace { return try workspace(reference) }
-        let selected = try stored { () throws(StorageError) in try selectedWorkspace() }
+        let selected = try stored { () throws(StorageError) in
+            try core.membership.selectedWorkspace()
+        }
         if let meant = try workspace(naming: scope.named, besides: selected) ?? selected {
             return meant
         }
@@ -34,7 +36,9 @@ extension Queries {
     /// selected one, so that something else was missing.
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] {
         guard !things.isEmpty else { return [] }
-        let selected = try stored { () throws(StorageError) in try selectedWorkspace() }
+        let selected = try stored { () throws(StorageError) in
+            try core.membership.selectedWorkspace()
+        }
         if let selected, try has(things, selected) { return [] }
         var names: [String] = []
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
@@ -73,7 +77,7 @@ extension Queries {
         case .channel(.id(let id)): return workspace.channelIndex.place(of: id) != nil
         case .channel(.name(let name)): return !workspace.channelIndex.matching(name).isEmpty
         case .channel(.direct(let member)), .member(let member):
-            return (try? core.commands.person(member, in: workspace, orRemoved: true)) != nil
+            return (try? person(member, in: workspace, orRemoved: true)) != nil
                 || isCalledInPart(member, in: workspace)
         case .id(let id):
             if let key = PublicID.messageKey(id) {
@@ -107,7 +111,7 @@ extension Queries {
         case .name(let name):
             let named = all.filter { NameFolding.matches($0.displayName, name) }
             // One that is over has given its name back.
-            let found = named.filter { !core.integrity.isOver($0) }
+            let found = named.filter { !core.membership.isOver($0) }
             return try single(
                 found.isEmpty ? named : found, name, "workspace", names: all.map(\.displayName),
                 hint: "wsx-node workspace list"
@@ -173,5 +177,51 @@ extension Queries {
     ) throws(NodeError) -> (items: ArraySlice<Item>, next: PageEnd) {
         let (part, end) = try PageEnd.part(of: all.count, page)
         return (all[part], end)
+    }
+
+    /// The person with this id or name. Names are looked for among members first.
+    ///
+    /// - Parameters:
+    ///   - removed: whether somebody who is out may be meant.
+    ///   - formerly: whether a name that somebody had and nobody has now is enough.
+    ///   - field: the parameter in which the person was named, for failures.
+    func person(
+        _ reference: MemberReference, in workspace: Workspace, orRemoved removed: Bool,
+        orFormerly formerly: Bool = false, field: String = "member"
+    ) throws(NodeError) -> MemberID {
+        let current = workspace.visibleMembers.map(\.member)
+        let past = removed ? core.membership.formerMembers(of: workspace) : []
+        switch reference {
+        case .id(let id):
+            if let found = (current + past).first(where: { PublicID.member($0) == id }) {
+                return found
+            }
+            throw .unknownUser(id, field: field)
+        case .name(let name):
+            for people in [current, past] {
+                let found = workspace.named(name, among: people)
+                if found.count > 1 {
+                    throw .ambiguous(
+                        name,
+                        candidates: found.map { core.membership.person($0, in: workspace).json },
+                        field: field)
+                }
+                guard let only = found.first else { continue }
+                // Somebody who is here and called so by a part of the name is meant before who is gone.
+                let isMeantHere =
+                    people == past
+                    && current.contains { PartOfName.is(name, in: workspace.displayName(of: $0)) }
+                if isMeantHere { break }
+                return only
+            }
+            let former = try core.profiles.former(
+                name, among: current, in: workspace, field: field, isTaken: formerly)
+            if let former { return former }
+            let names = current.map { workspace.displayName(of: $0) }
+            throw .unknownUser(
+                name, field: field,
+                hint: Similarity.nearest(to: name, in: names)
+                    .map { "did you mean \(NodeError.quoted($0))?" })
+        }
     }
 }

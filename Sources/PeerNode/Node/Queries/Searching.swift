@@ -88,17 +88,17 @@ extension Queries {
                 search.unsettled.isAll = false
                 search.isTodoStored = false
             }
-            for call in orderedSearches { try core.commands.askFresh(call) }
+            for call in orderedSearches { try askFresh(call) }
         case .wrote:
             search.writing -= 1
             settleSearch()
-        case .found(let call, let candidates): try core.commands.found(candidates, for: call)
+        case .found(let call, let candidates): try found(candidates, for: call)
         case .closed: break
         case .failed(let reason):
             search.standing = .broken
             search.writing = 0
             turn.emit(.log(.warning, "search.failed reason=\(reason)"))
-            for call in orderedSearches { try core.commands.finishSearch(call, isCut: true) }
+            for call in orderedSearches { try finishSearch(call, isCut: true) }
         }
     }
 
@@ -121,7 +121,7 @@ extension Queries {
         guard !mayWait || !isGathering else { return }
         search.gatheredBy = nil
         try handToSearch()
-        core.commands.askAwaited()
+        askAwaited()
     }
 
     /// Whether the few that are there wait for more: to wake the index for each costs more than to
@@ -193,7 +193,7 @@ extension Queries {
             document.kind == .channel || document.kind == .privateDocument,
             let workspace = core.workspaces[document.workspace], workspace.standing == .member,
             stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil,
-            case .message(let message)? = try core.messages.content(of: stored, in: workspace)
+            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
         else { return nil }
         let key = MessageKey(
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)

@@ -251,7 +251,7 @@ extension HomeSession {
         switch document.kind {
         case .authority:
             guard let payload = workspace.authority[stored.place.link.id]?.payload else { return }
-            workspace.secrets.unfolded += try core.membership.openKeys(of: payload, in: workspace)
+            workspace.secrets.unfolded += try core.keys.openKeys(of: payload, in: workspace)
             return
         case .mailbox, .privateDocument:
             if stored.entry.kind == OperationKind.privateAuthority.rawValue {

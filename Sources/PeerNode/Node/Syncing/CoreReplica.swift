@@ -38,19 +38,19 @@ struct CoreReplica: Replica {
     var authorityDocument: DocumentID { workspace.id }
 
     var root: SetDigest {
-        room.core.syncing.refreshDigest(of: workspace)
+        room.core.log.refreshDigest(of: workspace)
         return withDigest { $0.root() }
     }
 
     var bucketDigests: [UInt8] {
-        room.core.syncing.refreshDigest(of: workspace)
+        room.core.log.refreshDigest(of: workspace)
         return withDigest { $0.bucketBytes() }
     }
 
     var arrival: UInt64 { UInt64(max(operations.arrival, 0)) }
 
     func documentDigests(inBucket bucket: UInt8) -> [DocumentDigest] {
-        room.core.syncing.refreshDigest(of: workspace)
+        room.core.log.refreshDigest(of: workspace)
         return withDigest { $0.documents(in: bucket) }.map {
             DocumentDigest(document: $0.document, digest: Identifier16(prefixOf: $0.digest))
         }

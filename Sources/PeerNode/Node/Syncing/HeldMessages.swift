@@ -56,7 +56,7 @@ extension Syncing {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             for branch in ownBranches(of: workspace, with: news) {
-                guard let channel = core.queries.channel(branch.document, in: workspace) else {
+                guard let channel = workspace.channel(numbered: branch.document) else {
                     continue
                 }
                 try tellHeld(branch, of: channel, in: workspace, news)
@@ -67,7 +67,7 @@ extension Syncing {
     /// The branches of own logs of channels of which somebody may hold more now.
     private func ownBranches(of workspace: Workspace, with news: HeldNews) -> [LogBranch] {
         let told = news.receipts.keys.sorted().compactMap { store.operations.branch($0) }
-            .filter { core.queries.channel($0.document, in: workspace) != nil }
+            .filter { workspace.channel(numbered: $0.document) != nil }
         guard let agreed = news.agreed[workspace.number]?.values.min(),
             let own = turn.session.ownDevice,
             let incarnation = storeIdentity?.incarnation

@@ -65,7 +65,7 @@ extension Syncing {
         if member == readers.own { return .held }
         guard let devices = readers.devices[member] else { return nil }
         if devices.contains(where: { holders.contains($0) }) { return .held }
-        let isHeardOf = devices.contains(where: { core.commands.lastSeen($0) != nil })
+        let isHeardOf = devices.contains(where: { core.links.lastSeen($0) != nil })
         return isHeardOf ? HolderVerdict.waiting : HolderVerdict.unknown
     }
 }

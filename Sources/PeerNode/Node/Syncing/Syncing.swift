@@ -119,7 +119,7 @@ extension Syncing {
         // of another one that both are in. Who was removed from this one has to hear that there.
         if peer.knowsSecret(of: workspace.id) { return true }
         if link.provenWorkspaces.contains(workspace.number) { return true }
-        return core.links.standing(of: peer.device, in: workspace) != .authorityOnly
+        return core.membership.standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
     private func workspace(tagged tag: WorkspaceTag, on link: PeerLink) -> Workspace? {
@@ -150,7 +150,7 @@ extension Syncing {
         else {
             return link.syncs[workspace.number]
         }
-        let standing = wanted ?? core.links.standing(of: peer.device, in: workspace)
+        let standing = wanted ?? core.membership.standing(of: peer.device, in: workspace)
         let session = SyncSession(
             .init(
                 workspace: link.nextNumber,
@@ -423,7 +423,7 @@ extension Syncing {
                 guard let workspace = core.workspaces[sync.workspace],
                     workspace.standing == .member
                 else { continue }
-                let standing = core.links.standing(of: peer.device, in: workspace)
+                let standing = core.membership.standing(of: peer.device, in: workspace)
                 guard standing != sync.standing, isWanted(sync.standing, standing) else {
                     continue
                 }
@@ -438,7 +438,7 @@ extension Syncing {
         for link in network.ordered where link.syncs[workspace.number] == nil {
             guard let peer = link.peer, !link.isClosing, core.enrolment.joinIndex(of: link) == nil,
                 network.linking?.connection != link.id,
-                core.links.standing(of: peer.device, in: workspace) == .full
+                core.membership.standing(of: peer.device, in: workspace) == .full
             else { continue }
             try openSync(workspace, on: link)
         }
@@ -474,20 +474,5 @@ extension Syncing {
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
             try feed(.sendQueueLevel(unasked: unasked, asked: max(asked, 0)), to: sync, on: link)
         }
-    }
-
-    /// Brings the digest up to date with the kept tips that moved since it was asked last.
-    func refreshDigest(of workspace: Workspace) {
-        for document in workspace.held.staleDocuments {
-            let isDeleted = workspace.isGone(document)
-            do throws(StorageError) {
-                workspace.held.digest.update(
-                    document,
-                    tips: isDeleted
-                        ? []
-                        : try store.operations.intactBranches(in: document, of: workspace.number))
-            } catch { turn.failure = error }
-        }
-        workspace.held.staleDocuments = []
     }
 }

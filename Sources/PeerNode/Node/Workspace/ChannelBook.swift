@@ -27,4 +27,9 @@ final class ChannelBook {
 extension Workspace {
     typealias Channel = PeerNode.Channel
     typealias Circle = PeerNode.Circle
+
+    /// The conversation that a document belongs to, by its short number, as far as it is shown.
+    func channel(numbered number: Int64?) -> Channel? {
+        number.flatMap { channelIndex.channel($0) }
+    }
 }

@@ -1,0 +1,70 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What a member is told who may not do something, and who may be asked about.
+extension Memberships {
+    /// What somebody without a grant is told.
+    func notAllowed(in workspace: Workspace) -> NodeError {
+        if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }
+        if let error = revokedHere(in: workspace) { return error }
+        guard workspace.ownRole != nil else {
+            let end = ownEnd(in: workspace)
+            return .forbidden(
+                end?.message
+                    ?? "you are no longer a member of \(NodeError.quoted(workspace.displayName))",
+                reason: "removed", hint: end?.hint ?? "ask for a new invite")
+        }
+        guard isInHere(workspace) else { return .inByAnotherDevice(workspace) }
+        if workspace.ownRole == .guest {
+            let name = NodeError.quoted(workspace.displayName)
+            return .forbidden(
+                "as a guest of \(name) you are only in private channels you were added to",
+                reason: "role",
+                hint: "ask an admin to make you a member")
+        }
+        return .forbidden(
+            "your role in \(NodeError.quoted(workspace.displayName)) does not allow this",
+            reason: "role", hint: "wsx-node member list")
+    }
+
+    /// Whether this device may act in a workspace: one that its person has left, or from which that one
+    /// was removed, may be entered anew by a link of a device that is in again.
+    func isInHere(_ workspace: Workspace) -> Bool {
+        guard workspace.standing == .member, let home else { return false }
+        return workspace.members.contains {
+            $0.member == workspace.member && $0.devices.contains(home.device)
+        }
+    }
+
+    /// Only members of the workspace see one another's presence and profiles.
+    func requireMember(of workspace: Workspace) throws(NodeError) {
+        guard let home, let role = workspace.ownRole, role <= .member,
+            workspace.evaluator.contentGrant(
+                of: home.device, leastRole: .member, as: workspace.member) != nil
+        else { throw notAllowed(in: workspace) }
+    }
+
+    /// Whether nothing can be done in a workspace any more: its owner ended it, or its person left.
+    func isOver(_ workspace: Workspace) -> Bool {
+        if workspace.fields.deletion != nil { return true }
+        return workspace.ownRole == nil && ownEnd(in: workspace)?.cause == .left
+    }
+
+    /// What a device may do on a link about a workspace.
+    func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
+        // Whoever was removed may be so by what is damaged.
+        if core.log.hasDamagedAuthority(workspace) { return .authorityOnly }
+        if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
+        return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
+    }
+}
+
+extension AuthEvaluator {
+    /// Whether a grant listed the device that was, or would have been, valid but for a revocation.
+    fileprivate func wasLetIn(_ device: DeviceID) -> Bool {
+        validOperations.contains { devices(ofGrant: $0).contains(device) }
+            || !revocations(ending: device).isEmpty
+    }
+}

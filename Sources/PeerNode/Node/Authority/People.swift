@@ -1,0 +1,142 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Who is in a workspace and who was: what rooms ask of people.
+extension Memberships {
+    /// How many operations of a member's devices count, and how many are stored; the authority
+    /// document left out.
+    func keptCount(
+        of member: MemberID, in workspace: Workspace
+    ) -> (kept: Int64, stored: Int64) {
+        let devices = devices(everOf: member, in: workspace)
+        var count: (kept: Int64, stored: Int64) = (0, 0)
+        for document in store.operations.documents(ofWorkspace: workspace.number)
+        where document != workspace.id {
+            for branch in store.operations.branches(in: document, of: workspace.number)
+            where devices.contains(branch.log.device) {
+                count.stored += Int64(clamping: branch.tipSequence &- branch.forkSequence) + 1
+                guard let kept = branch.kept, kept.sequence >= branch.forkSequence else { continue }
+                count.kept += Int64(clamping: kept.sequence - branch.forkSequence) + 1
+            }
+        }
+        return count
+    }
+
+    /// Everybody who was in and is not, in the order in which they came.
+    func formerMembers(of workspace: Workspace) -> [MemberID] {
+        let current = Set(workspace.members.map(\.member))
+        let company = workspace.ownRole == .guest ? workspace.company(of: workspace.member) : nil
+        var former: [MemberID] = []
+        for id in workspace.authorityOrder {
+            var member: MemberID?
+            switch workspace.authority[id]?.payload {
+            case .admit(let joiner, _, _, _)?: member = joiner.member
+            case .create(let create)?: member = create.member
+            default: continue
+            }
+            if let company, let member, !company.contains(member) { continue }
+            if let member, !current.contains(member), !former.contains(member) {
+                former.append(member)
+            }
+        }
+        return former
+    }
+
+    /// The operation by which somebody is out: of those that count the first that is about the
+    /// membership, else the last that took a device, for with the others before it the member was
+    /// in, else the first. `nil` for members.
+    func removed(
+        _ member: MemberID, from workspace: Workspace
+    ) -> (at: Int64, operation: OperationID)? {
+        guard workspace.role(of: member) == nil else { return nil }
+        var ends: (membership: [Ending], devices: [Ending], others: [Ending]) = ([], [], [])
+        let evaluator = workspace.evaluator
+        var found = evaluator.revocations(ending: member)
+        if found.isEmpty { evaluator.departure(of: member).map { found = [$0] } }
+        for id in found {
+            guard let record = workspace.authority[id] else { continue }
+            let ending = (Int64(clamping: record.timestamp.milliseconds), id)
+            switch record.payload {
+            case .remove(let remove) where remove.member == member: ends.membership.append(ending)
+            case .leave where evaluator.author(of: id) == member: ends.membership.append(ending)
+            case .removeDevice(let device, _, _)
+            where evaluator.members(everUsing: device).contains(member):
+                ends.devices.append(ending)
+            default: ends.others.append(ending)
+            }
+        }
+        return ends.membership.min { $0 < $1 } ?? ends.devices.max { $0 < $1 }
+            ?? ends.others.min { $0 < $1 }
+    }
+
+    /// What ended something, and when its author says that it was.
+    private typealias Ending = (at: Int64, operation: OperationID)
+
+    func person(_ member: MemberID, in workspace: Workspace) -> PersonObject {
+        var object = PersonObject(
+            id: PublicID.member(member), name: workspace.displayName(of: member))
+        object.isTwin = workspace.hasTwin(member)
+        return object
+    }
+
+    /// The operation that made somebody a member, the last one of whoever came back.
+    func admission(
+        of member: MemberID, in workspace: Workspace
+    ) -> Workspace.AuthorityRecord? {
+        if let known = workspace.derived.admissions[member] { return known }
+        var found: Workspace.AuthorityRecord?
+        var best: (Int, UInt64, OperationID)?
+        for id in workspace.authority.entrances {
+            switch workspace.authority[id]?.payload {
+            case .create(let create)? where create.member == member: break
+            case .admit(let joiner, _, _, _)? where joiner.member == member: break
+            default: continue
+            }
+            guard let record = workspace.authority[id] else { continue }
+            // Of several the latest that counts, whatever came first here.
+            let rank = (workspace.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id)
+            if let best, best > rank { continue }
+            (best, found) = (rank, record)
+        }
+        workspace.derived.admissions[member] = .some(found)
+        return found
+    }
+
+    /// The workspace that calls act in when they name none. Where that is over, or a damaged store does
+    /// not know any more which it was, it is the first that is not. Where all are over it is the last
+    /// one, though nothing shows it as selected: what can be read of it is read, and everything else is
+    /// told how it ended.
+    func selectedWorkspace() throws(StorageError) -> Workspace? {
+        let own = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
+        let chosen = own.first { $0.id == id }
+        if let chosen, !isOver(chosen) { return chosen }
+        return own.first { !isOver($0) } ?? chosen ?? own.first
+    }
+
+    /// What the owner of this home is called. A further device has a name of its own, and its owner
+    /// that of the first workspace which tells it.
+    func personName(of home: HomeIdentity) -> String {
+        // Only the device with which somebody began has a phrase of its own.
+        guard home.recovery == nil else { return home.name }
+        let own = workspaces.values.filter { $0.standing == .member }
+            .sorted { $0.number < $1.number }
+        return own.lazy.compactMap { $0.profileNames[$0.member] }.first ?? home.name
+    }
+
+    func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {
+        if let known = workspace.judged.grantSubjects[number] { return known }
+        guard let grant = store.operations.grant(number),
+            let subject = workspace.evaluator.subject(ofGrant: grant)
+        else { return nil }
+        workspace.judged.grantSubjects[number] = subject
+        return subject
+    }
+
+    func select(_ workspace: Workspace) throws(StorageError) {
+        try write()
+        try store.registry.setValue(workspace.id.bytes, of: "selected")
+    }
+}

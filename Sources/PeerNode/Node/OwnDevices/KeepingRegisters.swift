@@ -1,0 +1,69 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Settings of the own devices that a command changes.
+extension OwnDocuments {
+    /// Writes a register, unless it says that already.
+    func keep(_ wanted: OwnRegister, in workspace: Workspace) throws(NodeError) {
+        let place = place(of: wanted, in: workspace)
+        let isSaid = try stored { () throws(StorageError) in
+            try register(place, in: workspace) == wanted
+        }
+        if isSaid { return }
+        try refuseOverruled(place, in: workspace)
+        let isWritten = try stored { () throws(StorageError) in
+            try authorOwn(wanted, in: workspace)
+        }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
+    }
+
+    /// Refuses to set what would not count.
+    func refuseOverruled(
+        _ place: ViewStore.Register.Place?, in workspace: Workspace
+    ) throws(NodeError) {
+        guard let place else { return }
+        try core.messages.refuseOverruled(
+            try stored { () throws(StorageError) in
+                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
+            })
+    }
+
+    /// The name under which the own document keeps a workspace's level.
+    func levelName(of workspace: Workspace) -> ConversationName? {
+        ConversationName(Array(workspace.id.bytes.prefix(ConversationName.byteCount)))
+    }
+
+    /// Of which messages of a workspace notice is wanted where a conversation does not say.
+    func noticeLevel(of workspace: Workspace) throws(StorageError) -> OwnRegister.NoticeLevel {
+        guard let name = levelName(of: workspace),
+            case .level(_, let level?)? = try register(
+                place(.level, name, in: workspace), in: workspace)
+        else { return environment.notices.level }
+        return level
+    }
+
+    /// Of which messages of a conversation notice is wanted: its own word, else the workspace's.
+    func noticeLevel(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> OwnRegister.NoticeLevel {
+        if let name = channel.conversation,
+            case .level(_, let level?)? = try register(
+                place(.level, name, in: workspace), in: workspace)
+        {
+            return level
+        }
+        return try noticeLevel(of: workspace)
+    }
+
+    /// Whether no notice of a conversation is wanted now, and until when, ms; `nil`: for ever.
+    func isMuted(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(StorageError) -> (isMuted: Bool, until: UInt64?) {
+        guard let name = channel.conversation,
+            case .mute(_, let until)? = try register(
+                place(.mute, name, in: workspace), in: workspace)
+        else { return (false, nil) }
+        let isMuted = until.map { $0 > time.wall } ?? true
+        return (isMuted, isMuted ? until : nil)
+    }
+}

@@ -1,0 +1,136 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What people see of devices and of peers.
+extension Queries {
+    /// A device as one of a member's; without one as that of whose it is.
+    func object(
+        ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace
+    ) -> DeviceObject? {
+        guard let owner = member ?? workspace.owner(of: device),
+            let binding = workspace.evaluator.binding(of: device, to: owner),
+            let record = workspace.authority[binding]
+        else { return nil }
+        let isRecovery = workspace.recoveryDevices.contains(device)
+        let id = PublicID.device(device)
+        var object = DeviceObject(
+            id: id,
+            name: workspace.deviceName(device)
+                ?? (isRecovery ? "recovery phrase" : String(id.prefix(10))),
+            addedAt: Int64(clamping: record.timestamp.milliseconds))
+        let (origin, author) = origin(of: device, owner, binding, in: workspace)
+        object.origin = origin
+        object.addedBy = author.map { core.membership.person($0, in: workspace) }
+        object.isSelf = device == home?.device
+        object.isRecovery = isRecovery
+        object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
+        object.lastSeen = core.links.lastSeen(device)
+        return object
+    }
+
+    /// How a device came in, and who let it: what `device list` and `member show` say, so that
+    /// nobody's device is there without anybody's noticing.
+    private func origin(
+        of device: DeviceID, _ owner: MemberID, _ binding: OperationID, in workspace: Workspace
+    ) -> (word: String, by: MemberID?) {
+        let evaluator = workspace.evaluator
+        let ends = workspace.memberEnds[owner] ?? []
+        if let grant = evaluator.bestGrant(of: device, as: owner),
+            case .grant? = workspace.authority[grant]?.payload,
+            ends.contains(where: { evaluator.isAncestor($0, of: grant) })
+        {
+            return ("returned", evaluator.author(of: grant))
+        }
+        let author = evaluator.author(of: binding)
+        switch workspace.authority[binding]?.payload {
+        case .create(let create)?: return ("founded", create.member)
+        case .addDevices(_, _, _, let takesPlace)?:
+            let linker = workspace.authority[binding]?.log.device
+            let isPhrase =
+                !takesPlace && (linker.map(workspace.recoveryDevices.contains) ?? false)
+            return (isPhrase ? "recovered" : "linked", author)
+        default: return ("invited", author)
+        }
+    }
+
+    func peerData(of peer: PeerRegistry.Peer) -> PeerObject { object(of: peer) }
+
+    func object(of peer: PeerRegistry.Peer) -> PeerObject {
+        var object = PeerObject(state: word(of: peer.state))
+        if peer.state != .connected { (object.behind, object.ahead) = (0, 0) }
+        if case .device(let device) = peer.name { describe(device, &object) }
+        if case .dialing(let address) = peer.state {
+            object.address = address.text
+        } else {
+            object.address = peer.addresses.first?.address.text
+        }
+        object.lastSeen = (peer.state == .connected ? time.wall : peer.lastSeen)
+            .map { Int64(clamping: $0) }
+        object.lastError = peer.lastError
+        return object
+    }
+
+    private func describe(_ device: DeviceID, _ object: inout PeerObject) {
+        object.id = PublicID.device(device)
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+            if let standing = workspace.members.first(where: {
+                $0.devices.contains(device)
+            }) {
+                object.member = core.membership.person(standing.member, in: workspace)
+                object.name = workspace.displayName(of: standing.member)
+                break
+            }
+        }
+        for link in network.links(to: device) {
+            object.address = link.address
+        }
+        let distances = distances(to: device)
+        let known = distances.values.compactMap { $0 }
+        guard known.count == distances.count, !known.isEmpty else { return }
+        object.behind = known.reduce(0) { $0 + $1.behind }
+        object.ahead = known.reduce(0) { $0 + $1.ahead }
+    }
+
+    /// How far this device and another one are apart, by workspace; `nil` while they compare. Two
+    /// that have dialled each other have two links for a while; of those the one counts that is
+    /// further.
+    func distances(to device: DeviceID) -> [Int64: (behind: Int64, ahead: Int64)?] {
+        var found: [Int64: (behind: Int64, ahead: Int64)?] = [:]
+        for link in network.links(to: device) {
+            for sync in link.syncs.values {
+                guard sync.session.knowsDistance else {
+                    if found[sync.workspace] == nil { found[sync.workspace] = .some(nil) }
+                    continue
+                }
+                let distance = (
+                    behind: Int64(clamping: sync.session.behind),
+                    ahead: Int64(clamping: sync.session.ahead)
+                )
+                let known = (found[sync.workspace] ?? nil) ?? distance
+                found[sync.workspace] = (
+                    min(known.behind, distance.behind), min(known.ahead, distance.ahead)
+                )
+            }
+        }
+        return found
+    }
+
+    func word(of state: PeerRegistry.DialState) -> String {
+        switch state {
+        case .connected: "connected"
+        case .dialing: "dialing"
+        case .blocked: "blocked"
+        case .idle, .waiting, .suspended: "waiting"
+        }
+    }
+
+    /// The data of an event about a device.
+    func peerData(_ device: DeviceID) -> JSONValue {
+        if let peer = network.registry.peer(.device(device)) { return object(of: peer).json }
+        var object = PeerObject(state: "waiting")
+        describe(device, &object)
+        return object.json
+    }
+}

@@ -1,0 +1,136 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Looking at what the index proposes, and answering whoever asked.
+extension Queries {
+    /// Hands the index what came meanwhile, and then asks it: what was written before the question
+    /// is found.
+    /// Asks as soon as the index was handed what there is by now; after a bulk it is asked at once,
+    /// and the answer says so.
+    func askFresh(_ call: CallID) throws(StorageError) {
+        let newest = store.operations.arrival
+        try handToSearch()
+        let missing = newest - search.through
+        guard (1...Limits.searchAwaitedMax).contains(missing) else {
+            search.calls[call]?.isBehind = missing > 0
+            return ask(call)
+        }
+        search.calls[call]?.awaited = newest
+    }
+
+    /// Asks for those that waited until the index was handed what there was.
+    func askAwaited() {
+        for call in orderedSearches {
+            guard let awaited = search.calls[call]?.awaited,
+                awaited <= search.through
+            else {
+                continue
+            }
+            ask(call)
+        }
+    }
+
+    func ask(_ call: CallID) {
+        guard let waiting = search.calls[call] else { return }
+        search.calls[call]?.turns += 1
+        search.calls[call]?.awaited = nil
+        // Mostly all that is proposed fits: a page and a few more are looked for first, in as few
+        // tables as have them.
+        let isFirst = waiting.turns == 0 && waiting.ranking == nil
+        let wanted = waiting.limit - waiting.hits.count + Limits.searchSpareCandidates
+        let question = SearchQuestion(
+            expression: waiting.expression, since: waiting.times.lowerBound,
+            until: waiting.times.upperBound, before: waiting.before,
+            limit: min(isFirst ? wanted : .max, Limits.searchCandidatesPerTurn))
+        turn.emit(
+            .search(
+                SearchJob(generation: search.generation, work: .find(call, question))))
+    }
+
+    /// Looks at what the index proposes, as much as one turn has room for, and answers, or asks for
+    /// more.
+    func found(_ candidates: SearchCandidates, for call: CallID) throws(StorageError) {
+        guard var waiting = search.calls[call] else { return }
+        guard let workspace = core.workspaces[waiting.workspace] else {
+            return try finishSearch(call, isCut: true)
+        }
+        var room = Limits.searchBytesPerTurn
+        var left = candidates.positions[...]
+        // What is left over is proposed again.
+        while room > 0, let position = left.popFirst() {
+            if let hit = try hit(position, waiting, in: workspace, &room),
+                !waiting.take(hit, at: position)
+            {
+                return try finishSearch(call, isCut: true)
+            }
+            waiting.before = position
+            search.calls[call] = waiting
+        }
+        if left.isEmpty, candidates.isEnd { return try finishSearch(call, isCut: false) }
+        if waiting.turns >= Limits.searchTurnsMax {
+            search.calls[call]?.last = waiting.before
+            return try finishSearch(call, isCut: true)
+        }
+        ask(call)
+    }
+
+    /// What stands there, if it is what is looked for and the caller may see it.
+    ///
+    /// - Parameter room: bytes of text; less by what was opened.
+    private func hit(
+        _ position: SearchPosition, _ call: SearchCall, in workspace: Workspace, _ room: inout Int
+    ) throws(StorageError) -> SearchHit? {
+        guard let stored = try store.operations.operation(position.arrival),
+            let channel = channel(stored.document, in: workspace),
+            call.channels?.contains(channel.publicID) ?? true,
+            let row = try store.view.message(
+                arrival: position.arrival, sort: stored.place.sort, document: stored.document)
+        else { return nil }
+        let own = SearchPosition(
+            written: row.key.timestamp, sort: row.position.sort, arrival: position.arrival)
+        guard own == position, call.times.contains(own.time),
+            call.author == nil
+                || core.membership.author(ofGrant: row.grant, in: workspace) == call.author,
+            let message = try object(of: row, in: workspace), let text = message.text
+        else { return nil }
+        room -= text.utf8.count
+        guard !call.hasLink || SearchRow.hasLink(text),
+            let found = call.query.matches(in: SearchText(text))
+        else { return nil }
+        return SearchHit(.message(message), matches: found.map { SearchHit.Match("text", $0) })
+    }
+
+    /// Answers with what was found.
+    ///
+    /// - Parameter isCut: whether there may be more.
+    func finishSearch(_ call: CallID, isCut: Bool) throws(StorageError) {
+        guard var waiting = search.calls.removeValue(forKey: call) else { return }
+        if let ranking = waiting.ranking, let workspace = core.workspaces[waiting.workspace] {
+            waiting.ranking = nil
+            // No more than a page.
+            var room = Int.max
+            let best = ranking.best().dropFirst(waiting.skipped)
+            var given = waiting.skipped
+            for position in best {
+                if let hit = try hit(position, waiting, in: workspace, &room),
+                    !waiting.take(hit, at: position)
+                {
+                    break
+                }
+                given += 1
+            }
+            let isMore = given - waiting.skipped < best.count
+            return answer(
+                call, waiting, next: isMore ? SearchCursor.best(given).text : nil)
+        }
+        answer(
+            call, waiting,
+            next: isCut ? waiting.last.map { SearchCursor.messages(before: $0).text } : nil)
+    }
+
+    private func answer(_ call: CallID, _ asked: SearchCall, next: String?) {
+        let page = SearchPage(
+            asked.hits, next: next, isComplete: isSearchComplete && !asked.isBehind)
+        turn.emit(.answer(call, .success(page.json)))
+    }
+}
