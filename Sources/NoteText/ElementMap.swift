@@ -1,16 +1,16 @@
 /// In which leaf the run is that a scalar belongs to.
 ///
-/// One number for 64 scalars as long as they lie in one leaf, as those of a paste do; a block of 64
+/// One number for 16 scalars as long as they lie in one leaf, as those of a paste do; a block of 16
 /// numbers for those that do not. So a look-up is one step or two, and a run that is cut, joined or
 /// typed on where it is changes nothing here.
 struct ElementMap {
-    private static let shift: UInt32 = 6
+    private static let shift: UInt32 = 4
     private static let capacity = 1 << Int(shift)
     private static let mask = UInt32(truncatingIfNeeded: capacity - 1)
     /// No scalar of a bucket has a leaf yet.
     private static let unset: Int32 = .max
 
-    /// For each 64 scalars their leaf, or minus one minus the number of their block.
+    /// For each 16 scalars their leaf, or minus one minus the number of their block.
     private var buckets: [Int32] = []
     private var blocks: [Int32] = []
 
@@ -19,7 +19,9 @@ struct ElementMap {
 
     /// A map that is to get scalars below `end`.
     init(reserving end: Element) {
-        buckets = Array(repeating: Self.unset, count: Int(end >> Self.shift) + 1)
+        let count = Int(end >> Self.shift) + 1
+        buckets.reserveCapacity(count + count / 8)
+        buckets += repeatElement(Self.unset, count: count)
     }
 
     /// The leaf with the run that holds `element`.

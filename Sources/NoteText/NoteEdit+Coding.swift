@@ -66,8 +66,13 @@ extension NoteEdit {
         if let read = bytes.withUnsafeBytes({ Self.plain($0) }) {
             sources = read.sources
             form = .read(bytes, from: read.start, count: read.count)
-            return
+        } else {
+            self = try NoteEdit(judging: bytes)
         }
+    }
+
+    /// The same for every body, and with what is wrong in one that is refused.
+    init(judging bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         var reader = Reader(sources: try Self.sources(from: &decoder))

@@ -74,9 +74,11 @@ struct OperationTable {
 
     /// Makes room for so many operations at once.
     mutating func reserve(_ count: Int) {
-        entries.reserveCapacity(count)
-        pieces.reserveCapacity(count)
-        indexes.reserve(count)
+        // And for some more, so that the first of those does not move all.
+        let room = count + count / 8 + 16
+        entries.reserveCapacity(room)
+        pieces.reserveCapacity(room)
+        indexes.reserve(room)
     }
 
     /// Takes in a draft, which has no key yet.

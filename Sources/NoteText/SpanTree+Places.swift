@@ -32,7 +32,8 @@ extension SpanTree {
         }
         cursor.index = index
         cursor.inside = position - cursor.before - left
-        return Border(place: Place(leaf: cursor.leaf, index: index), offset: UInt32(left))
+        recent = Place(leaf: cursor.leaf, index: index)
+        return Border(place: recent, offset: UInt32(left))
     }
 
     /// Moves the cursor to the leaf with the visible scalar number `position`, counted from 1.

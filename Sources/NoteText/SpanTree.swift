@@ -84,11 +84,13 @@ struct SpanTree {
     /// - Returns: `nil` unless the runs have every number below `end` once, and the text's length.
     init?(runs: [Span], end: Element, text: [UInt8]) {
         guard runs.first?.first == Span.start, Self.areWhole(runs, end) else { return nil }
-        self.text = text
+        self.text.reserveCapacity(text.count + text.count / 8 + 1_024)
+        self.text += text
         map = ElementMap(reserving: end)
         // Room for some more in each.
         let filled = Self.leafCapacity * 3 / 4
-        spans.reserveCapacity((runs.count / filled + 1) * Self.leafCapacity)
+        let count = runs.count / filled + 1
+        spans.reserveCapacity((count + count / 8 + 2) * Self.leafCapacity)
         for from in stride(from: 0, to: runs.count, by: filled) {
             let leaf = appendLeaf()
             let part = runs[from..<min(runs.count, from + filled)]
@@ -179,7 +181,8 @@ struct SpanTree {
             spans[index] = tail
             leaves[place.leaf].count = count + 1
             noteOutermost(tail, in: place.leaf)
-            return Place(leaf: place.leaf, index: place.index + 1)
+            recent = Place(leaf: place.leaf, index: place.index + 1)
+            return recent
         }
         addCounts(-tail.visible, -tail.visibleBytes, in: place.leaf)
         return insert(tail, at: Place(leaf: place.leaf, index: place.index + 1))
