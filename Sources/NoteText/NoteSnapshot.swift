@@ -94,21 +94,30 @@ public struct NotePage: Hashable, Sendable {
     private static func lines(of text: String, _ column: ByteColumnReader) -> [NoteLine]? {
         var column = column
         var result: [NoteLine] = []
-        var plain: UInt32? = column.isAtEnd ? .max : column.next32()
+        // Plain lines before the next other one, if there is another.
+        var plain: UInt32?
+        if !column.isAtEnd {
+            guard let first = column.next32() else { return nil }
+            plain = first
+        }
         for part in text.utf8.split(separator: 0x0a, omittingEmptySubsequences: false) {
-            guard let left = plain else { return nil }
-            guard left == 0 else {
+            guard plain == 0 else {
                 result.append(NoteLine(.paragraph, text: String(Substring(part))))
-                plain = left - 1
+                plain = plain.map { $0 - 1 }
                 continue
             }
             guard let number = column.next(), let kind = NoteBlockKind(rawValue: number),
                 let runs = runs(of: Substring(part), &column)
             else { return nil }
             result.append(NoteLine(kind, runs))
-            plain = column.isAtEnd ? .max : column.next32()
+            guard !column.isAtEnd else {
+                plain = nil
+                continue
+            }
+            guard let next = column.next32() else { return nil }
+            plain = next
         }
-        return column.isAtEnd ? result : nil
+        return column.isAtEnd && plain == nil ? result : nil
     }
 
     private static func runs(
