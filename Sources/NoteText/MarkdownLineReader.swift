@@ -9,16 +9,16 @@ struct MarkdownLineReader {
         case linkEnd
     }
 
-    private let line: [Unicode.Scalar]
+    let line: [Unicode.Scalar]
     private var index = 0
     private var tokens: [Token] = []
     /// For the beginning of a link: where its text ends, behind all of it, and its address.
-    private var links: [Int: (textEnd: Int, end: Int, address: String)] = [:]
+    var links: [Int: (textEnd: Int, end: Int, address: String)] = [:]
     /// Ends of code, by how many backticks, ascending.
-    private var fences: [Int: [Int]] = [:]
+    var fences: [Int: [Int]] = [:]
 
     /// For each place the next parenthesis that closes, at it or behind it.
-    private var closings: [Int] = []
+    var closings: [Int] = []
 
     init(_ line: [Unicode.Scalar]) {
         self.line = line
@@ -189,92 +189,14 @@ struct MarkdownLineReader {
         index += 1
     }
 
-    private func run(of sign: Unicode.Scalar, at index: Int) -> Int {
+    func run(of sign: Unicode.Scalar, at index: Int) -> Int {
         line[index...].prefix { $0 == sign }.count
-    }
-
-    // MARK: Looking ahead, once
-
-    private mutating func findFences() {
-        var index = 0
-        while index < line.count {
-            let count = run(of: "`", at: index)
-            if count > 0 { fences[count, default: []].append(index) }
-            index += max(1, count)
-        }
-    }
-
-    /// The first end of code of so many backticks at `start` or behind it.
-    private func fence(of count: Int, from start: Int) -> Int? {
-        guard let places = fences[count] else { return nil }
-        var low = 0
-        var high = places.count
-        while low < high {
-            let middle = (low + high) / 2
-            if places[middle] < start { low = middle + 1 } else { high = middle }
-        }
-        return low < places.count ? places[low] : nil
-    }
-
-    /// Finds the brackets that belong together and are followed by an address.
-    private mutating func findLinks() {
-        var open: [Int] = []
-        var index = 0
-        while index < line.count {
-            switch line[index] {
-            case "\\": index += 1
-            case "`":
-                // Brackets inside code are none.
-                let count = run(of: "`", at: index)
-                let end = fence(of: count, from: index + count)
-                index = end.map { $0 + count - 1 } ?? index + count - 1
-            case "[": open.append(index)
-            case "]":
-                if let start = open.popLast(), let link = address(at: index + 1) {
-                    links[start] = (index, link.end, link.address)
-                    // No link holds another.
-                    open = []
-                    index = link.end - 1
-                }
-            default: break
-            }
-            index += 1
-        }
-    }
-
-    /// The address that stands in parentheses at a place.
-    private func address(at start: Int) -> (address: String, end: Int)? {
-        guard start < line.count, line[start] == "(" else { return nil }
-        var index = start + 1
-        let isAngled = index < line.count && line[index] == "<"
-        if isAngled { index += 1 }
-        var address = String.UnicodeScalarView()
-        let most = min(line.count, index + 2 * NoteLimits.linkBytesMax)
-        guard closings[index] < most else { return nil }
-        while index < most {
-            let scalar = line[index]
-            if scalar == "\\", index + 1 < line.count, line[index + 1].isASCIIPunctuation {
-                address.append(line[index + 1])
-                index += 2
-                continue
-            }
-            if scalar == (isAngled ? ">" : ")") {
-                let end = isAngled ? index + 1 : index
-                guard end < line.count, line[end] == ")",
-                    NoteMark.isAddress(String(address))
-                else { return nil }
-                return (String(address), end + 1)
-            }
-            address.append(scalar)
-            index += 1
-        }
-        return nil
     }
 }
 
 extension Unicode.Scalar {
     /// One of the signs that a backslash takes the meaning from.
-    fileprivate var isASCIIPunctuation: Bool {
+    var isASCIIPunctuation: Bool {
         switch value {
         case 0x21...0x2f, 0x3a...0x40, 0x5b...0x60, 0x7b...0x7e: true
         default: false

@@ -44,7 +44,7 @@ extension Note {
     }
 
     /// Bytes that the draft has room for.
-    private var room: Int {
+    var room: Int {
         NoteLimits.editBytesMax - (writing?.weight ?? 0)
     }
 
@@ -55,52 +55,6 @@ extension Note {
     private var isFull: Bool {
         room < 40 * (Self.piecesMax + 1)
             || (writing?.changes.count ?? 0) >= NoteLimits.changesMax / 4
-    }
-
-    /// Types on directly behind what was typed last: nothing has to be looked for.
-    ///
-    /// - Returns: whether that is what the patch does.
-    private mutating func goOn(_ patch: NotePatch, _ size: Int) -> Bool {
-        guard let typed = tree.typed, typed.end == patch.at, patch.deleted == 0, size > 0,
-            size <= room, let entry = writing?.entry, let offset = writing?.inserted
-        else { return false }
-        let span = tree[typed.place]
-        let count = UInt32(truncatingIfNeeded: size == 1 ? 1 : patch.inserted.scalarCount)
-        guard span.last &+ 1 == table.nextElement,
-            Int(span.text) + Int(span.bytes) == tree.text.count, count <= Span.countMax,
-            span.count <= Span.countMax - count
-        else { return false }
-        let bytes = tree.keep(patch.inserted)
-        let run = Span(
-            first: table.number(count, of: entry, offset: offset), count: count, left: span.last,
-            right: span.right, text: UInt32(truncatingIfNeeded: bytes.lowerBound),
-            bytes: UInt32(truncatingIfNeeded: bytes.count), deletes: 0, depth: 0, isHidden: false)
-        tree.extend(typed.place, by: count, bytes: run.bytes)
-        tree.typed = (typed.place, typed.end + Int(count))
-        writing?.insert(run)
-        return true
-    }
-
-    /// Takes back what was typed last and is not published, where that goes: nobody gets to see it.
-    private mutating func takeBack(_ patch: inout NotePatch) {
-        guard patch.deleted > 0, let typed = tree.typed, typed.end == patch.at + patch.deleted,
-            let entry = writing?.entry, tree[typed.place].last &+ 1 == table.nextElement
-        else { return }
-        let written = min(writing?.endCount(table.nextElement) ?? 0, tree[typed.place].count)
-        let count = min(UInt32(truncatingIfNeeded: patch.deleted), written)
-        guard count > 0 else { return }
-        // A draft that says nothing is none; in the middle of the table there has to be one.
-        if written == count, writing?.changes.count == 1, entry != table.entries.count - 1 {
-            return
-        }
-        let size = tree.text.count
-        tree.takeBack(typed.place, count)
-        table.unnumber(count, of: entry)
-        writing?.takeBack(count, byteCount: size - tree.text.count)
-        patch.deleted -= Int(count)
-        if written > count {
-            tree.typed = (typed.place, typed.end - Int(count))
-        }
     }
 
     /// Drops a draft that says nothing.
@@ -114,7 +68,7 @@ extension Note {
     /// Opens a draft if there is none.
     ///
     /// - Returns: whether it takes more.
-    private mutating func open(_ author: NoteOperation.Author) throws(NoteProblem) -> Bool {
+    mutating func open(_ author: NoteOperation.Author) throws(NoteProblem) -> Bool {
         if let writing {
             guard writing.author == author else { throw .otherAuthor }
             return !isFull
@@ -234,60 +188,6 @@ extension Note {
             }
             guard let place = tree.previous(border.place) else { return Span.start }
             border = SpanTree.Border(place: place, offset: tree[place].count)
-        }
-    }
-
-    /// Takes up a draft again that was kept safe.
-    ///
-    /// - Returns: whether it could be: all that it refers to is there.
-    public mutating func restoreDraft(
-        _ edit: NoteEdit, as author: NoteOperation.Author
-    ) throws(NoteProblem) -> Bool {
-        guard writing == nil, edit.sources.allSatisfy({ table.index(of: $0) != nil }) else {
-            return false
-        }
-        guard try open(author), let entry = writing?.entry else { return false }
-        guard table.resolve(edit, as: entry) == nil else { return false }
-        // Its own scalars get numbers while it is taken in, so what it says is read afterwards.
-        let first = table.nextElement
-        let text = tree.text.count
-        _ = takeIn(edit, isValid: true, isTold: false)
-        restore(edit, first: first, text: text)
-        return true
-    }
-
-    /// Notes in the draft what a kept one says.
-    private mutating func restore(_ edit: NoteEdit, first: Element, text: Int) {
-        var element = first
-        var byte = text
-        for change in edit.changes {
-            switch change {
-            case .insert(let left, let right, let text):
-                let origins = table.origins(left, right)
-                let count = UInt32(truncatingIfNeeded: text.scalarCount)
-                let run = Span(
-                    first: element, count: count, left: origins.left, right: origins.right,
-                    text: UInt32(truncatingIfNeeded: byte),
-                    bytes: UInt32(truncatingIfNeeded: text.utf8.count), deletes: 0, depth: 0,
-                    isHidden: false)
-                writing?.insert(run)
-                element += count
-                byte += text.utf8.count
-            case .delete(let reference, let count):
-                var ranges: [Range<Element>] = []
-                table.append(reference, count, to: &ranges)
-                for range in ranges { writing?.delete(range, pieces: 1) }
-            case .mark(let from, let to, let mark):
-                guard let from = table.element(from, or: Span.start),
-                    let to = table.element(to, or: Span.end)
-                else { continue }
-                writing?.changes.append(.mark(from: from, to: to, mark))
-                writing?.weight += 64
-            case .block(let reference, let kind):
-                guard let element = table.element(reference, or: Span.start) else { continue }
-                writing?.changes.append(.block(element, kind))
-                writing?.weight += 40
-            }
         }
     }
 }

@@ -52,9 +52,9 @@ struct SpanTree {
     /// The UTF-8 of all runs.
     var text: [UInt8] = []
     /// Visible scalars of the whole note.
-    private(set) var visible = 0
+    var visible = 0
     /// Their bytes.
-    private(set) var visibleBytes = 0
+    var visibleBytes = 0
     /// A run, how many visible scalars are before its leaf, and how many before it in that;
     /// nothing before it changes meanwhile.
     var cursor = Cursor()
@@ -135,154 +135,6 @@ struct SpanTree {
     subscript(_ place: Place) -> Span {
         get { spans[place.leaf * Self.leafCapacity + place.index] }
         set { spans[place.leaf * Self.leafCapacity + place.index] = newValue }
-    }
-
-    // MARK: Changing
-
-    /// Puts `span` where `place` says, before what is there.
-    ///
-    /// - Returns: where it is, which is in another leaf if that one was full.
-    @discardableResult
-    mutating func insert(_ span: Span, at wanted: Place) -> Place {
-        var place = wanted
-        if leaves[place.leaf].count == Self.leafCapacity { place = makeRoom(at: place) }
-        let base = place.leaf * Self.leafCapacity
-        let count = leaves[place.leaf].count
-        spans.openPlace(at: base + place.index, before: base + count)
-        spans[base + place.index] = span
-        leaves[place.leaf].count = count + 1
-        map.set(span.first, span.count, leaf: place.leaf)
-        willChange(at: place)
-        addCounts(span.visible, span.visibleBytes, in: place.leaf)
-        noteOutermost(span, in: place.leaf)
-        recent = place
-        return place
-    }
-
-    /// Cuts the run at `place` before its scalar `offset`.
-    ///
-    /// - Returns: where the second part is.
-    /// - Precondition: `offset` lies inside the run.
-    @discardableResult
-    mutating func cut(_ place: Place, before offset: UInt32) -> Place {
-        let span = self[place]
-        let bytes = byteCount(of: span, scalars: offset)
-        let tail = span.tail(from: offset, byteOffset: bytes)
-        var head = span
-        head.count = offset
-        head.bytes = bytes
-        self[place] = head
-        willChange(at: place)
-        let count = leaves[place.leaf].count
-        if count < Self.leafCapacity {
-            // In its leaf nothing is counted otherwise, and it is in this one still.
-            let index = place.leaf * Self.leafCapacity + place.index + 1
-            spans.openPlace(at: index, before: place.leaf * Self.leafCapacity + count)
-            spans[index] = tail
-            leaves[place.leaf].count = count + 1
-            noteOutermost(tail, in: place.leaf)
-            recent = Place(leaf: place.leaf, index: place.index + 1)
-            return recent
-        }
-        addCounts(-tail.visible, -tail.visibleBytes, in: place.leaf)
-        return insert(tail, at: Place(leaf: place.leaf, index: place.index + 1))
-    }
-
-    /// Makes one of the run at `place` and the one behind it in its leaf, if they are one.
-    ///
-    /// - Returns: whether it did.
-    @discardableResult
-    mutating func join(_ place: Place) -> Bool {
-        guard place.index >= 0, place.index + 1 < leaves[place.leaf].count else { return false }
-        let base = place.leaf * Self.leafCapacity + place.index
-        let next = spans[base + 1]
-        guard spans[base].goesOn(in: next) else { return false }
-        spans[base].count += next.count
-        spans[base].bytes += next.bytes
-        let end = place.leaf * Self.leafCapacity + leaves[place.leaf].count
-        spans.closePlace(at: base + 1, before: end)
-        leaves[place.leaf].count -= 1
-        willChange(at: place)
-        forgetOutermost(of: place.leaf)
-        return true
-    }
-
-    /// Lets the run at `place` go on by new scalars, whose text was just appended.
-    mutating func extend(_ place: Place, by count: UInt32, bytes: UInt32) {
-        let index = place.leaf * Self.leafCapacity + place.index
-        spans[index].count += count
-        spans[index].bytes += bytes
-        map.set(spans[index].last &+ 1 &- count, count, leaf: place.leaf)
-        willChange(at: place)
-        if spans[index].isVisible { addCounts(Int(count), Int(bytes), in: place.leaf) }
-    }
-
-    /// Takes the last scalars of the run at `place` away, as if they had never been; all of them, if
-    /// it has no more. They were the last of all that were numbered, so nothing refers to them.
-    mutating func takeBack(_ place: Place, _ count: UInt32) {
-        let index = place.leaf * Self.leafCapacity + place.index
-        let old = spans[index]
-        let bytes = byteCount(of: old, scalars: old.count - count)
-        text.removeLast(Int(old.bytes - bytes))
-        spans[index].count -= count
-        spans[index].bytes = bytes
-        willChange(at: place)
-        addCounts(-Int(count), -Int(old.bytes - bytes), in: place.leaf)
-        guard count == old.count else { return }
-        spans.closePlace(
-            at: index, before: place.leaf * Self.leafCapacity + leaves[place.leaf].count)
-        leaves[place.leaf].count -= 1
-        cursor = Cursor()
-        forgetOutermost(of: place.leaf)
-        // What it had come between may be one run again.
-        join(Place(leaf: place.leaf, index: place.index - 1))
-    }
-
-    /// Changes how many operations delete the run at `place`, and whether its own counts.
-    mutating func setState(_ place: Place, deletes: UInt32, isHidden: Bool) {
-        let index = place.leaf * Self.leafCapacity + place.index
-        let old = spans[index]
-        spans[index].deletes = deletes
-        spans[index].isHidden = isHidden
-        let new = spans[index]
-        if old.isVisible != new.isVisible {
-            willChange(at: place)
-            addCounts(
-                new.visible - old.visible, new.visibleBytes - old.visibleBytes, in: place.leaf)
-        }
-    }
-
-    /// Adds to the counts of a leaf and of everything above it.
-    private mutating func addCounts(_ scalars: Int, _ bytes: Int, in leaf: Int) {
-        guard scalars != 0 || bytes != 0 else { return }
-        leaves[leaf].visible += scalars
-        addVisible(scalars, to: leaf)
-        visible += scalars
-        visibleBytes += bytes
-        // Leaf 0 is always the first.
-        if leaf != cursor.leaf { cursor = Cursor() }
-    }
-
-    /// A run, or those behind it in its leaf, are no longer what the cursor knows.
-    private mutating func willChange(at place: Place) {
-        typed = nil
-        guard place.leaf == cursor.leaf, place.index < cursor.index else { return }
-        cursor.index = 0
-        cursor.inside = 0
-    }
-
-    /// Adds to the count of a leaf that its group keeps, and to that of the group.
-    mutating func addVisible(_ scalars: Int, to leaf: Int) {
-        let group = leaves[leaf].group
-        orderVisible[groups[group].index] += Int32(truncatingIfNeeded: scalars)
-        memberVisible[group * Self.groupCapacity + leaves[leaf].slot] += Int32(
-            truncatingIfNeeded: scalars)
-    }
-
-    /// What came first in a leaf, and in its group, has to be looked for again.
-    mutating func forgetOutermost(of leaf: Int) {
-        leaves[leaf].outermost = Span.nothing
-        groups[leaves[leaf].group].outermost = Span.nothing
     }
 
     /// Keeps the UTF-8 of a text.
