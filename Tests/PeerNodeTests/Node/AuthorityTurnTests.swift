@@ -57,7 +57,7 @@ import WorkspaceTestKit
         var counts: [Int] = []
         var before = core.turn.store.operations.count
         core.beginTurn(at: bob.time)
-        try core.log.ingest([run], 0, of: sync, on: link)
+        try core.syncing.ingest([run], 0, of: sync, on: link)
         while true {
             _ = try core.endTurn()
             try core.turn.store.commit()

@@ -25,7 +25,7 @@ extension BenchNode {
     func write(_ content: ContentPayload, to document: DocumentID) throws {
         try inTurn { core, workspace in
             _ = try #require(
-                try core.log.authorContent(content, to: document, in: workspace))
+                try core.privates.authorContent(content, to: document, in: workspace))
         }
     }
 
@@ -33,7 +33,7 @@ extension BenchNode {
     func makeChannel(named name: String) throws {
         try inTurn { core, workspace in
             _ = try #require(
-                try core.membership.makeChannel(
+                try core.enrolment.makeChannel(
                     named: name, topic: nil, description: nil, in: workspace))
         }
     }

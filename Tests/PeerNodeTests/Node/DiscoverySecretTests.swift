@@ -131,7 +131,7 @@ import WorkspaceTestKit
         let other = SymmetricKey(using: random)
         let core = try #require(ada.host?.core)
         let wraps = try ada.workspace().keyHolders(excluding: []).compactMap {
-            core.membership.wrap(key, secret, for: $0.device, to: $0.agreementKey)
+            core.keys.wrap(key, secret, for: $0.device, to: $0.agreementKey)
         }
         try ada.author(
             .rekey(

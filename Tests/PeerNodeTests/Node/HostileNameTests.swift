@@ -19,7 +19,7 @@ import WorkspaceTestKit
     private func callEve(_ name: String, _ eve: BenchNode, in bench: CoreBench) throws {
         try eve.inTurn { core, workspace in
             _ = try #require(
-                try core.log.authorContent(
+                try core.privates.authorContent(
                     .profile(name: name), to: workspace.profileDocument, in: workspace))
         }
         bench.advance(5_000)

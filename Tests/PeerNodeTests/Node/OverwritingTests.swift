@@ -89,7 +89,7 @@ import WorkspaceTestKit
             // Each cites the one before it in its log, and none of the register.
             for number in 0...Limits.ownWordsMax {
                 let word = OwnRegister.preference("theme", value: "stolen \(number)")
-                _ = try core.log.authorContent(.own(word), to: document.id, in: workspace)
+                _ = try core.privates.authorContent(.own(word), to: document.id, in: workspace)
             }
         }
         let given: JSONValue = ["setting": "theme", "value": "light"]

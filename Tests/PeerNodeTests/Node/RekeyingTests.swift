@@ -154,7 +154,7 @@ import WorkspaceTestKit
                         rekey: Rekey(
                             keyID: keys[own].keyID,
                             wraps: holders.compactMap {
-                                core.membership.wrap(
+                                core.keys.wrap(
                                     keys[own], discovery, for: $0.device, to: $0.agreementKey)
                             },
                             olderKeys: [
@@ -197,7 +197,7 @@ import WorkspaceTestKit
                         rekey: Rekey(
                             keyID: key.keyID,
                             wraps: holders.compactMap {
-                                core.membership.wrap(
+                                core.keys.wrap(
                                     key, discovery, for: $0.device, to: $0.agreementKey)
                             },
                             olderKeys: sealed.map {

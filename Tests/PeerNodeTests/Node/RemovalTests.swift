@@ -154,7 +154,7 @@ extension BenchNode {
         core.beginTurn(at: mina.time)
         _ = try core.membership.remove(try joon.workspace().member, from: workspace)
         let general = try #require(workspace.book.channels.values.first)
-        _ = try core.log.authorContent(
+        _ = try core.privates.authorContent(
             .message(.init(text: "after", format: .text, thread: nil)), to: general.id,
             in: workspace)
         let effects = core.turn.takeEffects() + (try core.endTurn())

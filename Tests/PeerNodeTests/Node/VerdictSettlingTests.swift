@@ -62,7 +62,7 @@ import WorkspaceTestKit
             let link = try #require(core.links.network.ordered.first { $0.peer?.device == device })
             let sync = try #require(link.syncs[try mina.workspace().number])
             core.beginTurn(at: mina.time)
-            try core.log.ingest(runs, 0, of: sync, on: link)
+            try core.syncing.ingest(runs, 0, of: sync, on: link)
             var turns = 0
             while true {
                 _ = try core.endTurn()

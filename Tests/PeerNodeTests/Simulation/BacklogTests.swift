@@ -43,10 +43,10 @@ import WorkspaceTestKit
         let few = Self.runs(20, by: scene.hostile[1], at: scene.wall)
 
         core.beginTurn(at: core.turn.time)
-        try core.log.ingest(many, 0, of: syncs[0], on: links[0])
+        try core.syncing.ingest(many, 0, of: syncs[0], on: links[0])
         let first = try Self.stored(many, at: core)
         #expect(first > 0 && first <= Limits.ingestCostPerTurnMax / 17 + 1)
-        try core.log.ingest(few, 0, of: syncs[1], on: links[1])
+        try core.syncing.ingest(few, 0, of: syncs[1], on: links[1])
         #expect(try Self.stored(few, at: core) == 0)
         #expect(core.links.network.backlogged == links.map(\.id))
         #expect(syncs[0].ingested.isEmpty)
@@ -97,7 +97,7 @@ import WorkspaceTestKit
         var runs = Self.runs(3, by: scene.mallory, at: scene.wall)
         runs[1].entries[0].payload.append(0)
         core.beginTurn(at: core.turn.time)
-        try core.log.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
+        try core.syncing.ingest(runs, 0, of: try #require(link.syncs.values.first), on: link)
         let told = core.turn.effects.count { effect in
             guard case .log(_, let text) = effect else { return false }
             return text.hasPrefix("op.rejected")
@@ -119,7 +119,7 @@ import WorkspaceTestKit
             core.links.network.ordered.first { $0.peer?.device == scene.mallory.device })
         let runs = Self.runs(700, by: scene.mallory, at: scene.wall)
         core.beginTurn(at: core.turn.time)
-        try core.log.ingest(
+        try core.syncing.ingest(
             runs, 0, of: try #require(link.syncs.values.first), on: link)
         let first = try Self.stored(runs, at: core)
         try core.links.drop(link, because: .closedByPeer)

@@ -157,7 +157,7 @@ import WorkspaceTestKit
         where document != workspace.id {
             try core.log.rekeep(document, in: workspace)
         }
-        try core.membership.rekeepAuthority(in: workspace)
+        try core.log.rekeepAuthority(in: workspace)
         return tips() == before && workspace.judged.grants == grants
     }
 }

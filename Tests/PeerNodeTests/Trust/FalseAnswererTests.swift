@@ -300,7 +300,7 @@ private final class FalseAnswerer {
                     .admit(
                         held.joiner(request.member, listed), keyID: key.id,
                         wraps: givesKey
-                            ? core.membership.wraps(key.key, discovery, for: listed) : [],
+                            ? core.keys.wraps(key.key, discovery, for: listed) : [],
                         request: nil),
                     knowing: heads)
                 let tip = HostileLog.tip(

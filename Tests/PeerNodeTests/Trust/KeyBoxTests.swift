@@ -41,7 +41,7 @@ import WorkspaceTestKit
             let key = SymmetricKey(using: random)
             let entry = DeviceEntry(
                 device: home.device, agreementKey: home.box.publicKey.bytes, signature: .zero)
-            let good = core.membership.wraps(key, discovery, for: [entry])
+            let good = core.keys.wraps(key, discovery, for: [entry])
             let junk = good.map {
                 WrappedKey(devicePrefix: $0.devicePrefix, box: $0.box.map { $0 ^ 1 })
             }

@@ -16,7 +16,7 @@ import WorkspaceTestKit
         let workspace = try GuestTable.workspace(of: node)
         let discovery = try #require(workspace.discovery.last)
         let wraps = workspace.keyHolders(excluding: [device]).compactMap {
-            core.membership.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
+            core.keys.wrap(key, discovery, for: $0.device, to: $0.agreementKey)
         }
         return .removeDevice(
             device, cuts: [],

@@ -106,7 +106,7 @@ import WorkspaceTestKit
                 try pair.known.entries(of: try $0.workspace().member)
             }
             return Rekey(
-                keyID: key.keyID, wraps: core.membership.wraps(key, discovery, for: entries),
+                keyID: key.keyID, wraps: core.keys.wraps(key, discovery, for: entries),
                 olderKeys: [])
         }
 

@@ -1,60 +1,17 @@
 import CRDTStore
+import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
 /// Ending what a device may do (PROTOCOL.md, 4).
 extension Memberships {
-    func revokeDevice(
-        _ reference: String, phrase: String?, isForced: Bool, _ scope: CallScope
-    ) throws(NodeError) -> DeviceObject {
-        var revoked: DeviceID?
-        let object = try core.commands.inEach(reference, scope, "device revoke") {
-            (workspace, device) throws(NodeError) in
-            revoked = device
-            guard device != home?.device else {
-                throw .forbidden(
-                    "a device cannot revoke itself", reason: "device.self",
-                    hint: "do it on another device of yours, or wsx-node workspace leave")
-            }
-            guard let owner = workspace.owner(of: device) else {
-                throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
-            }
-            guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
-            try revoke(device, of: owner, phrase: phrase, isForced: isForced, in: workspace)
-        }
-        return revoked.map { telling(object, where: $0) } ?? object
-    }
-
-    /// Adds to what is told of a device that was revoked where else it has to be.
-    ///
-    /// A phrase's certificate names the device and no workspace. Whoever stole the device can show
-    /// it wherever the phrase counts, also in a workspace that this home knows nothing of.
-    private func telling(_ object: DeviceObject, where device: DeviceID) -> DeviceObject {
-        var object = object
-        let others = workspaces.values.sorted { $0.number < $1.number }
-        object.isCertified = others.contains { workspace in
-            workspace.authorityOrder.contains { id in
-                let listed = workspace.authority[id]?.payload.listedDevices ?? []
-                return Binding.recoveryDevice(of: listed) != nil
-                    && listed.dropFirst().contains { $0.device == device }
-            }
-        }
-        object.stillIn = others.filter { workspace in
-            guard workspace.standing == .member, workspace.fields.deletion == nil,
-                let owner = workspace.owner(of: device)
-            else { return false }
-            return workspace.evaluator.bestGrant(of: device, as: owner) != nil
-        }.map { (PublicID.workspace($0.id), $0.displayName) }
-        return object
-    }
-
-    private func revoke(
+    func revoke(
         _ device: DeviceID, of owner: MemberID, phrase: String?, isForced: Bool,
         in workspace: Workspace
     ) throws(NodeError) {
         var signer: SigningKey?
         if let phrase {
-            let key = try core.enrolment.recoveryPhrase(phrase).signingKey
+            let key = try recoveryPhrase(phrase).signingKey
             guard workspace.owner(of: key.device) == workspace.member else {
                 throw NodeError(
                     .wrongSecret, "this recovery phrase is not yours in this workspace",
@@ -101,5 +58,24 @@ extension Memberships {
         }
         return NodeError(
             .deviceRevoked, end.message, hint: end.hint, reason: "device.revoked")
+    }
+
+    /// The phrase that somebody typed.
+    func recoveryPhrase(_ text: String) throws(NodeError) -> RecoveryPhrase {
+        let message: String
+        do throws(RecoveryPhrase.Problem) { return try RecoveryPhrase(text) } catch {
+            message =
+                switch error {
+                case .wrongCount(let count):
+                    "a recovery phrase has \(RecoveryPhrase.wordCount) words, not \(count)"
+                case .unknownWord(let position):
+                    "word \(position) is not in the list for recovery phrases"
+                case .badCheck:
+                    "the words do not belong together: one is wrong, or two are swapped"
+                }
+        }
+        throw NodeError(
+            .badRequest, message, hint: "type all 24 words in order",
+            reason: "recovery.phrase", fields: [.init(name: "phrase", reason: "form")])
     }
 }

@@ -139,4 +139,34 @@ extension Memberships {
         try write()
         try store.registry.setValue(workspace.id.bytes, of: "selected")
     }
+
+    /// Gives the documents whose names follow from the workspace's their places in the store.
+    func enterComputedDocuments(of workspace: Workspace) throws(StorageError) {
+        try store.operations.enter(
+            workspace.profileDocument, workspace: workspace.number, kind: .profile)
+        try store.operations.enter(
+            workspace.mailboxDocument, workspace: workspace.number, kind: .mailbox)
+    }
+
+    /// Gives the document that an authority operation makes its place in the store.
+    ///
+    /// - Returns: whether it had one already, because its content came first.
+    @discardableResult
+    func enterDocument(
+        of payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let number = workspace.number
+        switch payload {
+        case .createDocument:
+            let document = DocumentID(sameBytesAs: id)
+            let isKnown = store.operations.document(document, in: number) != nil
+            try store.operations.enter(document, workspace: number, kind: .channel)
+            return isKnown
+        case .create:
+            try enterComputedDocuments(of: workspace)
+            return false
+        default:
+            return false
+        }
+    }
 }

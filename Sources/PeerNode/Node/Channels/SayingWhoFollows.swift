@@ -34,7 +34,7 @@ extension Channels {
         }
         if !unsaid.isEmpty {
             let word = ContentPayload.membership(action, members: action.named(unsaid))
-            guard try core.log.authorContent(word, to: document, in: workspace) != nil else {
+            guard try core.privates.authorContent(word, to: document, in: workspace) != nil else {
                 return .notAllowed
             }
         }
@@ -77,7 +77,7 @@ extension Channels {
             // What a command says counts when it answers, whatever came in this turn.
             owedWords.room = max(owedWords.room, 1)
             let cited = try opposite().prefix(Limits.dependenciesMax)
-            return try core.log.authorContent(
+            return try core.privates.authorContent(
                 .membership(action, members: action.named([member])), to: document,
                 in: workspace, overwriting: try core.messages.references(to: Array(cited)))?.id
         }

@@ -176,7 +176,7 @@ extension CommandDesk {
                 try core.messages.write(over: heads.count) { (made) throws(StorageError) in
                     try store.view.current(register)?.id == made
                 } _: { () throws(StorageError) in
-                    try core.log.authorContent(
+                    try core.privates.authorContent(
                         .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
                         in: aim.workspace,
                         overwriting: try core.messages.references(

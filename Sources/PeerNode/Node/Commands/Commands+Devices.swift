@@ -80,13 +80,6 @@ extension CommandDesk {
         }
     }
 
-    /// Tells a workspace that this home has just come into what its device is called, where
-    /// somebody has said so, or the machine has a name.
-    func nameDevice(_ chosen: String? = nil, in workspace: Workspace) throws(StorageError) {
-        guard let home, let name = chosen ?? environment.deviceName else { return }
-        _ = try core.profiles.authorProfile(.device(home.device, name: name), in: workspace)
-    }
-
     /// Does something about a device in the workspace that the call names; without one in every
     /// workspace in which it is one's own. What fails in some of them is listed in the answer.
     func inEach(
@@ -166,4 +159,49 @@ extension CommandDesk {
     }
 
     // MARK: Events
+
+    func revokeDevice(
+        _ reference: String, phrase: String?, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject {
+        var revoked: DeviceID?
+        let object = try inEach(reference, scope, "device revoke") {
+            (workspace, device) throws(NodeError) in
+            revoked = device
+            guard device != home?.device else {
+                throw .forbidden(
+                    "a device cannot revoke itself", reason: "device.self",
+                    hint: "do it on another device of yours, or wsx-node workspace leave")
+            }
+            guard let owner = workspace.owner(of: device) else {
+                throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
+            }
+            guard workspace.evaluator.bestGrant(of: device, as: owner) != nil else { return }
+            try core.membership.revoke(
+                device, of: owner, phrase: phrase, isForced: isForced, in: workspace)
+        }
+        return revoked.map { telling(object, where: $0) } ?? object
+    }
+
+    /// Adds to what is told of a device that was revoked where else it has to be.
+    ///
+    /// A phrase's certificate names the device and no workspace. Whoever stole the device can show
+    /// it wherever the phrase counts, also in a workspace that this home knows nothing of.
+    private func telling(_ object: DeviceObject, where device: DeviceID) -> DeviceObject {
+        var object = object
+        let others = workspaces.values.sorted { $0.number < $1.number }
+        object.isCertified = others.contains { workspace in
+            workspace.authorityOrder.contains { id in
+                let listed = workspace.authority[id]?.payload.listedDevices ?? []
+                return Binding.recoveryDevice(of: listed) != nil
+                    && listed.dropFirst().contains { $0.device == device }
+            }
+        }
+        object.stillIn = others.filter { workspace in
+            guard workspace.standing == .member, workspace.fields.deletion == nil,
+                let owner = workspace.owner(of: device)
+            else { return false }
+            return workspace.evaluator.bestGrant(of: device, as: owner) != nil
+        }.map { (PublicID.workspace($0.id), $0.displayName) }
+        return object
+    }
 }

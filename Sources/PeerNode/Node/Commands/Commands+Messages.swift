@@ -23,7 +23,7 @@ extension CommandDesk {
                 mentions: try core.messages.mentions(in: text, format, channel, of: workspace),
                 isBot: draft.isBot))
         let sent = try stored { () throws(StorageError) in
-            try core.log.authorContent(content, to: channel.id, in: workspace)
+            try core.privates.authorContent(content, to: channel.id, in: workspace)
         }
         guard let sent else { throw core.membership.notAllowed(in: workspace) }
         try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))

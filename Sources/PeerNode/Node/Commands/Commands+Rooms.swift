@@ -2,30 +2,6 @@ import WorkspaceModel
 
 /// Commands that a single room answers.
 extension CommandDesk {
-    // MARK: Members
-
-    func createInvite(
-        _ draft: InviteDraft, _ scope: CallScope
-    ) throws(NodeError) -> Made<InviteObject> {
-        try core.membership.createInvite(draft, scope)
-    }
-
-    func invites(
-        _ request: PageRequest, _ scope: CallScope
-    ) throws(NodeError) -> Page<InviteObject> {
-        try core.membership.invites(request, scope)
-    }
-
-    func revokeDevice(
-        _ reference: String, phrase: String?, isForced: Bool, _ scope: CallScope
-    ) throws(NodeError) -> DeviceObject {
-        try core.membership.revokeDevice(reference, phrase: phrase, isForced: isForced, scope)
-    }
-
-    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject {
-        try core.membership.revokeInvite(id, scope)
-    }
-
     // MARK: Coming in
 
     func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {

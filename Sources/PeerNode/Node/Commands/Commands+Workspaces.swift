@@ -86,7 +86,7 @@ extension CommandDesk {
                 .duplicate, "this home already has an identity", hint: "wsx-node identity show",
                 reason: "identity.exists")
         }
-        try core.membership.makeIdentity(
+        try core.enrolment.makeIdentity(
             name: start.name, recovery: start.hasRecovery ? .drawn : .none, under: seal)
         try stored { () throws(StorageError) in try core.profiles.keepStartProfile(start.profile) }
         guard let object = core.queries.identityObject() else {
@@ -131,7 +131,7 @@ extension CommandDesk {
                 fields: [.init(name: "name", reason: "duplicate")])
         }
         let workspace = try stored { () throws(StorageError) in
-            let workspace = try core.membership.found(
+            let workspace = try core.enrolment.found(
                 name: name, description: draft.description, firstChannel: channel)
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
@@ -255,7 +255,7 @@ extension CommandDesk {
             document = try makePrivateChannel(draft, named: name, in: workspace)
         } else {
             document = try stored { () throws(StorageError) in
-                try core.membership.makeChannel(
+                try core.enrolment.makeChannel(
                     named: name, topic: draft.topic, description: draft.description,
                     in: workspace)
             }

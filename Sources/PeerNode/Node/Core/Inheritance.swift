@@ -81,7 +81,7 @@ extension NodeCore {
             workspace.secrets.discovery = former.secrets[id]?.discovery ?? DiscoverySecrets()
             workspace.secrets.invitePSKs = former.secrets[id]?.invites ?? [:]
             try loadAuthority(of: workspace)
-            try membership.finishLoading(workspace)
+            try derivation.finishLoading(workspace)
         }
         try session.storeUnfolded()
         try turn.store.commit()

@@ -5,24 +5,6 @@ import WorkspaceModel
 /// stands behind it is stored and passed on, and counts for nothing here; so nothing is written
 /// here either, for its author would not see what it rests on. But what takes the feature back.
 extension NodeCore {
-    /// Moves what is kept of the authority document after an operation came.
-    ///
-    /// - Parameter branch: where it lies.
-    func rekeepAuthority(
-        after operation: OperationID, _ change: AuthChange, on branch: Int64,
-        in workspace: Workspace
-    ) throws(StorageError) {
-        let evaluator = workspace.evaluator
-        guard workspace.judged.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
-            return try membership.rekeepAuthority(in: workspace)
-        }
-        let isForLater = workspace.judged.awaitsLaterVersion && evaluator.isOpaque(operation)
-        let held = isForLater ? [operation] : change.becameValid
-        try membership.rekeepAuthority(
-            holding: held, releasing: change.becameInvalid,
-            on: held == [operation] ? branch : nil, in: workspace)
-    }
-
     func laterVersionFindings() -> [FindingObject] {
         workspaces.values.filter { $0.standing == .member && $0.judged.awaitsLaterVersion }
             .sorted { $0.number < $1.number }

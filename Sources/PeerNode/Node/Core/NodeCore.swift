@@ -24,6 +24,7 @@ final class NodeCore {
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
     private(set) lazy var membership = Memberships(self)
+    private(set) lazy var derivation = Derivation(self)
     private(set) lazy var keys = KeySchedule(self)
     private(set) lazy var privates = PrivateDocuments(self)
     private(set) lazy var channels = Channels(self)
@@ -45,8 +46,11 @@ final class NodeCore {
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
         log,
-        messages, profiles, syncing, session, queries, commands,
+        messages, profiles, syncing, session, queries, commands, derivation,
     ]
+
+    /// Whom the log tells of what it stores.
+    var sink: any LogSink { derivation }
 
     /// A core that has read nothing yet.
     ///
@@ -129,7 +133,7 @@ final class NodeCore {
     /// What follows from the whole turn: pushes, receipts, events for who waits.
     func endTurn() throws(StorageError) -> [NodeEffect] {
         turn.effects = []
-        try log.takeBacklogs()
+        try syncing.takeBacklogs()
         try log.acceptReleased()
         try integrity.foldWhole()
         try session.foldArrived()
@@ -145,7 +149,7 @@ final class NodeCore {
         try integrity.continueChecking()
         try integrity.patrolWhenDue()
         try syncing.tellPeers()
-        if try log.settleOwnHistory() { try syncing.tellPeers() }
+        if try syncing.settleOwnHistory() { try syncing.tellPeers() }
         membership.planGuestsWhereDue()
         try syncing.tellHeld()
         syncing.tellProgress()
@@ -200,7 +204,7 @@ final class NodeCore {
     func answer(
         _ call: CallID, _ method: String, _ arguments: JSONObject
     ) throws(StorageError) {
-        if !session.lock.isLocked, log.holdsCall(call, method, arguments) { return }
+        if !session.lock.isLocked, syncing.holdsCall(call, method, arguments) { return }
         profiles.formerNamesTaken = []
         let result: Result<JSONValue, NodeError>
         do throws(NodeError) {
@@ -290,16 +294,16 @@ final class NodeCore {
             ).writeAnew(to: turn.environment.files)
         }
         try links.openNetwork()
-        log.askForOwnHistory()
+        syncing.askForOwnHistory()
         try enrolment.openPendingJoins()
         try queries.startSearch()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {
-        try membership.loadSecrets(of: workspace)
+        try keys.loadSecrets(of: workspace)
         try privates.loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
-        try membership.finishLoading(workspace)
+        try derivation.finishLoading(workspace)
         try presence.reviewPresence(of: workspace)
         try own.reviewReminders(of: workspace)
     }
@@ -309,7 +313,7 @@ final class NodeCore {
         try turn.store.operations.forEachOperation(in: workspace.id, of: workspace.number) {
             (operation) throws(StorageError) in
             guard let intact = try integrity.intact(operation) else { return }
-            try membership.restoreAuthority(intact, in: workspace)
+            try derivation.restoreAuthority(intact, in: workspace)
         }
     }
 }

@@ -190,7 +190,7 @@ extension Enrolment {
             joiner.answering == nil
         else { return nil }
         let isGuest = invite.role == .guest
-        let wraps = core.membership.wraps(
+        let wraps = core.keys.wraps(
             isGuest ? nil : current.key, discovery, for: joiner.devices)
         let named = [joiner.invite, request].compactMap { $0 }
         let admission = try core.log.authorAuthority(in: workspace, naming: named) { authoring in

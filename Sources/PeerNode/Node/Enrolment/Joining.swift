@@ -42,7 +42,7 @@ extension Enrolment {
                     hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            try core.membership.makeIdentity(
+            try makeIdentity(
                 name: try NewNames.person(name, field: "name"),
                 recovery: draft.hasRecovery ? .drawn : .none)
         }
@@ -143,7 +143,7 @@ extension Enrolment {
         if let known = workspaces.values.first(where: { $0.id == id }) {
             workspace = known
         } else {
-            workspace = try core.membership.enter(id, member: member, standing: .joining)
+            workspace = try enter(id, member: member, standing: .joining)
         }
         network.joins[index].workspace = workspace.number
         network.joins[index].stage = .reading
@@ -273,7 +273,7 @@ extension Enrolment {
         let selected = try core.membership.selectedWorkspace()
         try settleIn(
             workspace, selects: selected == nil || network.joins[index].scope != nil)
-        try core.commands.nameDevice(in: workspace)
+        try core.profiles.nameDevice(in: workspace)
         // Who answered wrote the name into the admission, and may have written another one.
         if workspace.displayName(of: workspace.member) != name {
             _ = try core.profiles.authorProfile(.profile(name: name), in: workspace)

@@ -52,7 +52,7 @@ extension Enrolment {
                 return .later
             }
             // The person has a recovery phrase already, or chose to do without.
-            try core.membership.makeIdentity(name: name, recovery: .none, under: seal)
+            try makeIdentity(name: name, recovery: .none, under: seal)
         }
         var attempt = LinkAttempt(
             scope: scope, link: link,
@@ -120,7 +120,7 @@ extension Enrolment {
             if let known {
                 workspace = known
             } else {
-                workspace = try core.membership.enter(
+                workspace = try enter(
                     addition.workspace, member: membership.member, standing: .joining)
             }
             network.linking?.workspaces[workspace.number] = .reading(addition.operation)
@@ -159,7 +159,7 @@ extension Enrolment {
                 workspace.isKeyed
             else { continue }
             try settleIn(workspace)
-            try core.commands.nameDevice(linking.name, in: workspace)
+            try core.profiles.nameDevice(linking.name, in: workspace)
             network.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
         }

@@ -167,7 +167,7 @@ extension Enrolment {
         let added = try core.log.authorAuthority(in: workspace, signedBy: other) { _ in
             .addDevices(
                 [entry], keyID: name,
-                wraps: core.membership.wraps(current?.key, discovery, for: [entry]),
+                wraps: core.keys.wraps(current?.key, discovery, for: [entry]),
                 takesPlace: takesPlace)
         }
         // In the same transaction: a device that is in must not be left without them.

@@ -44,7 +44,7 @@ extension Enrolment {
 
     func renewPhrase(_ words: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject {
         guard let words else { throw Self.needsOldWords }
-        let old = try recoveryPhrase(words)
+        let old = try core.membership.recoveryPhrase(words)
         var object = NewPhraseObject()
         let open = try renewable(old.signingKey.device, &object)
         let before = home

@@ -138,25 +138,6 @@ extension Enrolment {
 
     // MARK: Coming back
 
-    /// The phrase that somebody typed.
-    func recoveryPhrase(_ text: String) throws(NodeError) -> RecoveryPhrase {
-        let message: String
-        do throws(RecoveryPhrase.Problem) { return try RecoveryPhrase(text) } catch {
-            message =
-                switch error {
-                case .wrongCount(let count):
-                    "a recovery phrase has \(RecoveryPhrase.wordCount) words, not \(count)"
-                case .unknownWord(let position):
-                    "word \(position) is not in the list for recovery phrases"
-                case .badCheck:
-                    "the words do not belong together: one is wrong, or two are swapped"
-                }
-        }
-        throw NodeError(
-            .badRequest, message, hint: "type all 24 words in order",
-            reason: "recovery.phrase", fields: [.init(name: "phrase", reason: "form")])
-    }
-
     func recoverIdentity(
         _ draft: RecoveryDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
@@ -168,7 +149,7 @@ extension Enrolment {
         _ draft: RecoveryDraft, under seal: (key: SymmetricKey, stretch: PassphraseVault.Stretch)?,
         _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        let phrase = try recoveryPhrase(draft.phrase)
+        let phrase = try core.membership.recoveryPhrase(draft.phrase)
         let link: InviteLink
         do throws(InviteLink.Problem) { link = try InviteLink(draft.link) } catch {
             throw .inviteLink(error)
@@ -205,7 +186,7 @@ extension Enrolment {
             {
                 return .later
             }
-            try core.membership.makeIdentity(
+            try makeIdentity(
                 name: checkedName, recovery: .given(phrase), under: seal)
             try stored { () throws(StorageError) in
                 try store.registry.setValue([1], of: Self.shownName)
@@ -253,7 +234,7 @@ extension Enrolment {
         }
         try core.privates.keepRecoveryBox(phrase.agreementKey, of: workspace)
         try settleIn(workspace)
-        try core.commands.nameDevice(in: workspace)
+        try core.profiles.nameDevice(in: workspace)
         network.joins[index].stage = .syncing
         remember(link)
         core.links.workspaceListChanged()

@@ -141,7 +141,7 @@ extension Integrity {
         workspace.book.pasts = [:]
         workspace.book.folds = [:]
         try core.loadAuthority(of: workspace)
-        try core.membership.rekeepAuthority(in: workspace)
+        try core.log.rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)
         for document in workspace.book.channels.keys.sorted() {
             try core.messages.refold(document, in: workspace, from: source)

@@ -7,7 +7,6 @@ import WorkspaceModel
 final class Integrity: Component {
     /// Branches with damage for which peers were asked since the start.
     var askedFor: Set<Int64> = []
-    var wholeFolds = WholeFolds()
     /// The check that is under way.
     var checking: Checking?
     /// Workspaces whose rows are still to be erased, by short number.
@@ -39,6 +38,17 @@ final class Integrity: Component {
         try eraseVoid()
         try eraseRedacted()
     }
+}
 
-    override func forgetWorkspaces() { wholeFolds = WholeFolds() }
+extension Integrity {
+    /// Does what this turn has put off: private documents that lost operations, then those in which a
+    /// removal's end came, then profiles.
+    func foldWhole() throws(StorageError) {
+        try core.privates.reloadDue()
+        let profiles = core.profiles.takeDue()
+        try core.privates.refoldDue()
+        for workspace in profiles.sorted().compactMap({ core.workspaces[$0] }) {
+            try core.profiles.reloadProfiles(of: workspace)
+        }
+    }
 }

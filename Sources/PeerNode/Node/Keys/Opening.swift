@@ -140,4 +140,25 @@ extension KeySchedule {
         if let discovery { try take(discovery: discovery, in: workspace) }
         return isNew
     }
+
+    func loadSecrets(of workspace: Workspace) throws(StorageError) {
+        guard home != nil else { return }
+        var (keys, discovery) = (workspace.keys, DiscoverySecrets())
+        keys.removeAll()
+        for row in try store.registry.secrets(of: workspace.number) {
+            // Only to see that it can be opened when it is asked for.
+            guard var secret = turn.session.vault.open(row.sealed, row.kind, row.id) else {
+                continue
+            }
+            SecretBytes.wipe(&secret)
+            switch row.kind {
+            case .epochKey: KeyID(untrusted: row.id).map { keys.insert($0) }
+            case .discovery: discovery.note(row.id)
+            // Those are kept with their documents.
+            case .privateKey, .privateAuthorityKey: continue
+            }
+        }
+        workspace.keys = keys
+        workspace.secrets.discovery = discovery
+    }
 }

@@ -109,7 +109,7 @@ extension KeySchedule {
         let members = workspace.keyHolders(excluding: excluded)
         let boxes = members.map { ($0, Optional(key)) } + guests.map { ($0, nil) }
         let wraps = boxes.sorted { $0.0.device < $1.0.device }.compactMap {
-            core.membership.wrap($0.1, discovery, for: $0.0.device, to: $0.0.agreementKey)
+            wrap($0.1, discovery, for: $0.0.device, to: $0.0.agreementKey)
         }
         guard !wraps.isEmpty else { return nil }
         let older = workspace.maximalKeys(limit: Limits.olderKeysMax).map {
@@ -223,6 +223,35 @@ extension KeySchedule {
             opened.append(name)
         }
         return opened
+    }
+
+    /// K and the discovery secret in a box for each of these devices; without K for a guest's.
+    func wraps(
+        _ key: SymmetricKey?, _ discovery: SymmetricKey, for devices: [DeviceEntry]
+    ) -> [WrappedKey] {
+        devices.compactMap { entry in
+            AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
+                wrap(key, discovery, for: entry.device, to: $0)
+            }
+        }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
+    }
+
+    /// K, unless it is a guest's, and the discovery secret in a box for one device.
+    func wrap(
+        _ key: SymmetricKey?, _ discovery: SymmetricKey, for device: DeviceID,
+        to agreementKey: AgreementPublicKey
+    ) -> WrappedKey? {
+        var (first, second) = (key?.exposedCopy() ?? [], discovery.exposedCopy())
+        var secrets = first + second
+        defer {
+            SecretBytes.wipe(&first)
+            SecretBytes.wipe(&second)
+            SecretBytes.wipe(&secrets)
+        }
+        guard
+            let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
+        else { return nil }
+        return WrappedKey(devicePrefix: [UInt8](device.bytes.prefix(8)), box: box)
     }
 }
 

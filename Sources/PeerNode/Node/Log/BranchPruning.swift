@@ -10,7 +10,7 @@ extension OperationLog {
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
         // What counts decides what goes.
-        try core.messages.settleVerdicts()
+        try sink.settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
         var start = logs.startIndex
@@ -84,7 +84,7 @@ extension OperationLog {
             guard let branch = store.operations.branch(number) else { continue }
             try keep(branch, through: end, in: workspace)
         }
-        try core.privates.keepRoot(of: document.id, in: workspace)
+        try sink.keepRoot(of: document.id, in: workspace)
         if workspace.judged.grants[document.id] != nil {
             try keepGrants(of: document.id, in: workspace)
         }
@@ -114,11 +114,11 @@ extension OperationLog {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
             if !isReviewed, try store.view.hasNamings(in: branch.number, behind: end) {
-                try core.messages.reviewRedactions(inDocument: document.number)
+                try sink.reviewRedactions(inDocument: document.number)
                 isReviewed = true
             }
             let gone = try store.operations.cut(branch.number, behind: end)
-            try core.queries.reindex(gone, of: document.number)
+            try sink.reindex(gone, of: document.number)
             try store.view.remove(gone, in: document.number)
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
@@ -127,7 +127,7 @@ extension OperationLog {
         workspace.sealed.documents[document.id]?.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
-            try core.profiles.forgetProfiles(storedAt: allGone, in: workspace)
+            try sink.forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.sealed.documents[document.id] {
             try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
         }
@@ -141,14 +141,14 @@ extension OperationLog {
         in workspace: Workspace
     ) throws(StorageError) {
         if document.records.values.contains(where: { gone.contains($0.arrival) }) {
-            return core.integrity.reloadPrivateLater(document.id, in: workspace)
+            return sink.reloadPrivateLater(document.id, in: workspace)
         }
         // Up to a place that is not here any more nothing is left by a removal. And of the own
         // settings something else counts.
         guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
             return
         }
-        try core.integrity.refoldLater(
+        try sink.refoldLater(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 

@@ -11,7 +11,7 @@ extension OperationLog {
         _ run: OperationRun, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
-        try core.messages.foldUnfolded(in: workspace, from: source)
+        try sink.foldUnfolded(in: workspace, from: source)
         try pruneIfCrowded(run.log, in: workspace)
         return outcome
     }
@@ -20,13 +20,13 @@ extension OperationLog {
     /// something is not kept waiting, and the rest in the next turns.
     func acceptReleased() throws(StorageError) {
         guard mayWrite else { return }
-        try core.messages.settleVerdicts()
+        try sink.settleVerdicts()
         var left = Limits.releasedPerTurnMax
         // A queue and not recursion: what waits may be a long chain in reverse.
         while left > 0, let guest = released.popLast() {
             // Whoever brought it for one workspace has not brought it for another.
             guard let own = core.workspaces[guest.workspace] else { continue }
-            if core.messages.isUnsettled(guest.run.log, in: own) {
+            if sink.isUnsettled(guest.run.log, in: own) {
                 released.append(guest)
                 break
             }
@@ -40,7 +40,7 @@ extension OperationLog {
             let outcome = try acceptAll(of: run, in: own, from: source)
             left -= max(0, own.evaluator.looks - looks) / Limits.authorityLooksPerOperation
             if let rest { released.append(guest.with(rest)) }
-            try core.messages.foldUnfolded(in: own, from: source)
+            try sink.foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
             if case .rejected(let rejection) = outcome {
@@ -48,7 +48,7 @@ extension OperationLog {
             }
             try pruneIfCrowded(guest.run.log, in: own)
         }
-        try core.messages.settleVerdicts()
+        try sink.settleVerdicts()
         if !released.isEmpty { return turn.hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
         try pruneLoosened()
@@ -63,7 +63,7 @@ extension OperationLog {
         let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
         guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
         // Where it could not wait for that.
-        if core.messages.isUnsettled(run.log, in: workspace) { try core.messages.settleVerdicts() }
+        if sink.isUnsettled(run.log, in: workspace) { try sink.settleVerdicts() }
         guard run.log.document == workspace.id, run.entries.count > 1 else {
             return try acceptOne(run, in: workspace, from: source)
         }
@@ -141,11 +141,11 @@ extension OperationLog {
         case .at(let found): position = found
         }
         if store.operations.damagedCount > 0, position.skipped > 0 {
-            try core.integrity.repair(
+            try sink.repair(
                 with: position.checked, of: run.log, in: workspace, from: source)
         }
         if position.skipped > 0 {
-            try core.integrity.fillMissing(
+            try sink.fillMissing(
                 with: position.checked, of: run.log, in: workspace, from: source)
         }
         guard position.skipped < run.entries.count else { return .known }

@@ -45,11 +45,11 @@ extension OperationLog {
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
-        core.messages.unsettled.payer = payment.map {
-            let payer = payer(of: $0, for: operation, of: log, in: workspace, from: source)
-            charge(payer, for: change)
-            return payer
+        let payer = payment.map {
+            self.payer(of: $0, for: operation, of: log, in: workspace, from: source)
         }
+        payer.map { charge($0, for: change) }
+        sink.notePayer(payer)
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
         let isForLater =

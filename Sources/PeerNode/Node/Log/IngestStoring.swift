@@ -31,27 +31,24 @@ extension OperationLog {
         }
         if isAuthority {
             for operation in appended {
-                try core.membership.applyAuthority(
+                try sink.applyAuthority(
                     operation, change ?? AuthChange(), branch: branch, in: workspace, from: source)
             }
         } else {
             workspace.sealed.documents[log.document]?.noteStored(operations)
-            try core.messages.applyContent(
+            try sink.applyContent(
                 appended, log: log, branch: branch, in: workspace, from: source)
             noteBranches(of: log, in: workspace)
         }
         if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
-            if device == log.device, !isBackfill,
-                core.links.clocks.note(
-                    device, wroteAt: last.header.timestamp.milliseconds, at: time.monotonic)
-            {
-                try core.links.warnOfClocks()
+            if device == log.device, !isBackfill {
+                try sink.noteClock(of: device, wroteAt: last.header.timestamp.milliseconds)
             }
             // Whoever brings operations holds them.
             store.peers.noteHeld(by: device, branch: branch, through: last.header.sequence)
         }
         if source != .ourselves, let last = operations.last {
-            core.presence.noteSign(
+            sink.noteSign(
                 of: log.device, wroteAt: last.header.timestamp.milliseconds, in: workspace)
         }
         moved[workspace.number, default: []].insert(branch)

@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Which operations of a content document are kept: the valid ones of the first branches of each
@@ -7,7 +8,7 @@ extension OperationLog {
     /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
-        let wasRootKept = try core.privates.isRootKept(of: document, in: workspace)
+        let wasRootKept = try sink.isRootKept(of: document, in: workspace)
         var ends: OperationStore.BranchEnds = [:]
         var ranges: [KeptRange] = []
         for log in logs(in: branches) {
@@ -19,10 +20,10 @@ extension OperationLog {
             }
         }
         try close(&ends, with: ranges)
-        try core.privates.addRoot(to: &ends, of: document, in: workspace)
+        try sink.addRoot(to: &ends, of: document, in: workspace)
         for branch in branches { try keep(branch, through: ends[branch.number], in: workspace) }
         try keepGrants(of: document, in: workspace)
-        try core.privates.judgeRoot(of: document, wasKept: wasRootKept, in: workspace)
+        try sink.judgeRoot(of: document, wasKept: wasRootKept, in: workspace)
     }
 
     /// Keeps a branch as far as a place, or nothing of it.
@@ -31,7 +32,7 @@ extension OperationLog {
     ) throws(StorageError) {
         guard branch.kept?.sequence != end else { return }
         let tip = try end.flatMap { (end) throws(StorageError) in try keptTip(of: branch, at: end) }
-        core.membership.setKept(tip, of: branch.number, in: workspace)
+        setKept(tip, of: branch.number, in: workspace)
     }
 
     /// Branches come in the order of their logs.
@@ -99,7 +100,7 @@ extension OperationLog {
         let known = workspace.judged.grants[document] ?? []
         guard void != known else { return }
         workspace.judged.grants[document] = void.isEmpty ? nil : void
-        try core.membership.rekeepAuthority(
+        try rekeepAuthority(
             holding: void.subtracting(known).sorted(),
             releasing: known.subtracting(void).sorted(), in: workspace)
     }
@@ -119,7 +120,7 @@ extension OperationLog {
         }
         guard !void.isEmpty else { return }
         workspace.judged.grants[document] = known.union(void)
-        try core.membership.rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
+        try rekeepAuthority(holding: void.sorted(), releasing: [], in: workspace)
     }
 
     /// The grants without effect that kept operations of a document cite.
@@ -165,6 +166,19 @@ extension OperationLog {
             }
         }
         return covered
+    }
+
+    /// The clock goes on after everything stored. After the tips of our own logs it does so
+    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
+    /// incarnation.
+    func observe(_ branch: LogBranch) {
+        clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
+        let isOwn =
+            branch.log.device == turn.session.ownDevice
+            && branch.log.incarnation == storeIdentity?.incarnation
+        if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
+            clock = HybridClock(last: branch.tip.timestamp)
+        }
     }
 }
 

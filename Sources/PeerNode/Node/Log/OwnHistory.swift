@@ -6,33 +6,12 @@ import WorkspaceModel
 extension OperationLog {
     // MARK: Asking
 
-    func askForOwnHistory() {
-        guard workspaces.values.contains(where: { $0.standing == .member }) else { return }
-        network.ownHistory.begin(at: time.monotonic)
-    }
-
-    /// Whether a call is kept until it may write; it is then answered later.
-    func holdsCall(_ call: CallID, _ method: String, _ arguments: JSONObject) -> Bool {
-        guard mustWait, Command.known(method)?.effect(of: arguments) == .signs,
-            network.ownHistory.held.count < OwnHistory.heldMax
-        else { return false }
-        network.ownHistory.held.append(.call(call, method: method, arguments))
-        return true
-    }
-
-    /// Whether somebody's admission is kept until it may be written.
-    func holdsJoin(_ request: JoinRequest, on link: PeerLink) -> Bool {
-        guard mustWait, network.ownHistory.held.count < OwnHistory.heldMax else { return false }
-        network.ownHistory.held.append(.join(link.id, request))
-        return true
-    }
-
-    private var mustWait: Bool {
+    var mustWait: Bool {
         network.ownHistory.isAsking && !network.ownHistory.hasOwnLog && canLearnMore
     }
 
     /// Whether a peer is there, or being reached, that has not said what it knows.
-    private var canLearnMore: Bool {
+    var canLearnMore: Bool {
         guard let deadline = network.ownHistory.deadline, time.monotonic < deadline,
             !network.registry.isSuspended
         else { return false }
@@ -53,29 +32,6 @@ extension OperationLog {
 
     // MARK: The turn
 
-    /// Takes a new store id when peers knew more, and lets whoever waited go on.
-    ///
-    /// - Returns: whether anything was written.
-    func settleOwnHistory() throws(StorageError) -> Bool {
-        let wasSurpassed = network.ownHistory.surpassed != nil
-        try leaveSurpassedLog()
-        guard network.ownHistory.isAsking, !canLearnMore else { return wasSurpassed }
-        network.ownHistory.end()
-        let held = network.ownHistory.held
-        network.ownHistory.held = []
-        for waiting in held {
-            turn.wroteInInput = false
-            switch waiting {
-            case .call(let call, let method, let arguments):
-                try core.answer(call, method, arguments)
-            case .join(let link, let request):
-                guard let link = network.links[link], !link.isClosing else { continue }
-                try core.enrolment.joinRequest(request, on: link)
-            }
-        }
-        return wasSurpassed || !held.isEmpty
-    }
-
     /// Called before anything is signed. What cannot wait, such as a new key after somebody left,
     /// goes into a log of its own, where nothing can be in its place.
     func prepareOwnLog() throws(StorageError) {
@@ -90,14 +46,14 @@ extension OperationLog {
     /// - Parameter last: when the last operation says that it was written.
     func noteOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
         guard log.device == turn.session.ownDevice else { return }
-        try core.links.noteForeignOwn(log, last)
+        try sink.noteForeignOwn(log, last)
         guard log.incarnation == storeIdentity?.incarnation else { return }
         network.ownHistory.surpassed = .peersKnowMore
     }
 
     // MARK: A new store
 
-    private func leaveSurpassedLog() throws(StorageError) {
+    func leaveSurpassedLog() throws(StorageError) {
         // A locked node writes nothing, and remembers it.
         guard home != nil, let reason = network.ownHistory.surpassed else { return }
         network.ownHistory.surpassed = nil
@@ -114,7 +70,7 @@ extension OperationLog {
         ).identity
         turn.session.storeIdentity = identity
         core.renewedStore = identity.store
-        try core.queries.startSearch()
+        try sink.storeRenewed()
     }
 
     /// Tells everybody who asks that this store is not the one that it was.

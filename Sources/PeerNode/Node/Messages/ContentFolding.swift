@@ -41,7 +41,7 @@ extension Messages {
                     timestamp: header.timestamp, grant: header.grant, device: log.device,
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
-        core.membership.setKept(kept, of: branch, in: workspace)
+        core.log.setKept(kept, of: branch, in: workspace)
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isRoot { workspace.sealed.roots.forget(log.document) }
         try core.privates.keepRoot(of: log.document, in: workspace)
@@ -49,7 +49,7 @@ extension Messages {
         // Nothing is judged before it is known what a document is.
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }
         if isJudgedAnew, document.kind == .profile {
-            try core.integrity.reloadProfilesLater(of: workspace, from: source)
+            try core.profiles.reloadProfilesLater(of: workspace, from: source)
         }
         try reviewRedactions(after: appended, of: log, branch: branch, in: workspace)
         try core.privates.applyPrivate(

@@ -38,7 +38,7 @@ extension OwnDocuments {
         }
         guard let first = workspace.ownDocuments.first?.id else { return false }
         guard let place = place(of: register, in: workspace), place.kind != .read else {
-            return try core.log.authorContent(.own(register), to: first, in: workspace) != nil
+            return try core.privates.authorContent(.own(register), to: first, in: workspace) != nil
         }
         let count = try store.view.settingHeadCount(place, limit: Limits.ownWordsMax)
         return try core.messages.write(over: count, in: workspace.ownDocuments.count) {
@@ -48,7 +48,7 @@ extension OwnDocuments {
             // A word overwrites those of its own document.
             let document = try documentOfSetting(place, in: workspace) ?? first
             let heads = try store.view.whatToCite(about: place, in: document)
-            return try core.log.authorContent(
+            return try core.privates.authorContent(
                 .own(register), to: document, in: workspace,
                 overwriting: core.messages.references(to: heads))?.id
         }

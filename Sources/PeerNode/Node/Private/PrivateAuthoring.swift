@@ -120,7 +120,7 @@ extension PrivateDocuments {
         else { return nil }
         guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }
         let introduction = introduction(toCite: sealing.id, in: document)
-        let stored = try core.log.authorContent(
+        let stored = try authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
             with: home.signing, overwriting: overwritten + introduction)
         if stored != nil { document.writtenUnder = sealing.id }
@@ -139,5 +139,46 @@ extension PrivateDocuments {
                 || reference.incarnation != storeIdentity?.incarnation
         else { return [] }
         return [reference]
+    }
+
+    /// Seals, signs and stores a content operation.
+    ///
+    /// - Parameter overwritten: what it takes the place of, and therefore cites.
+    /// - Returns: where it is stored, or `nil` when this device may not write there.
+    func authorContent(
+        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
+        overwriting overwritten: [OperationReference] = []
+    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        if let document = workspace.sealed.documents[document] {
+            return try authorPrivateContent(
+                content, to: document, in: workspace, overwriting: overwritten)
+        }
+        try core.keys.answerEnds(in: workspace)
+        guard let home,
+            let grant = workspace.writingGrant(of: home.device, leastRole: .member),
+            let current = workspace.currentKey
+        else { return nil }
+        return try authorContent(
+            content, to: document, in: workspace, under: current, grant: grant,
+            with: home.signing, overwriting: overwritten)
+    }
+
+    func authorContent(
+        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
+        under current: (id: KeyID, key: SymmetricKey), grant: OperationID,
+        with signing: SigningKey, overwriting overwritten: [OperationReference] = []
+    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
+        try write()
+        let draft = try core.log.contentDraft(
+            .content, document, in: workspace, grant, signing.device, overwriting: overwritten)
+        let signed = draft.sealedAndSigned(
+            plaintext: content.encoded, under: current.key, keyID: current.id,
+            with: signing, using: environment.random)
+        try core.log.acceptOwn(signed, in: workspace, document: document)
+        let reference = OperationReference(
+            device: signing.device, incarnation: draft.incarnation, sequence: draft.sequence,
+            id: signed.id)
+        return try store.operations.find(reference, in: document, of: workspace.number)
+            .map { (signed.id, $0.arrival) }
     }
 }

@@ -11,6 +11,8 @@ final class PrivateDocuments: Component {
     var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// Private documents in which something came that was not judged yet.
     var judgings = JudgingQueue()
+    /// Private documents that are to be folded anew.
+    var wholeFolds = WholeFolds()
 
     override var deadlines: [UInt64] { judgingDue.map { [$0] } ?? [] }
 
@@ -21,5 +23,8 @@ final class PrivateDocuments: Component {
 
     override func forgetSecrets() { mailDue = [:] }
 
-    override func forgetWorkspaces() { judgings = JudgingQueue() }
+    override func forgetWorkspaces() {
+        judgings = JudgingQueue()
+        wholeFolds = WholeFolds()
+    }
 }

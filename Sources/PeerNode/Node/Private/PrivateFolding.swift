@@ -112,7 +112,7 @@ extension PrivateDocuments {
             // After a start nobody has asked how far what was shown before counts.
             if known.hasCuts { try completeLimits(of: known, in: workspace) }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
-                try core.integrity.refoldLater(known, in: workspace, from: source)
+                try refoldLater(known, in: workspace, from: source)
             }
         case .authority, .channel, .profile, .unknown: break
         }

@@ -171,7 +171,7 @@ extension PrivateDocuments {
     /// Judges what came of one document before what this node writes there.
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
         try core.messages.settleVerdicts()
-        try core.integrity.reloadPrivateWhereDue(id, in: workspace)
+        try reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
         if !turn.session.lock.isFolding {
             while core.session.folding != nil { try core.session.foldArrived() }

@@ -169,7 +169,7 @@ extension Profiles {
         } _: { () throws(StorageError) in
             let words = workspace.people.registers.whatToCite(place)
             let overwritten = try core.messages.references(to: words.map(\.arrival))
-            return try core.log.authorContent(
+            return try core.privates.authorContent(
                 content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)?.id
         }
     }

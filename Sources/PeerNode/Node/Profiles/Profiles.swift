@@ -7,8 +7,28 @@ import WorkspaceModel
 final class Profiles: Component {
     /// The workspaces in which the own member may say something in a hidden field.
     var hiddenProfiles: Set<Int64> = []
+    /// The workspaces of which the profile document is to be read at the end of the turn.
+    var due: Set<Int64> = []
     /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
     var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
     /// The former names by which the call that is answered has meant somebody.
     var formerNamesTaken: [FormerNameTaken] = []
+
+    override func forgetWorkspaces() { due = [] }
+
+    /// Reads the profile document anew: a verdict in it has changed.
+    func reloadProfilesLater(
+        of workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        // What follows in the same call rests on it.
+        if source == .ourselves { return try reloadProfiles(of: workspace) }
+        due.insert(workspace.number)
+    }
+
+    /// The workspaces of which that is put off, which are taken out.
+    func takeDue() -> Set<Int64> {
+        let taken = due
+        due = []
+        return taken
+    }
 }

@@ -1,4 +1,6 @@
 import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// What a new identity is to have, everything about it checked.
@@ -48,5 +50,12 @@ extension Profiles {
             // Another device of theirs has said more, or the role allows none: that stays.
             turn.emit(.log(.info, "profile.kept \(error.reason ?? "")"))
         }
+    }
+
+    /// Tells a workspace that this home has just come into what its device is called, where
+    /// somebody has said so, or the machine has a name.
+    func nameDevice(_ chosen: String? = nil, in workspace: Workspace) throws(StorageError) {
+        guard let home, let name = chosen ?? environment.deviceName else { return }
+        _ = try authorProfile(.device(home.device, name: name), in: workspace)
     }
 }

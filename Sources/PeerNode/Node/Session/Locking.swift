@@ -134,7 +134,7 @@ extension HomeSession {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.secrets.invitePSKs = [:]
             workspace.ownName = home.name
-            try core.membership.loadSecrets(of: workspace)
+            try core.keys.loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
             try core.keys.openDiscovery(of: workspace)
             try core.privates.loadRecoveryBox(of: workspace)

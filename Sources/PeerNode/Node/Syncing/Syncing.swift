@@ -28,7 +28,7 @@ extension Syncing {
         case .joinHello(let invite, let proof):
             try core.enrolment.joinHello(invite, proof, on: link)
         case .joinRequest(let request):
-            if !core.log.holdsJoin(request, on: link) {
+            if !holdsJoin(request, on: link) {
                 try core.enrolment.joinRequest(request, on: link)
             }
         case .joinResult(let result): try core.enrolment.joinResult(result, on: link)
@@ -206,7 +206,7 @@ extension Syncing {
                 core.links.showingSecret(message, of: workspace, on: link), in: messageClass,
                 isUnasked: isUnasked)
         case .ingest(let runs, let request):
-            try core.log.ingest(runs, request, of: sync, on: link)
+            try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
             link.wasToldRemoval = false
             network.synced.insert(workspace.number)

@@ -2,34 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// How much one turn takes in of what peers bring, so that whoever asks something waits for no more
-/// than that, whatever one message holds.
-struct IngestBudget {
-    private var left = Limits.ingestCostPerTurnMax
-
-    var isSpent: Bool { left <= 0 }
-
-    mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
-
-    /// - Parameter looks: how many operations were looked at to judge authority operations.
-    mutating func spend(looks: Int) {
-        left -= 8 * max(0, looks) / Limits.authorityLooksPerOperation
-    }
-
-    /// Leaves the rest to the next turn.
-    mutating func endTurn() { left = 0 }
-
-    /// - Parameters:
-    ///   - isAuthority: each operation is judged with others.
-    ///   - branches: how many branches its log has, with each of which it is compared.
-    mutating func spend(_ run: OperationRun, isAuthority: Bool, branches: Int) {
-        left -= 16 + (isAuthority ? 8 : 1) * run.entries.count + branches / 4
-        for entry in run.entries { left -= 2 * entry.dependencies.count }
-    }
-}
-
 /// Taking what peers bring, a part in each turn.
-extension OperationLog {
+extension Syncing {
     /// Takes the operations of a message, as far as there is time in this turn, and the rest later.
     /// Nobody's come before those of another link that wait already.
     func ingest(
@@ -42,7 +16,7 @@ extension OperationLog {
         }
         // With the link its batch goes too.
         while link.backlog.batch != nil {
-            guard !ingestBudget.isSpent else {
+            guard !core.log.ingestBudget.isSpent else {
                 network.backlogged.append(link.id)
                 return
             }
@@ -53,13 +27,13 @@ extension OperationLog {
     /// Goes on with what waits of all links by turns, until the turn has had enough.
     func takeBacklogs() throws(StorageError) {
         guard mayWrite else { return }
-        while !ingestBudget.isSpent, !network.backlogged.isEmpty {
+        while !core.log.ingestBudget.isSpent, !network.backlogged.isEmpty {
             let id = network.backlogged.removeFirst()
             guard let link = network.links[id], !link.isClosing else { continue }
             if link.backlog.batch != nil {
                 try takeNext(of: link)
             } else if let message = link.backlog.messages.popFirst() {
-                try core.syncing.received(message, on: link)
+                try received(message, on: link)
             }
             let isOnList = network.backlogged.contains(id)
             if !link.backlog.isEmpty, !isOnList { network.backlogged.append(id) }
@@ -78,19 +52,19 @@ extension OperationLog {
         if let next = batch.runs.first, core.messages.isUnsettled(next.log, in: workspace) {
             // To judge it, all that this turn has changed there would be carried out, and again for
             // the next such run.
-            return ingestBudget.endTurn()
+            return core.log.ingestBudget.endTurn()
         }
         if let run = batch.takeNext(of: workspace.id) {
-            ingestBudget.spend(
+            core.log.ingestBudget.spend(
                 run, isAuthority: run.log.document == workspace.id,
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && core.enrolment.isJoining(workspace)
             let looks = workspace.evaluator.looks
-            let outcome = try accept(
+            let outcome = try core.log.accept(
                 run, in: workspace,
                 from: .peer(device, source: link.id.number, isBackfill: isBackfill))
-            ingestBudget.spend(looks: workspace.evaluator.looks - looks)
+            core.log.ingestBudget.spend(looks: workspace.evaluator.looks - looks)
             switch outcome {
             case .stored, .known: break
             case .dropped:
@@ -117,9 +91,10 @@ extension OperationLog {
     private func spend(
         _ run: OperationRun, of workspace: Workspace, on link: PeerLink, _ device: DeviceID
     ) throws(StorageError) -> Bool {
-        guard isOutsider(link, device, in: workspace) else { return false }
+        guard core.log.isOutsider(link, device, in: workspace) else { return false }
         let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
-        guard authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic) else {
+        guard core.log.authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic)
+        else {
             return false
         }
         try core.links.drop(link, because: LinkEnding("auth.budget"))

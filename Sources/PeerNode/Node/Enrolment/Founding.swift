@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Making identities, workspaces and channels.
-extension Memberships {
+extension Enrolment {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
     ///
     /// - Parameter seal: what seals them there; `nil` leaves them in the clear.
@@ -29,7 +29,7 @@ extension Memberships {
             try write()
             try core.open(identity)
             try write()
-            if case .drawn = recovery, let phrase { try core.enrolment.keepUntilShown(phrase) }
+            if case .drawn = recovery, let phrase { try keepUntilShown(phrase) }
         }
     }
 
@@ -52,13 +52,14 @@ extension Memberships {
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let entering = core.enrolment.enteringHome ?? home
+        let entering = enteringHome ?? home
         let member = entering.member(salt: nonce)
         let devices = entering.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(
             .init(
                 nonce: nonce, member: member,
-                devices: devices, keyID: key.keyID, wraps: wraps(key, discovery, for: devices),
+                devices: devices, keyID: key.keyID,
+                wraps: core.keys.wraps(key, discovery, for: devices),
                 name: context.sealed(name, field: 6), discoveryID: DiscoveryName.id(of: discovery)))
         let signed = create.signed(payload: payload.encoded, with: home.signing)
         let workspace = try enter(
@@ -67,10 +68,10 @@ extension Memberships {
         try core.keys.take(key, discovery: discovery, in: workspace)
         if let description { try describe(workspace, description) }
         _ = try makeChannel(named: firstChannel, topic: nil, description: nil, in: workspace)
-        _ = try core.log.authorContent(
-            .profile(name: personName(of: home)), to: workspace.profileDocument,
+        _ = try core.privates.authorContent(
+            .profile(name: core.membership.personName(of: home)), to: workspace.profileDocument,
             in: workspace)
-        try core.commands.nameDevice(in: workspace)
+        try core.profiles.nameDevice(in: workspace)
         try turn.record(.workspaceCreated, workspace: workspace.number)
         return workspace
     }
@@ -120,34 +121,5 @@ extension Memberships {
         }
         _ = try core.channels.say(.join, of: [workspace.member], in: document, of: workspace)
         return document
-    }
-
-    /// K and the discovery secret in a box for each of these devices; without K for a guest's.
-    func wraps(
-        _ key: SymmetricKey?, _ discovery: SymmetricKey, for devices: [DeviceEntry]
-    ) -> [WrappedKey] {
-        devices.compactMap { entry in
-            AgreementPublicKey(untrusted: entry.agreementKey).flatMap {
-                wrap(key, discovery, for: entry.device, to: $0)
-            }
-        }.sorted { $0.devicePrefix.lexicographicallyPrecedes($1.devicePrefix) }
-    }
-
-    /// K, unless it is a guest's, and the discovery secret in a box for one device.
-    func wrap(
-        _ key: SymmetricKey?, _ discovery: SymmetricKey, for device: DeviceID,
-        to agreementKey: AgreementPublicKey
-    ) -> WrappedKey? {
-        var (first, second) = (key?.exposedCopy() ?? [], discovery.exposedCopy())
-        var secrets = first + second
-        defer {
-            SecretBytes.wipe(&first)
-            SecretBytes.wipe(&second)
-            SecretBytes.wipe(&secrets)
-        }
-        guard
-            let box = try? SealedBox.seal(secrets, to: agreementKey, using: environment.random)
-        else { return nil }
-        return WrappedKey(devicePrefix: [UInt8](device.bytes.prefix(8)), box: box)
     }
 }

@@ -8,10 +8,8 @@ struct WholeFolds {
     fileprivate var documents: [WorkspaceDocument: OperationSource] = [:]
     /// Private documents that lost membership operations.
     fileprivate var reloads: Set<WorkspaceDocument> = []
-    /// Workspaces of which the profile document is to be read.
-    fileprivate var profiles: Set<Int64> = []
 
-    var isEmpty: Bool { documents.isEmpty && reloads.isEmpty && profiles.isEmpty }
+    var isEmpty: Bool { documents.isEmpty && reloads.isEmpty }
 }
 
 /// A document of one workspace.
@@ -24,7 +22,7 @@ struct WorkspaceDocument: Hashable, Comparable {
     }
 }
 
-extension Integrity {
+extension PrivateDocuments {
     /// Folds a private document anew: what a removal leaves was judged as nothing while its end was
     /// not here.
     func refoldLater(
@@ -48,24 +46,20 @@ extension Integrity {
         guard wholeFolds.reloads.remove(place) != nil else { return }
         // What is read anew is folded anew, too.
         wholeFolds.documents[place] = nil
-        try core.privates.reloadPrivate(
+        try reloadPrivate(
             id, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
-    /// Reads the profile document anew: a verdict in it has changed.
-    func reloadProfilesLater(
-        of workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        if source == .ourselves { return try core.profiles.reloadProfiles(of: workspace) }
-        wholeFolds.profiles.insert(workspace.number)
-    }
-
-    /// Does what this turn has put off.
-    func foldWhole() throws(StorageError) {
+    /// Takes up anew what this turn has put off.
+    func reloadDue() throws(StorageError) {
         for place in wholeFolds.reloads.sorted() {
             guard let workspace = core.workspaces[place.workspace] else { continue }
             try reloadPrivateWhereDue(place.document, in: workspace)
         }
+    }
+
+    /// Folds anew what this turn has put off.
+    func refoldDue() throws(StorageError) {
         let due = wholeFolds
         wholeFolds = WholeFolds()
         for (place, source) in due.documents.sorted(by: { $0.key < $1.key }) {
@@ -74,17 +68,12 @@ extension Integrity {
             else { continue }
             try refold(document, in: workspace, from: source)
         }
-        for number in due.profiles.sorted() {
-            if let workspace = core.workspaces[number] {
-                try core.profiles.reloadProfiles(of: workspace)
-            }
-        }
     }
 
     private func refold(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         try core.messages.reviewRedactions(inDocument: document.number)
-        try core.privates.refoldPrivate(document, in: workspace, from: source)
+        try refoldPrivate(document, in: workspace, from: source)
     }
 }

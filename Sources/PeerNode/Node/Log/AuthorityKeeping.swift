@@ -3,7 +3,25 @@ import WorkspaceModel
 
 /// Which operations of the authority document are kept: the valid ones, grants without effect that
 /// kept content cites, what only a later version can judge, and the past of all (PROTOCOL.md, 5.4).
-extension Memberships {
+extension OperationLog {
+    /// Moves what is kept of the authority document after an operation came.
+    ///
+    /// - Parameter branch: where it lies.
+    func rekeepAuthority(
+        after operation: OperationID, _ change: AuthChange, on branch: Int64,
+        in workspace: Workspace
+    ) throws(StorageError) {
+        let evaluator = workspace.evaluator
+        guard workspace.judged.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
+            return try rekeepAuthority(in: workspace)
+        }
+        let isForLater = workspace.judged.awaitsLaterVersion && evaluator.isOpaque(operation)
+        let held = isForLater ? [operation] : change.becameValid
+        try rekeepAuthority(
+            holding: held, releasing: change.becameInvalid,
+            on: held == [operation] ? branch : nil, in: workspace)
+    }
+
     /// Moves the kept tips of the authority document after reasons to keep came or went.
     ///
     /// - Parameter branch: where the first of `held` lies, if that is known.
@@ -52,7 +70,7 @@ extension Memberships {
         workspace.judged.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
         // back and all is judged anew.
-        guard !core.log.hasDamagedAuthority(workspace) else { return }
+        guard !hasDamagedAuthority(workspace) else { return }
         var last: [LogName: LogBranch.KeptTip] = [:]
         for id in workspace.authorityOrder where kept.contains(id) {
             guard let record = workspace.authority[id],
@@ -123,7 +141,7 @@ extension Memberships {
         store.operations.branch(branch).map {
             _ = workspace.held.staleDocuments.insert($0.log.document)
         }
-        core.log.moved[workspace.number, default: []].insert(branch)
+        moved[workspace.number, default: []].insert(branch)
     }
 }
 

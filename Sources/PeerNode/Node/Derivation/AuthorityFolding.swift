@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// What authority operations do to a workspace: verdicts, keys, channels, names, events.
-extension Memberships {
+extension Derivation {
     /// Carries out what a stored authority operation, and all that it bears on, have come to.
     func applyAuthority(
         _ appended: OperationStore.Appended, _ change: AuthChange, branch: Int64,
@@ -23,14 +23,16 @@ extension Memberships {
             try store.peers.forgetAgreed()
         }
         try core.messages.settleLater(change, in: workspace, from: source)
-        try core.rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
+        try core.log.rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.secrets.unfolded += opened
         if case .admit(let newcomer, _, _, _) = payload {
             workspace.judged.unheardNewcomers.insert(newcomer.member)
         }
         if workspace.evaluator.isValid(operation.id) {
-            if case .confirm = payload { noteConfirmation(operation.id, in: workspace) }
+            if case .confirm = payload {
+                core.membership.noteConfirmation(operation.id, in: workspace)
+            }
             try core.events.recordAuthorityEvent(
                 payload, operation.id, appended.arrival, workspace, source)
         }
@@ -76,27 +78,6 @@ extension Memberships {
 
     // MARK: Keys
 
-    func loadSecrets(of workspace: Workspace) throws(StorageError) {
-        guard home != nil else { return }
-        var (keys, discovery) = (workspace.keys, DiscoverySecrets())
-        keys.removeAll()
-        for row in try store.registry.secrets(of: workspace.number) {
-            // Only to see that it can be opened when it is asked for.
-            guard var secret = turn.session.vault.open(row.sealed, row.kind, row.id) else {
-                continue
-            }
-            SecretBytes.wipe(&secret)
-            switch row.kind {
-            case .epochKey: KeyID(untrusted: row.id).map { keys.insert($0) }
-            case .discovery: discovery.note(row.id)
-            // Those are kept with their documents.
-            case .privateKey, .privateAuthorityKey: continue
-            }
-        }
-        workspace.keys = keys
-        workspace.secrets.discovery = discovery
-    }
-
     // MARK: Loading
 
     /// Makes what follows from the whole authority document, after all of it was entered.
@@ -110,8 +91,8 @@ extension Memberships {
         workspace.judged.toldRoles = Dictionary(
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         core.keys.planKeyChange(of: workspace)
-        planConfirming(of: workspace)
-        planGuests(of: workspace)
+        core.membership.planConfirming(of: workspace)
+        core.membership.planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.held.staleDocuments.insert(document)
@@ -119,52 +100,9 @@ extension Memberships {
             if document != workspace.id, !void.isEmpty { workspace.judged.grants[document] = void }
             workspace.held.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
-            for branch in branches { observe(branch) }
+            for branch in branches { core.log.observe(branch) }
         }
-        try rekeepAuthority(in: workspace)
-    }
-
-    /// The clock goes on after everything stored. After the tips of our own logs it does so
-    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
-    /// incarnation.
-    private func observe(_ branch: LogBranch) {
-        core.log.clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
-        let isOwn =
-            branch.log.device == turn.session.ownDevice
-            && branch.log.incarnation == storeIdentity?.incarnation
-        if isOwn, branch.tip.timestamp.rawValue > core.log.clock.last.rawValue {
-            core.log.clock = HybridClock(last: branch.tip.timestamp)
-        }
-    }
-
-    /// Gives the documents whose names follow from the workspace's their places in the store.
-    func enterComputedDocuments(of workspace: Workspace) throws(StorageError) {
-        try store.operations.enter(
-            workspace.profileDocument, workspace: workspace.number, kind: .profile)
-        try store.operations.enter(
-            workspace.mailboxDocument, workspace: workspace.number, kind: .mailbox)
-    }
-
-    /// Gives the document that an authority operation makes its place in the store.
-    ///
-    /// - Returns: whether it had one already, because its content came first.
-    @discardableResult
-    func enterDocument(
-        of payload: AuthorityPayload, _ id: OperationID, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        let number = workspace.number
-        switch payload {
-        case .createDocument:
-            let document = DocumentID(sameBytesAs: id)
-            let isKnown = store.operations.document(document, in: number) != nil
-            try store.operations.enter(document, workspace: number, kind: .channel)
-            return isKnown
-        case .create:
-            try enterComputedDocuments(of: workspace)
-            return false
-        default:
-            return false
-        }
+        try core.log.rekeepAuthority(in: workspace)
     }
 
     private func foldDocuments(
@@ -175,7 +113,7 @@ extension Memberships {
         let cause = ChannelCause(arrival: appended.arrival, isBackfill: source.isBackfill)
         // Whatever else changed its verdict may bear on any channel.
         let isAlone = change.isOnly(id)
-        let isKnown = try enterDocument(of: payload, id, in: workspace)
+        let isKnown = try core.membership.enterDocument(of: payload, id, in: workspace)
         if case .deleteWorkspace = payload {
             try core.channels.refreshEnd(of: workspace)
         } else if !isAlone, !change.isEmpty {
@@ -199,7 +137,7 @@ extension Memberships {
             return
         case .addDevices:
             // Whose a device is decides whether its name counts.
-            try core.integrity.reloadProfilesLater(of: workspace, from: source)
+            try core.profiles.reloadProfilesLater(of: workspace, from: source)
         default:
             break
         }

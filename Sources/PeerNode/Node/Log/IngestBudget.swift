@@ -1,0 +1,29 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// How much one turn takes in of what peers bring, so that whoever asks something waits for no more
+/// than that, whatever one message holds.
+struct IngestBudget {
+    private var left = Limits.ingestCostPerTurnMax
+
+    var isSpent: Bool { left <= 0 }
+
+    mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
+
+    /// - Parameter looks: how many operations were looked at to judge authority operations.
+    mutating func spend(looks: Int) {
+        left -= 8 * max(0, looks) / Limits.authorityLooksPerOperation
+    }
+
+    /// Leaves the rest to the next turn.
+    mutating func endTurn() { left = 0 }
+
+    /// - Parameters:
+    ///   - isAuthority: each operation is judged with others.
+    ///   - branches: how many branches its log has, with each of which it is compared.
+    mutating func spend(_ run: OperationRun, isAuthority: Bool, branches: Int) {
+        left -= 16 + (isAuthority ? 8 : 1) * run.entries.count + branches / 4
+        for entry in run.entries { left -= 2 * entry.dependencies.count }
+    }
+}

@@ -1,0 +1,75 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What changes of authority mean for content, put off until the turn ends: one message may take
+/// something back and give it again very often, and each time all rows of a device would be
+/// rewritten. What is as it was in the end costs nothing.
+///
+/// Only what is stored already waits. What comes is judged by the authority of the moment, so no run
+/// is taken meanwhile of a log in which a verdict waits.
+struct UnsettledVerdicts {
+    /// What waits of one workspace.
+    struct Work {
+        /// Short numbers of the grants under which another place may be the last that counts.
+        var grants: Set<Int64>
+        /// Members who may have come in, or be out.
+        var people: Set<MemberID>
+        var source: OperationSource
+        /// Who pays for what is given back under which grants.
+        var bills: [Bill] = []
+    }
+
+    /// Who pays for an operation (S-5).
+    struct Payer {
+        let payment: AuthorityBudget.Payment
+        /// The share of its author's member.
+        let author: AuthorityBudget.Share
+        let isByAdmin: Bool
+    }
+
+    struct Bill {
+        let payer: Payer
+        let grants: Set<Int64>
+    }
+
+    /// By the workspace's short number.
+    private var work: [Int64: Work] = [:]
+    /// Who has paid for the operation that is taken right now.
+    var payer: Payer?
+    /// How many operations count again under a grant.
+    private var givenBack: [Int64: Int] = [:]
+
+    var isEmpty: Bool { work.isEmpty }
+
+    /// The grants under which verdicts of a workspace wait.
+    func grants(of workspace: Int64) -> Set<Int64> { work[workspace]?.grants ?? [] }
+
+    mutating func add(_ new: Work, of workspace: Int64) {
+        guard var known = work[workspace] else { return work[workspace] = new }
+        known.grants.formUnion(new.grants)
+        known.people.formUnion(new.people)
+        known.bills += new.bills
+        // What anything of it tells people, they are told.
+        if known.source.isBackfill { known.source = new.source }
+        work[workspace] = known
+    }
+
+    mutating func noteGivenBack(_ count: Int, under grant: Int64) {
+        givenBack[grant, default: 0] += count
+    }
+
+    /// How many operations count again under these, each of which is paid for once by each who bears
+    /// on it. To take something back costs nothing: whoever revokes a stolen device would pay for what
+    /// the thief wrote.
+    func givenBackCount(under grants: Set<Int64>) -> Int {
+        grants.reduce(0) { $0 + (givenBack[$1] ?? 0) }
+    }
+
+    mutating func forgetGivenBack() { givenBack = [:] }
+
+    /// Everything that waits, in the order of the workspaces.
+    mutating func takeAll() -> [(workspace: Int64, work: Work)] {
+        defer { work = [:] }
+        return work.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
