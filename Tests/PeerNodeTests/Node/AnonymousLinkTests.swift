@@ -28,7 +28,7 @@ import WorkspaceTestKit
     ) throws -> [UInt8] {
         let random = SeededRandom(seed: seed)
         let candidate = try #require(
-            node.host?.core.keys.pskCandidates().first {
+            node.host?.core.links.pskCandidates().first {
                 $0.rank == rank && (workspace == nil || $0.share.workspace == workspace)
             })
         let (_, effects) = try PeerSession.dialling(
@@ -153,15 +153,15 @@ import WorkspaceTestKit
         try mina.ok("invite.create")
         bench.advance(5_000)
         let core = try #require(mina.host?.core)
-        let ranks = core.keys.pskCandidates().map(\.rank)
+        let ranks = core.links.pskCandidates().map(\.rank)
         let ofWorkspace: [SecretRank] = [.newest, .older, .older]
         #expect(ranks == ofWorkspace + [.invite, .endedInvite, .endedInvite])
-        #expect(core.keys.candidatesOfStrangers().count == ranks.count)
+        #expect(core.links.candidatesOfStrangers().count == ranks.count)
         while core.links.network.budget.look(among: 3, now: core.turn.time.monotonic) {}
-        #expect(core.keys.candidatesOfStrangers().map(\.rank) == ofWorkspace)
+        #expect(core.links.candidatesOfStrangers().map(\.rank) == ofWorkspace)
         bench.advance(1)
         _ = mina.turn([])
-        #expect(core.keys.candidatesOfStrangers().count == ranks.count)
+        #expect(core.links.candidatesOfStrangers().count == ranks.count)
     }
 
     /// Whoever knows a secret is answered, and a former member knows one: so what answers cost has

@@ -20,7 +20,7 @@ import WorkspaceTestKit
         defer { core.links.network.unanswered = before }
         if !(try node.workspace().keys.isEmpty) { core.links.network.noteUnanswered("nowhere") }
         guard
-            case .workspace(_, let number)? = core.keys.candidate(
+            case .workspace(_, let number)? = core.links.candidate(
                 toDial: .address(try #require(PeerAddress("nowhere:1"))), at: "nowhere")?.label
         else { return nil }
         return number

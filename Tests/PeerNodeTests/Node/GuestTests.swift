@@ -211,13 +211,13 @@ struct GuestTable {
         let core = try #require(table.gita.host?.core)
         let workspace = try GuestTable.workspace(of: table.gita)
         let board = try #require(workspace.channelIndex.all.first { $0.name == "board" }?.id)
-        #expect(core.syncing.namedDocuments(of: workspace).contains(board))
+        #expect(core.log.namedDocuments(of: workspace).contains(board))
         try table.ada.ok("channel.delete", ["channel": "board"])
         table.bench.advance(10_000)
         table.bench.wall += 7 * 24 * 3_600 * 1_000
         table.bench.advance(3_700_000)
         #expect(workspace.sealed.documents[board] == nil)
-        #expect(!core.syncing.namedDocuments(of: workspace).contains(board))
+        #expect(!core.log.namedDocuments(of: workspace).contains(board))
     }
 
     @Test(arguments: [false, true])

@@ -230,7 +230,7 @@ import WorkspaceTestKit
         let workspace = try mina.workspace()
         let core = try #require(mina.host?.core)
         let id = try #require(workspace.invites.invites.last)
-        #expect(core.keys.pskCandidates().contains { $0.label == .invite(id) })
+        #expect(core.links.pskCandidates().contains { $0.label == .invite(id) })
         #expect(workspace.psk(of: id) != nil)
         #expect(try InviteLink(link).secret.publicKey.bytes.count == 32)
         // The same invite, had it not cited the policy, has a fault and is no candidate.
@@ -244,7 +244,7 @@ import WorkspaceTestKit
             try workspace.evaluator.add(refused)
         }
         core.links.network.candidates = nil
-        #expect(core.keys.pskCandidates().contains { $0.label == .invite(id) })
+        #expect(core.links.pskCandidates().contains { $0.label == .invite(id) })
     }
 
     /// More logs of the authority document than one `join_result` names.

@@ -8,7 +8,7 @@ import WorkspaceTestKit
 /// What the newest group keys give beside discovery secrets: links that only members open.
 @Suite struct `Secrets of links` {
     private func candidates(_ node: BenchNode) throws -> [PSKCandidate] {
-        try #require(node.host?.core).keys.pskCandidates()
+        try #require(node.host?.core).links.pskCandidates()
     }
 
     /// What a node knows by rank, as bytes.
@@ -26,7 +26,7 @@ import WorkspaceTestKit
     private func secret(dialledBy node: BenchNode, to other: BenchNode) throws -> PSKCandidate {
         let core = try #require(node.host?.core)
         let device = try #require(other.host?.core.session.ownDevice)
-        return try #require(core.keys.candidate(toDial: .device(device), at: "nowhere"))
+        return try #require(core.links.candidate(toDial: .device(device), at: "nowhere"))
     }
 
     @Test func `are all known to everybody while nobody has left`() throws {

@@ -125,7 +125,7 @@ import WorkspaceTestKit
         for _ in 0..<5 { try scene.meet() }
         let link = try scene.link()
         #expect(link.askedPayloads.isEmpty)
-        try #require(scene.bob.host).core.integrity.asksForPayloads = true
+        try #require(scene.bob.host).core.messages.asksForPayloads = true
         scene.bench.give(.tick, to: scene.bob)
         scene.bench.settle()
         #expect(link.askedPayloads.count == 10)

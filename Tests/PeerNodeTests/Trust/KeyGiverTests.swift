@@ -44,7 +44,7 @@ import WorkspaceTestKit
             let workspace = try GuestTable.workspace(of: node)
             #expect(workspace.keys.holds(key.keyID), "\(note), \(node.name): it opened its box")
             #expect(workspace.sealingKey?.id != key.keyID, "\(note), \(node.name)")
-            let newest = try #require(node.host?.core).keys.pskCandidates()
+            let newest = try #require(node.host?.core).links.pskCandidates()
                 .filter { $0.rank == .newest }.map { $0.psk.exposedCopy() }
             #expect(!newest.contains(psk), "\(note), \(node.name)")
         }
@@ -265,7 +265,7 @@ import WorkspaceTestKit
         #expect(links == Limits.linkEpochIntroductionsMax)
         // Nor is it a secret more than once.
         let psk = key.derived(Array("link".utf8)).exposedCopy()
-        let candidates = try #require(mina.host?.core).keys.pskCandidates()
+        let candidates = try #require(mina.host?.core).links.pskCandidates()
         #expect(candidates.count { $0.psk.exposedCopy() == psk } == 1)
     }
 

@@ -176,7 +176,7 @@ import WorkspaceTestKit
         try eve.inTurn { core, _ in
             let evil = try #require(core.workspaces.values.first { $0.displayName == "evil" })
             let acme = try #require(core.workspaces.values.first { $0.displayName == "acme" })
-            let known = core.keys.pskCandidates().filter { $0.label.workspace == acme.id }
+            let known = core.links.pskCandidates().filter { $0.label.workspace == acme.id }
             for candidate in known {
                 _ = try core.log.authorAuthority(in: evil) { authoring in
                     .invite(

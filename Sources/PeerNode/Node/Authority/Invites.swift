@@ -31,31 +31,6 @@ extension Memberships {
         return role
     }
 
-    /// The channels that joiners are added to, each once, in the order given.
-    func inviteChannels(
-        _ draft: InviteDraft, of role: Role, in workspace: Workspace
-    ) throws(NodeError) -> [DocumentID] {
-        var found: [DocumentID] = []
-        for reference in draft.channels {
-            let channel = try core.queries.channel(reference, in: workspace, field: "channels")
-            if role == .guest { try refuseForGuests(channel, in: workspace) }
-            guard role == .guest || !channel.isPrivate else {
-                throw NodeError(
-                    .badRequest, "an invite can only add people to public channels",
-                    hint: "once they have joined: wsx-node channel add NAME @THEM",
-                    reason: "channel.private",
-                    fields: [.init(name: "channels", reason: "private")])
-            }
-            guard !channel.isArchived else {
-                throw NodeError(
-                    .archived, "that channel is archived", hint: "choose another",
-                    reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])
-            }
-            if !found.contains(channel.id) { found.append(channel.id) }
-        }
-        return found
-    }
-
     /// - Returns: whether this device may end the invite, and did.
     func revoke(
         _ invite: OperationID, in workspace: Workspace, signedBy signer: SigningKey? = nil

@@ -8,24 +8,17 @@ import WorkspaceModel
 final class Memberships: Component {
     /// When it confirms what members have made.
     var confirmations = ConfirmationPlan()
-    /// When this device adds the guests that were let in for a private channel, on the monotonic
-    /// clock, by workspace and document.
-    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
-    /// The workspaces in which this turn has changed who may be missing in a private channel.
-    var guestPlansDue: Set<Int64> = []
 
     override var deadlines: [UInt64] {
-        confirmations.deadlines + guestsDue.values.flatMap(\.values)
+        confirmations.deadlines
     }
 
     override func tick() throws(StorageError) {
         try confirmWhenDue()
-        try addGuestsWhenDue()
     }
 
     override func forgetSecrets() {
         confirmations.cancelAll()
-        guestsDue = [:]
     }
 }
 

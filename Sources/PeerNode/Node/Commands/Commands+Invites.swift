@@ -16,7 +16,7 @@ extension CommandDesk {
         }
         let workspace: Workspace = try core.queries.workspace(scope)
         let role = try core.membership.inviteRole(draft, in: workspace)
-        let channels = try core.membership.inviteChannels(draft, of: role, in: workspace)
+        let channels = try inviteChannels(draft, of: role, in: workspace)
         let secret = InviteSecret(using: environment.random)
         let documents = channels.map { document in
             role == .guest
@@ -85,5 +85,30 @@ extension CommandDesk {
             throw .internalFailure(reason: "invite")
         }
         return object
+    }
+
+    /// The channels that joiners are added to, each once, in the order given.
+    func inviteChannels(
+        _ draft: InviteDraft, of role: Role, in workspace: Workspace
+    ) throws(NodeError) -> [DocumentID] {
+        var found: [DocumentID] = []
+        for reference in draft.channels {
+            let channel = try core.queries.channel(reference, in: workspace, field: "channels")
+            if role == .guest { try core.privates.refuseForGuests(channel, in: workspace) }
+            guard role == .guest || !channel.isPrivate else {
+                throw NodeError(
+                    .badRequest, "an invite can only add people to public channels",
+                    hint: "once they have joined: wsx-node channel add NAME @THEM",
+                    reason: "channel.private",
+                    fields: [.init(name: "channels", reason: "private")])
+            }
+            guard !channel.isArchived else {
+                throw NodeError(
+                    .archived, "that channel is archived", hint: "choose another",
+                    reason: "channel.archived", fields: [.init(name: "channels", reason: "form")])
+            }
+            if !found.contains(channel.id) { found.append(channel.id) }
+        }
+        return found
     }
 }

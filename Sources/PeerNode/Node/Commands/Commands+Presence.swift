@@ -92,6 +92,8 @@ extension CommandDesk {
     }
 
     func sendTyping(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError) {
-        try core.presence.tellTyping(in: channel, scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        try core.presence.tellTyping(
+            in: core.queries.channel(channel, in: workspace), of: workspace)
     }
 }

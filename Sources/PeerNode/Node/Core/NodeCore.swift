@@ -124,6 +124,10 @@ final class NodeCore {
         case .controlClosed(let connection):
             events.subscriptions.close(connection: connection)
             queries.forgetSearches(of: connection)
+        case .listening(let addresses):
+            links.noteListening(addresses)
+            commands.answerResumes()
+            try links.tellListening()
         default:
             try links.handleNetwork(input)
         }
@@ -142,7 +146,7 @@ final class NodeCore {
         if try messages.redactLateWords() { try messages.settleRedactions() }
         try channels.hearOwed()
         try events.showNotices()
-        try own.tellReminders()
+        try events.tellReminders()
         try profiles.tellProfileEdits()
         try integrity.askForPayloadsEverywhere()
         try integrity.askForDamaged()
@@ -150,7 +154,7 @@ final class NodeCore {
         try integrity.patrolWhenDue()
         try syncing.tellPeers()
         if try syncing.settleOwnHistory() { try syncing.tellPeers() }
-        membership.planGuestsWhereDue()
+        privates.planGuestsWhereDue()
         try syncing.tellHeld()
         syncing.tellProgress()
         try events.serveWaiters()

@@ -200,7 +200,7 @@ extension Enrolment {
         }
         guard let admission else { return nil }
         if isGuest {
-            try core.membership.addGuests(only: joiner.member, in: workspace)
+            try core.privates.addGuests(only: joiner.member, in: workspace)
         } else {
             try add(joiner.member, to: invite.channels, in: workspace)
         }

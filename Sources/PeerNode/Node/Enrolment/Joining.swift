@@ -346,7 +346,8 @@ extension Enrolment {
         }
         guard isCaughtUp else { return }
         try turn.record(
-            .workspaceJoined, workspace: workspace.number, extra: Events.roleByte(workspace.ownRole)
+            .workspaceJoined, workspace: workspace.number,
+            extra: EventType.roleByte(workspace.ownRole)
         )
         try endJoin(index, .success(try core.queries.object(of: workspace).json))
         // What it writes may end joins, too.
@@ -354,7 +355,7 @@ extension Enrolment {
     }
 
     private func isSeated(in workspace: Workspace) -> Bool {
-        core.syncing.namedDocuments(of: workspace).allSatisfy {
+        core.log.namedDocuments(of: workspace).allSatisfy {
             workspace.sealed.documents[$0]?.isIn(workspace.member) == true
         }
     }

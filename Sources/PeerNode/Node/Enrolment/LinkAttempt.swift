@@ -201,7 +201,8 @@ extension Enrolment {
         guard network.linking?.workspaces[workspace.number] == .syncing else { return }
         network.linking?.workspaces[workspace.number] = .done
         try turn.record(
-            .workspaceJoined, workspace: workspace.number, extra: Events.roleByte(workspace.ownRole)
+            .workspaceJoined, workspace: workspace.number,
+            extra: EventType.roleByte(workspace.ownRole)
         )
         guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
             let object = core.queries.identityObject()

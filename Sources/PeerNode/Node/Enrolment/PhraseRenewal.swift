@@ -132,7 +132,7 @@ extension Enrolment {
             try store.registry.setValue(nil, of: Self.shownName)
             try store.registry.setValue(DeviceEntry.encoded([entry]), of: Self.laterPhraseName)
         }
-        self.core.session.home?.laterRecovery = entry
+        turn.session.home?.laterRecovery = entry
         return (new, true)
     }
 

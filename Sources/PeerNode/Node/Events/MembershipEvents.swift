@@ -34,7 +34,8 @@ extension Events {
             // The role that was given, or the one that ended: today's may be another one.
             try turn.record(
                 type, workspace: workspace.number, arrival: arrival,
-                extra: member.bytes + Self.roleByte(role ?? told), isBackfill: source.isBackfill)
+                extra: member.bytes + EventType.roleByte(role ?? told),
+                isBackfill: source.isBackfill)
             isOwnEnd = isOwnEnd || (member == workspace.member && role == nil)
         }
         if !source.isBackfill { try warnOfUndoneTransfers(change.becameInvalid, workspace) }
@@ -66,11 +67,6 @@ extension Events {
             ])
             turn.emit(.log(.warning, "transfer.undone"))
         }
-    }
-
-    /// A role behind what an event refers to; nothing where it has none.
-    static func roleByte(_ role: Role?) -> [UInt8] {
-        role.map { [UInt8(truncatingIfNeeded: $0.rawValue)] } ?? []
     }
 
     /// A member as an event is about them: with the role of that time, and in or out as then.

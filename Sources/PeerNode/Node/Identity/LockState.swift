@@ -50,6 +50,8 @@ struct LockState {
     /// Whether people are answered `locked`.
     var isLocked: Bool { phase != .open }
 
+    /// Where the store says from where on operations were not opened.
+    static let unfoldedName = "unfolded"
     /// Wrong passcodes that are too many.
     static let wrongCodesMax = 3
     /// Digits of a passcode.

@@ -12,6 +12,9 @@ final class OpenSession {
     /// Whether people are answered, and what opens the node.
     var lock = LockState()
 
+    /// Operations that were stored unopened and wait to be folded, by arrival number.
+    var folding: (first: Int64, last: Int64)?
+
     /// - Parameter registry: where keys lie, sealed.
     init(_ registry: RegistryStore) { vault = KeyVault(registry) }
 

@@ -20,7 +20,7 @@ struct Checking {
 extension Integrity {
     /// What the registry holds while what is derived does not follow from all that is stored.
     static let unsettledNames = [
-        HomeSession.unfoldedName, Messages.reviewsName, JudgingQueue.storedName,
+        LockState.unfoldedName, Messages.reviewsName, JudgingQueue.storedName,
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
@@ -38,7 +38,7 @@ extension Integrity {
         guard let check = checking, !check.isBegun, let home else { return }
         // Where nothing is written, what waits goes on waiting.
         let isAtRest =
-            core.session.folding == nil && core.messages.redactionReviews.isEmpty
+            turn.session.folding == nil && core.messages.redactionReviews.isEmpty
             && core.privates.judgings.isEmpty && !core.channels.owedWords.any
         guard isAtRest || !mayWrite else {
             turn.hasMoreToDo = true
@@ -215,7 +215,7 @@ extension Integrity {
                 object.missing += 1
                 guard check.repairs else { continue }
                 for link in network.ordered { link.askedPayloads.remove(arrival) }
-                asksForPayloads = true
+                core.messages.asksForPayloads = true
                 turn.hasMoreToDo = true
             }
         }

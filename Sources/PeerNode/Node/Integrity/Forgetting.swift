@@ -60,7 +60,7 @@ extension Integrity {
             else { return count }
             for branch in store.operations.branches(in: workspace.id, of: workspace.number)
             where branch.log.device == turn.session.ownDevice {
-                count += try core.session.unsent(on: branch, in: workspace)
+                count += try core.log.unsent(on: branch, in: workspace)
             }
             return count
         }

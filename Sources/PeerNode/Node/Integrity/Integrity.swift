@@ -20,12 +20,8 @@ final class Integrity: Component {
     /// When what lies beyond cuts is looked for again, on the monotonic clock.
     /// Not at once: a start is busy enough.
     lazy var nextVoidErasure = turn.startedAt &+ 10 * 60 * 1_000
-    /// When the next payload is erased, ms; `nil` while none is due.
-    var nextPayloadErasure: UInt64?
     /// Whether this turn has erased something, so that the write-ahead log still holds it.
     var hasErased = false
-    /// Whether peers are asked for missing payloads at the end of the turn.
-    var asksForPayloads = false
 
     override var deadlines: [UInt64] {
         var deadlines = [forgettingDue, patrolDue, payloadErasureDue].compactMap { $0 }

@@ -65,7 +65,7 @@ extension Integrity {
 
     /// Whether all that is derived follows from what is stored by now.
     private var isSettled: Bool {
-        core.session.folding == nil && core.log.released.isEmpty && core.messages.unsettled.isEmpty
+        turn.session.folding == nil && core.log.released.isEmpty && core.messages.unsettled.isEmpty
             && core.privates.wholeFolds.isEmpty && core.profiles.due.isEmpty
             && core.messages.redactionReviews.isEmpty && core.privates.judgings.isEmpty
             && !core.channels.owedWords.any && checking == nil

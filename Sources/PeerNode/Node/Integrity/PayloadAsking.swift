@@ -75,8 +75,8 @@ extension Integrity {
 
     /// Asks every peer at once, after a deletion has lost its effect or a check found a gap.
     func askForPayloadsEverywhere() throws(StorageError) {
-        guard asksForPayloads else { return }
-        asksForPayloads = false
+        guard core.messages.asksForPayloads else { return }
+        core.messages.asksForPayloads = false
         // What is missing since now may lie behind the place where peers were asked last.
         network.payloadRounds = [:]
         for link in network.ordered {

@@ -5,13 +5,13 @@ import WorkspaceModel
 extension Integrity {
     /// When the next payload is erased, on the monotonic clock.
     var payloadErasureDue: UInt64? {
-        guard mayWrite, let next = nextPayloadErasure else { return nil }
+        guard mayWrite, let next = core.messages.nextPayloadErasure else { return nil }
         return time.monotonic &+ (next > time.wall ? next - time.wall : 0)
     }
 
     /// Reads what was left to erase when the store was closed.
     func loadRedactions() throws(StorageError) {
-        nextPayloadErasure = try store.view.nextErasure()
+        core.messages.nextPayloadErasure = try store.view.nextErasure()
         core.messages.redactedDocuments = Set(try store.view.documentsWithRedactions())
         try core.messages.loadReviews()
         try core.channels.loadOwedWords()
@@ -19,14 +19,18 @@ extension Integrity {
 
     /// Erases a slice of what is due; the rest has its turn after the next input.
     func eraseRedacted() throws(StorageError) {
-        guard mayWrite, let next = nextPayloadErasure, next <= time.wall else { return }
+        guard mayWrite, let next = core.messages.nextPayloadErasure, next <= time.wall else {
+            return
+        }
         let due = try store.view.erasures(
             until: time.wall, limit: Limits.erasedPayloadsPerTurnMax)
         if !due.isEmpty { try write() }
         for arrival in due { try store.operations.erasePayload(of: arrival) }
         try store.view.noteErased(due)
         hasErased = hasErased || !due.isEmpty
-        nextPayloadErasure = try store.view.nextErasure()
-        if let next = nextPayloadErasure, next <= time.wall { turn.hasMoreToDo = true }
+        core.messages.nextPayloadErasure = try store.view.nextErasure()
+        if let next = core.messages.nextPayloadErasure, next <= time.wall {
+            turn.hasMoreToDo = true
+        }
     }
 }

@@ -6,9 +6,13 @@ import WorkspaceModel
 /// Where the devices of a workspace are: two members compare what they know, and ask each other for
 /// what is newer at the other end (PROTOCOL.md, 5.3). What both know is not said.
 extension Links {
-    func listening(_ addresses: [String]) throws(StorageError) {
+    /// Takes note of where peers reach the listener now.
+    func noteListening(_ addresses: [String]) {
         network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
-        core.commands.answerResumes()
+    }
+
+    /// Tells peers of it.
+    func tellListening() throws(StorageError) {
         try renewOwnRecord()
         network.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
         for link in network.ordered {

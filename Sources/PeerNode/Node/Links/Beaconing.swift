@@ -15,7 +15,7 @@ extension Links {
     /// Those of links that others come by.
     private var madeLinkKeys: [SymmetricKey] {
         var keys: [SymmetricKey] = []
-        for candidate in core.keys.pskCandidates() {
+        for candidate in pskCandidates() {
             if case .invite = candidate.label {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }

@@ -89,14 +89,14 @@ extension Links {
             guard let link = network.links[link] else { return }
             try perform(link.session.endOfStream(now: time.monotonic), on: link)
             try drop(link, because: .closedByPeer)
-        case .listening(let addresses): try listening(addresses)
         case .beaconSources(let hosts): beaconsLeave(from: hosts)
         case .networkChanged: try networkChanged()
         case .stopping:
             core.events.subscriptions.say(.stopping, as: "node.stopping")
             try core.own.writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
-        case .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp, .inspected:
+        case .listening, .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp,
+            .inspected:
             break
         }
     }
@@ -120,7 +120,7 @@ extension Links {
         let candidate =
             join.map { network.joins[$0].candidate } ?? linking?.candidate
             ?? network.registry.target(ofAttempt: number)
-            .flatMap { self.core.keys.candidate(toDial: $0, at: address) }
+            .flatMap { self.core.links.candidate(toDial: $0, at: address) }
         guard let identity = localIdentity, let candidate else {
             network.registry.abandoned(number)
             turn.emit(.close(id))

@@ -36,8 +36,8 @@ extension Links {
         guard let peer = link.peer, !peer.knowsSecret(of: workspace.id),
             workspace.standing == .member, workspace.ownRole != nil
         else { return nil }
-        let isGuest = core.keys.isOfGuest(peer.device, in: workspace)
-        return core.keys.secretsToDial(workspace, isGuest: isGuest).dropFirst(place).first
+        let isGuest = isOfGuest(peer.device, in: workspace)
+        return secretsToDial(workspace, isGuest: isGuest).dropFirst(place).first
     }
 
     /// Whether the other end holds a secret of a workspace in which its device is not known. It may
@@ -48,7 +48,7 @@ extension Links {
         guard let shown = opening.shown, let peer = link.peer, workspace.standing == .member,
             link.secretsShownInVain < Limits.secretsShownInVainMax
         else { return false }
-        let holds = core.keys.secrets(of: workspace).contains {
+        let holds = secrets(of: workspace).contains {
             $0.shown(under: opening.tag, by: peer.device) == shown
         }
         if holds {

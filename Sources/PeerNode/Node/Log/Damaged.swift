@@ -33,4 +33,52 @@ extension OperationLog {
         }
         workspace.held.staleDocuments = []
     }
+
+    /// The private documents that this device asks for as a guest: those of which it was ever given
+    /// a key. Ascending; of more than an opening takes some, those that are stored first.
+    ///
+    /// The store is asked and not the keys, which a locked node does not have.
+    func namedDocuments(of workspace: Workspace) -> [DocumentID] {
+        if let known = workspace.sealed.named { return known }
+        var named: (known: [DocumentID], unknown: [DocumentID]) = ([], [])
+        do throws(StorageError) {
+            for id in store.operations.documents(ofWorkspace: workspace.number) {
+                guard let row = store.operations.document(id, in: workspace.number),
+                    row.kind == .privateDocument || row.kind == .unknown,
+                    try !store.registry.secrets(of: row.number).isEmpty
+                else { continue }
+                if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }
+            }
+        } catch {
+            turn.failure = error
+            return []
+        }
+        // Keys may name documents that never were: what is there goes before them.
+        let all = named.known.sorted() + named.unknown.sorted()
+        let list = all.prefix(Limits.scopeDocumentsMax).sorted()
+        workspace.sealed.named = list
+        return list
+    }
+
+    /// How many operations at the end of a branch nobody else is known to hold.
+    func unsent(
+        on branch: LogBranch, in workspace: Workspace
+    ) throws(StorageError) -> Int64 {
+        var count: Int64 = 0
+        var sequence = branch.tipSequence
+        while sequence >= branch.forkSequence, count < 10_000 {
+            guard let place = try store.operations.place(in: branch.number, at: sequence) else {
+                return count
+            }
+            let others = store.peers.holders(
+                of: branch.number, through: sequence, arrival: place.arrival,
+                workspace: workspace.number
+            ).filter { $0 != turn.session.ownDevice }
+            guard others.isEmpty else { return count }
+            count += 1
+            guard sequence > 0 else { return count }
+            sequence -= 1
+        }
+        return count
+    }
 }

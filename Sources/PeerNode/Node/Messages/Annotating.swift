@@ -191,15 +191,6 @@ extension Messages {
         return message.mentions.includes(workspace.member)
     }
 
-    /// The edit of a message that counts, `nil` where there is none.
-    func edit(
-        of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
-    ) throws(StorageError) -> ViewStore.Annotation? {
-        guard let author = core.membership.author(ofGrant: grant, in: workspace) else { return nil }
-        return try store.view.current(
-            .init(document: document, target: key, .edit, of: author))
-    }
-
     /// Records that a message is there, and that it mentions somebody who is at this node.
     func recordCreated(
         _ row: ViewStore.MessageRow, in workspace: Workspace, _ source: OperationSource
@@ -221,4 +212,13 @@ extension Messages {
     }
 
     // MARK: Telling
+
+    /// The edit of a message that counts, `nil` where there is none.
+    func edit(
+        of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> ViewStore.Annotation? {
+        guard let author = core.membership.author(ofGrant: grant, in: workspace) else { return nil }
+        return try store.view.current(
+            .init(document: document, target: key, .edit, of: author))
+    }
 }

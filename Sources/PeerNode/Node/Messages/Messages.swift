@@ -17,6 +17,10 @@ final class Messages: Component {
     var storedReviews: [Int64] = []
     /// The documents in which something was ever redacted, by short number.
     var redactedDocuments: Set<Int64> = []
+    /// When the next payload is erased, ms; `nil` while none is due.
+    var nextPayloadErasure: UInt64?
+    /// Whether peers are asked for missing payloads at the end of the turn.
+    var asksForPayloads = false
     /// What was said about deleted messages, and goes too.
     var lateWords: [LateWord] = []
 }

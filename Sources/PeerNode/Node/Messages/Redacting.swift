@@ -183,8 +183,8 @@ extension Messages {
                 try store.view.set(deletion, of: place.arrival, in: document.number)
                 try core.queries.reindex(stored)
                 if !absent {
-                    core.integrity.nextPayloadErasure = min(
-                        core.integrity.nextPayloadErasure ?? due, due)
+                    nextPayloadErasure = min(
+                        nextPayloadErasure ?? due, due)
                 }
             }
             guard document.kind != .profile else {
@@ -241,7 +241,7 @@ extension Messages {
     private func miss(_ arrival: Int64) throws(StorageError) {
         try store.operations.setMissing(true, arrival)
         for link in network.ordered { link.askedPayloads.remove(arrival) }
-        core.integrity.asksForPayloads = true
+        asksForPayloads = true
     }
 
     private func tell(

@@ -4,9 +4,9 @@ import WorkspaceModel
 
 /// That somebody writes something: told to those who may read it, and gone after 10 s.
 extension Presences {
-    func tellTyping(in reference: ChannelReference, _ scope: CallScope) throws(NodeError) {
-        let workspace: Workspace = try core.queries.workspace(scope)
-        let channel = try core.queries.channel(reference, in: workspace)
+    func tellTyping(
+        in channel: Workspace.Channel, of workspace: Workspace
+    ) throws(NodeError) {
         guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOutsider(of: channel, in: workspace)
         // Whoever wants to look as if nobody were there is not there to type.

@@ -23,7 +23,7 @@ extension PrivateDocuments {
         guard isNew || !keys.isEmpty else { return }
         document.unfoldedKeys = []
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
-        if isNew { core.membership.guestPlansDue.insert(workspace.number) }
+        if isNew { guestPlansDue.insert(workspace.number) }
         if source != .ourselves { passOn(keys, of: document, in: workspace) }
         for notice in document.notices
         where document.records[notice.operation].map({ arrivals.contains($0.arrival) }) == true {

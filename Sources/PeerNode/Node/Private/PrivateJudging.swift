@@ -1,106 +1,6 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Private documents in which something came that was not judged yet. Every member can write into
-/// them, in many logs and many messages, and each judgement goes through all of the document: so
-/// there is one for all that came in a turn, and fewer for what is large.
-struct JudgingQueue {
-    /// What came of one document.
-    struct Work {
-        /// Membership operations that were stored, by arrival.
-        var arrivals: [Int64] = []
-        /// Whether what was there already may be judged otherwise.
-        var isAnew = false
-        var source: OperationSource
-    }
-
-    /// A document by its workspace.
-    struct Name: Hashable {
-        let workspace: Int64
-        let document: DocumentID
-    }
-
-    private var work: [Name: Work] = [:]
-    /// In the order in which they came.
-    private var names: [Name] = []
-    /// When the next large one is judged at the earliest, on the monotonic clock: by how often its
-    /// size can be divided by four, so that a giant keeps none waiting but others like it.
-    var nextLarge: [Int: UInt64] = [:]
-    /// What the store says that waits.
-    var noted: [Note] = []
-
-    /// What a process that ends leaves to the next one: rows were shown as if the rest was not there.
-    struct Note: Hashable {
-        let name: Name
-        /// The first operation that was not judged, by arrival.
-        let first: Int64
-    }
-
-    var isEmpty: Bool { work.isEmpty }
-
-    func contains(_ name: Name) -> Bool { work[name] != nil }
-
-    /// What waits now, in the order in which it came.
-    var notes: [Note] {
-        names.map { Note(name: $0, first: work[$0]?.arrivals.min() ?? .max) }
-    }
-
-    mutating func add(_ name: Name, _ new: Work) {
-        guard var known = work[name] else {
-            work[name] = new
-            return names.append(name)
-        }
-        known.arrivals += new.arrivals
-        known.isAnew = known.isAnew || new.isAnew
-        // What anything of it tells people, they are told.
-        if known.source.isBackfill { known.source = new.source }
-        work[name] = known
-    }
-
-    /// What came of a document, which is judged now.
-    mutating func take(_ name: Name) -> Work? {
-        guard let taken = work.removeValue(forKey: name) else { return nil }
-        names.removeAll { $0 == name }
-        return taken
-    }
-
-    /// What is judged now: one after the other until it is as much as a turn judges.
-    ///
-    /// - Parameters:
-    ///   - most: how much that is; the one with which it is reached is among them.
-    ///   - size: how much a document has to be judged.
-    mutating func takeDue(
-        at now: UInt64, most: Int = Limits.judgedPerTurnMax, size: (Name) -> Int
-    ) -> [(name: Name, work: Work)] {
-        var taken: [(name: Name, work: Work)] = []
-        var left = most
-        var later: [Name] = []
-        for name in names {
-            let size = size(name)
-            guard left > 0, due(size) <= now, let known = work.removeValue(forKey: name) else {
-                later.append(name)
-                continue
-            }
-            left -= max(size, 1)
-            if size > Limits.judgedAtOnceMax {
-                nextLarge[Self.rank(size)] = now &+ UInt64(size / Limits.judgedPerMillisecond)
-            }
-            taken.append((name, known))
-        }
-        names = later
-        return taken
-    }
-
-    /// When the first of those that wait is judged.
-    func nextDue(size: (Name) -> Int) -> UInt64? { names.map { due(size($0)) }.min() }
-
-    private func due(_ size: Int) -> UInt64 {
-        size > Limits.judgedAtOnceMax ? nextLarge[Self.rank(size)] ?? 0 : 0
-    }
-
-    static func rank(_ size: Int) -> Int { (Int.bitWidth - size.leadingZeroBitCount) / 2 }
-}
-
 extension PrivateDocuments {
     /// When something that waits is judged, on the monotonic clock.
     var judgingDue: UInt64? {
@@ -174,7 +74,7 @@ extension PrivateDocuments {
         try reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
         if !turn.session.lock.isFolding {
-            while core.session.folding != nil { try core.session.foldArrived() }
+            while turn.session.folding != nil { try core.session.foldArrived() }
         }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)
         guard let work = judgings.take(name) else { return }
@@ -195,36 +95,5 @@ extension PrivateDocuments {
     ) throws(StorageError) {
         try placePrivate(id, adding: work.arrivals, in: workspace, from: work.source)
         if work.isAnew { try rejudgePrivate(id, in: workspace, from: work.source) }
-    }
-}
-
-extension JudgingQueue {
-    static let storedName = "private.unjudged"
-
-    fileprivate static func notes(from bytes: [UInt8]) -> [Note] {
-        stride(from: 0, to: bytes.count, by: Note.byteCount).compactMap { start in
-            Note(Array(bytes[start..<min(start + Note.byteCount, bytes.count)]))
-        }
-    }
-}
-
-extension JudgingQueue.Note {
-    fileprivate static let byteCount = 8 + DocumentID.byteCount + 8
-
-    fileprivate var bytes: [UInt8] {
-        bigEndianBytes(of: UInt64(bitPattern: name.workspace)) + name.document.bytes
-            + bigEndianBytes(of: UInt64(bitPattern: first))
-    }
-
-    fileprivate init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount,
-            let document = DocumentID(untrusted: Array(bytes.dropFirst(8).dropLast(8)))
-        else { return nil }
-        func number(_ part: ArraySlice<UInt8>) -> Int64 {
-            Int64(bitPattern: part.reduce(0) { $0 << 8 | UInt64($1) })
-        }
-        self.init(
-            name: .init(workspace: number(bytes.prefix(8)), document: document),
-            first: number(bytes.suffix(8)))
     }
 }

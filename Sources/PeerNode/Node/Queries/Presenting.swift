@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// The objects that people and scripts see (4-interface 4.9), from what the other rooms hold.

@@ -133,11 +133,11 @@ extension Queries {
                 throw deleted
             }
             throw .notFound(
-                "channel", id, field: field, hint: core.membership.channelHint(in: workspace))
+                "channel", id, field: field, hint: core.privates.channelHint(in: workspace))
         case .name(let name):
             let found = try single(
                 channels.matching(name), name, "channel", field: field, names: channels.references,
-                hint: core.membership.channelHint(in: workspace)
+                hint: core.privates.channelHint(in: workspace)
             ) {
                 [
                     "id": .string(channels.all[$0].publicID),

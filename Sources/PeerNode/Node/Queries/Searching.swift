@@ -322,7 +322,7 @@ extension Queries {
     /// Whether the index has all there is.
     var isSearchComplete: Bool {
         search.standing == .open && search.through >= store.operations.arrival
-            && search.first <= 1 && core.session.folding == nil
+            && search.first <= 1 && turn.session.folding == nil
     }
 
     // MARK: Across a crash

@@ -9,8 +9,6 @@ final class HomeSession: Component {
     var unreadable: UnreadableStore?
     /// The passphrase that is being worked on.
     var stretching: Stretching?
-    /// Operations that were stored unopened and wait to be folded, by arrival number.
-    var folding: (first: Int64, last: Int64)?
     var isStopping = false
     /// Whether the process should end after the answers of this turn.
     var stopEffects = false
@@ -28,6 +26,10 @@ final class HomeSession: Component {
     var lock: LockState {
         get { turn.session.lock }
         _modify { yield &turn.session.lock }
+    }
+    var folding: (first: Int64, last: Int64)? {
+        get { turn.session.folding }
+        set { turn.session.folding = newValue }
     }
     var vault: KeyVault { turn.session.vault }
     var ownDevice: DeviceID? { turn.session.ownDevice }

@@ -143,7 +143,7 @@ extension HomeSession {
             try core.messages.reviewRedactions(of: workspace)
             core.keys.planKeyChange(of: workspace)
             core.membership.planConfirming(of: workspace)
-            core.membership.planGuests(of: workspace)
+            core.privates.planGuests(of: workspace)
             try core.presence.reviewPresence(of: workspace)
         }
         try core.integrity.buildViews()
@@ -154,7 +154,6 @@ extension HomeSession {
 
     // MARK: What came meanwhile
 
-    static let unfoldedName = "unfolded"
     /// Operations that are folded in one turn.
     private static let foldedPerTurn: Int64 = 2_048
 
@@ -167,7 +166,7 @@ extension HomeSession {
     }
 
     private func storedUnfolded() throws(StorageError) -> Int64? {
-        guard let bytes = try store.registry.value(Self.unfoldedName), bytes.count == 8 else {
+        guard let bytes = try store.registry.value(LockState.unfoldedName), bytes.count == 8 else {
             return nil
         }
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
@@ -185,7 +184,7 @@ extension HomeSession {
             store.connection.isInTransaction
         else { return }
         try store.registry.setValue(
-            bigEndianBytes(of: UInt64(bitPattern: first)), of: Self.unfoldedName)
+            bigEndianBytes(of: UInt64(bitPattern: first)), of: LockState.unfoldedName)
         lock.isUnfoldedStored = true
     }
 
@@ -223,12 +222,12 @@ extension HomeSession {
         guard end >= last else {
             folding = (end + 1, last)
             try store.registry.setValue(
-                bigEndianBytes(of: UInt64(bitPattern: end + 1)), of: Self.unfoldedName)
+                bigEndianBytes(of: UInt64(bitPattern: end + 1)), of: LockState.unfoldedName)
             turn.hasMoreToDo = true
             return
         }
         folding = nil
-        try store.registry.setValue(nil, of: Self.unfoldedName)
+        try store.registry.setValue(nil, of: LockState.unfoldedName)
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             // What came into force while no box could be opened.
             let opened = try core.keys.openMissedDiscovery(of: workspace)

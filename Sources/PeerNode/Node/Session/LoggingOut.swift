@@ -68,30 +68,8 @@ extension HomeSession {
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.log.device == ownDevice {
-                count += try unsent(on: branch, in: workspace)
+                count += try core.log.unsent(on: branch, in: workspace)
             }
-        }
-        return count
-    }
-
-    /// How many operations at the end of a branch nobody else is known to hold.
-    func unsent(
-        on branch: LogBranch, in workspace: Workspace
-    ) throws(StorageError) -> Int64 {
-        var count: Int64 = 0
-        var sequence = branch.tipSequence
-        while sequence >= branch.forkSequence, count < 10_000 {
-            guard let place = try store.operations.place(in: branch.number, at: sequence) else {
-                return count
-            }
-            let others = store.peers.holders(
-                of: branch.number, through: sequence, arrival: place.arrival,
-                workspace: workspace.number
-            ).filter { $0 != ownDevice }
-            guard others.isEmpty else { return count }
-            count += 1
-            guard sequence > 0 else { return count }
-            sequence -= 1
         }
         return count
     }

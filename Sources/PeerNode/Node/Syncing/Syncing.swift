@@ -398,7 +398,7 @@ extension Syncing {
             try openWhereShared(workspace)
             core.keys.planKeyChange(of: workspace)
             core.membership.planConfirming(of: workspace)
-            core.membership.guestPlansDue.insert(number)
+            core.privates.guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }
         core.presence.reviewCompanions(in: changed)

@@ -1,3 +1,6 @@
+import CRDTStore
+import WorkspaceModel
+
 /// What can have happened: the closed list of event types and their numbers in the store.
 enum EventType: Int64, CaseIterable {
     case workspaceCreated = 1
@@ -105,5 +108,10 @@ enum EventType: Int64, CaseIterable {
         case .sessionUnlocked: "session.unlocked"
         case .nodeWarning: "node.warning"
         }
+    }
+
+    /// A role behind what an event refers to; nothing where it has none.
+    static func roleByte(_ role: Role?) -> [UInt8] {
+        role.map { [UInt8(truncatingIfNeeded: $0.rawValue)] } ?? []
     }
 }

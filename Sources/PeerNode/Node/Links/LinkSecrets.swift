@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The secrets under which links are opened: those of workspaces, and those of invites.
-extension KeySchedule {
+extension Links {
     /// The secrets under which others may open a link: what the newest group keys give, every discovery
     /// secret, newest first, and every invite's. Invites that are used up, expired or revoked stay for
     /// 30 days, the newest of them, so that their holders are told so instead of meeting silence.

@@ -10,8 +10,8 @@ final class ScopedDigest {
 /// What guests are served, and what is taken from them (PROTOCOL.md, 5.4).
 extension CoreReplica {
     var ownDocuments: [DocumentID]? {
-        guard let own = room.core.session.ownDevice, workspace.isGuest(own) else { return nil }
-        return room.core.syncing.namedDocuments(of: workspace)
+        guard let own = room.turn.session.ownDevice, workspace.isGuest(own) else { return nil }
+        return room.core.log.namedDocuments(of: workspace)
     }
 
     var isPeerGuest: Bool { peer.map(workspace.isGuest) ?? false }
@@ -82,33 +82,5 @@ extension Workspace {
             && evaluator.contentGrant(of: device, leastRole: .member) == nil
         derived.guests[device] = isGuest
         return isGuest
-    }
-}
-
-extension Syncing {
-    /// The private documents that this device asks for as a guest: those of which it was ever given
-    /// a key. Ascending; of more than an opening takes some, those that are stored first.
-    ///
-    /// The store is asked and not the keys, which a locked node does not have.
-    func namedDocuments(of workspace: Workspace) -> [DocumentID] {
-        if let known = workspace.sealed.named { return known }
-        var named: (known: [DocumentID], unknown: [DocumentID]) = ([], [])
-        do throws(StorageError) {
-            for id in store.operations.documents(ofWorkspace: workspace.number) {
-                guard let row = store.operations.document(id, in: workspace.number),
-                    row.kind == .privateDocument || row.kind == .unknown,
-                    try !store.registry.secrets(of: row.number).isEmpty
-                else { continue }
-                if row.kind == .unknown { named.unknown.append(id) } else { named.known.append(id) }
-            }
-        } catch {
-            turn.failure = error
-            return []
-        }
-        // Keys may name documents that never were: what is there goes before them.
-        let all = named.known.sorted() + named.unknown.sorted()
-        let list = all.prefix(Limits.scopeDocumentsMax).sorted()
-        workspace.sealed.named = list
-        return list
     }
 }

@@ -1,0 +1,29 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// What a passphrase must be (1-mission 2.7).
+enum PassphraseRule {
+    /// In bytes of UTF-8.
+    static let bytesMax = 1_024
+
+    /// What is wrong, as a word of `data.fields`, or `nil`.
+    static func problem(of text: String) -> String? {
+        if text.utf8.count > bytesMax { return "too_long" }
+        if text.utf8.contains(0) { return "form" }
+        let letters = text.unicodeScalars
+        if letters.count >= 15 { return nil }
+        guard letters.count >= 8 else { return "too_short" }
+        let kinds: [(Unicode.Scalar) -> Bool] = [
+            { $0.properties.isLowercase }, { $0.properties.isUppercase },
+            { $0.properties.numericType != nil },
+            { !$0.properties.isAlphabetic && $0.properties.numericType == nil },
+        ]
+        return kinds.allSatisfy { letters.contains(where: $0) } ? nil : "weak"
+    }
+
+    static func sentence(for field: String) -> String {
+        "'\(field)' must have at least 15 characters, or 8 with a lower-case and an upper-case "
+            + "letter, a digit and a symbol"
+    }
+}
