@@ -169,4 +169,13 @@ extension Memberships {
             return false
         }
     }
+
+    /// The edit of a message that counts, `nil` where there is none.
+    func edit(
+        of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
+    ) throws(StorageError) -> ViewStore.Annotation? {
+        guard let author = author(ofGrant: grant, in: workspace) else { return nil }
+        return try store.view.current(
+            .init(document: document, target: key, .edit, of: author))
+    }
 }

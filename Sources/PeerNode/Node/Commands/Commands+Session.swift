@@ -8,23 +8,7 @@ extension CommandDesk {
     static let triesName = "session.tries"
 
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
-        var object = SessionObject(state: sessionState)
-        object.hasPassphrase = turn.session.lock.sealed != nil
-        object.hasPasscode = turn.session.lock.passcode != nil
-        object.isRelaying = turn.session.lock.phase != .closed && turn.session.ownDevice != nil
-        object.retryMilliseconds = Int64(
-            clamping: turn.session.lock.tries.left(now: time.monotonic))
-        return object
-    }
-
-    private var sessionState: String {
-        guard turn.session.ownDevice != nil else { return "none" }
-        return switch turn.session.lock.phase {
-        case .open: "open"
-        case .gated: "passcode"
-        case .relaying: "locked"
-        case .closed: "closed"
-        }
+        try core.session.session(scope)
     }
 
     // MARK: Passphrase
@@ -37,7 +21,7 @@ extension CommandDesk {
             return .reply(try session(scope))
         }
         try beginTry()
-        begin(.unlock, scope.call, [(sealed.stretch, Self.secret(passphrase))])
+        core.session.begin(.unlock, scope.call, [(sealed.stretch, LockState.secret(passphrase))])
         return .later
     }
 
@@ -48,17 +32,17 @@ extension CommandDesk {
         var parts: [(PassphraseVault.Stretch, SecretBytes)] = []
         if let sealed = turn.session.lock.sealed, let current = draft.current {
             try beginTry()
-            parts.append((sealed.stretch, Self.secret(current)))
+            parts.append((sealed.stretch, LockState.secret(current)))
         } else if core.session.stretching != nil {
             throw Self.stretchingAlready
         }
         let fresh = draft.new.map { text in
             let stretch = PassphraseVault.Stretch(
                 cost: environment.passphraseCost, using: environment.random)
-            parts.append((stretch, Self.secret(text)))
+            parts.append((stretch, LockState.secret(text)))
             return stretch
         }
-        begin(.change(from: turn.session.lock.sealed, to: fresh), scope.call, parts)
+        core.session.begin(.change(from: turn.session.lock.sealed, to: fresh), scope.call, parts)
         return .later
     }
 
@@ -114,21 +98,6 @@ extension CommandDesk {
 
     private static let stretchingAlready = NodeError(
         .busy, "a passphrase is already being checked", hint: "try again", reason: "session.busy")
-
-    func begin(
-        _ purpose: Stretching.Purpose, _ call: CallID,
-        _ parts: [(PassphraseVault.Stretch, SecretBytes)]
-    ) {
-        core.session.stretching = Stretching(call: call, purpose: purpose)
-        turn.emit(
-            .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
-    }
-
-    static func secret(_ text: String) -> SecretBytes {
-        var bytes = Array(text.utf8)
-        defer { SecretBytes.wipe(&bytes) }
-        return SecretBytes(copying: bytes.isEmpty ? [0] : bytes, lifetime: .brief)
-    }
 
     // MARK: After the work
 

@@ -42,9 +42,9 @@ extension CommandDesk {
         }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
-        begin(
+        core.session.begin(
             .create(start, stretch, scope), scope.call,
-            [(stretch, Self.secret(passphrase))])
+            [(stretch, LockState.secret(passphrase))])
         return .later
     }
 

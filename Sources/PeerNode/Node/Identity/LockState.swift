@@ -1,3 +1,4 @@
+import CRDTStore
 import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
@@ -56,6 +57,12 @@ struct LockState {
     static let wrongCodesMax = 3
     /// Digits of a passcode.
     static let passcodeDigits = 4
+
+    static func secret(_ text: String) -> SecretBytes {
+        var bytes = Array(text.utf8)
+        defer { SecretBytes.wipe(&bytes) }
+        return SecretBytes(copying: bytes.isEmpty ? [0] : bytes, lifetime: .brief)
+    }
 }
 
 /// Wrong passphrases, and how long the next one has to wait.

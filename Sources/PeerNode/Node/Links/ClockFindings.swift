@@ -108,7 +108,12 @@ extension Links {
     }
 
     private func peerName(_ device: DeviceID) -> String {
-        core.queries.peerData(device)["name"]?.stringValue ?? PublicID.device(device)
+        let known = workspaces.values.sorted { $0.number < $1.number }.lazy.compactMap {
+            workspace in
+            workspace.members.first { $0.devices.contains(device) }
+                .map { workspace.displayName(of: $0.member) }
+        }
+        return known.first ?? PublicID.device(device)
     }
 }
 

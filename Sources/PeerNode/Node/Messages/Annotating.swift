@@ -175,14 +175,16 @@ extension Messages {
         _ message: ContentPayload.Message, _ key: MessageKey, in document: Int64, grant: Int64,
         _ workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try edit(of: key, in: document, grant: grant, workspace)?.isMention
+        try core.membership.edit(of: key, in: document, grant: grant, workspace)?.isMention
             ?? message.mentions.includes(workspace.member)
     }
 
     private func isMention(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        if let edit = try edit(of: row.key, in: row.document, grant: row.grant, workspace) {
+        if let edit = try core.membership.edit(
+            of: row.key, in: row.document, grant: row.grant, workspace)
+        {
             return edit.isMention
         }
         guard let stored = try store.operations.operation(row.position.arrival),
@@ -212,13 +214,4 @@ extension Messages {
     }
 
     // MARK: Telling
-
-    /// The edit of a message that counts, `nil` where there is none.
-    func edit(
-        of key: MessageKey, in document: Int64, grant: Int64, _ workspace: Workspace
-    ) throws(StorageError) -> ViewStore.Annotation? {
-        guard let author = core.membership.author(ofGrant: grant, in: workspace) else { return nil }
-        return try store.view.current(
-            .init(document: document, target: key, .edit, of: author))
-    }
 }

@@ -139,11 +139,4 @@ extension PrivateDocuments {
         }
         try core.channels.require(.edit, on: channel, in: workspace)
     }
-
-    /// The hint with which a channel is not found.
-    func channelHint(in workspace: Workspace) -> String {
-        workspace.ownRole == .guest
-            ? "guests can only be in private channels: wsx-node channel list"
-            : "wsx-node channel list --all"
-    }
 }

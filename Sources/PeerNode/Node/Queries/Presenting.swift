@@ -270,7 +270,7 @@ extension Queries {
     private func addAnnotations(
         to object: inout MessageObject, _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        if let edit = try core.messages.edit(
+        if let edit = try core.membership.edit(
             of: row.key, in: row.document, grant: row.grant, workspace),
             case .edit(let text, let format, let mentions)? = try change(edit, in: workspace)
         {

@@ -1,4 +1,5 @@
 import CRDTStore
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Finding what a call names (4-interface 4.0.2): an id, or a name without regard to case.
@@ -133,11 +134,11 @@ extension Queries {
                 throw deleted
             }
             throw .notFound(
-                "channel", id, field: field, hint: core.privates.channelHint(in: workspace))
+                "channel", id, field: field, hint: channelHint(in: workspace))
         case .name(let name):
             let found = try single(
                 channels.matching(name), name, "channel", field: field, names: channels.references,
-                hint: core.privates.channelHint(in: workspace)
+                hint: channelHint(in: workspace)
             ) {
                 [
                     "id": .string(channels.all[$0].publicID),
@@ -223,5 +224,12 @@ extension Queries {
                 hint: Similarity.nearest(to: name, in: names)
                     .map { "did you mean \(NodeError.quoted($0))?" })
         }
+    }
+
+    /// The hint with which a channel is not found.
+    func channelHint(in workspace: Workspace) -> String {
+        workspace.ownRole == .guest
+            ? "guests can only be in private channels: wsx-node channel list"
+            : "wsx-node channel list --all"
     }
 }

@@ -198,7 +198,7 @@ extension Queries {
         let key = MessageKey(
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
         var text = message.text
-        if let edit = try core.messages.edit(
+        if let edit = try core.membership.edit(
             of: key, in: stored.document, grant: stored.grantNumber, workspace),
             case .edit(let newer, _, _)? = try change(edit, in: workspace)
         {

@@ -30,7 +30,7 @@ extension HomeSession {
                 try closeSession()
             }
         }
-        return try core.commands.session(scope)
+        return try session(scope)
     }
 
     // MARK: Unsent

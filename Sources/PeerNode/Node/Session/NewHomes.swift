@@ -23,8 +23,8 @@ extension HomeSession {
         }
         let stretch = PassphraseVault.Stretch(
             cost: environment.passphraseCost, using: environment.random)
-        core.commands.begin(
-            purpose(stretch), scope.call, [(stretch, CommandDesk.secret(passphrase))])
+        begin(
+            purpose(stretch), scope.call, [(stretch, LockState.secret(passphrase))])
         return true
     }
 }

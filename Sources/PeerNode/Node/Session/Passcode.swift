@@ -19,9 +19,9 @@ extension HomeSession {
                 "a passcode protects nothing while the keys have no passphrase",
                 reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
         }
-        lock.passcode = CommandDesk.secret(code)
+        lock.passcode = LockState.secret(code)
         lock.wrongCodes = 0
-        return try core.commands.session(scope)
+        return try session(scope)
     }
 
     func changePasscode(
@@ -29,15 +29,15 @@ extension HomeSession {
     ) throws(NodeError) -> SessionObject {
         try checkCodes([("current", current), ("new", new)])
         try verify(current, field: "current")
-        lock.passcode = CommandDesk.secret(new)
-        return try core.commands.session(scope)
+        lock.passcode = LockState.secret(new)
+        return try session(scope)
     }
 
     func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         try checkCodes([("code", code)])
         try verify(code, field: "code")
         lock.passcode = nil
-        return try core.commands.session(scope)
+        return try session(scope)
     }
 
     /// Locks: behind the passcode where there is one, else by dropping the keys.
@@ -56,12 +56,12 @@ extension HomeSession {
                 try tellLocked()
             }
         }
-        return try core.commands.session(scope)
+        return try session(scope)
     }
 
     func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject {
         switch lock.phase {
-        case .open: return try core.commands.session(scope)
+        case .open: return try session(scope)
         case .relaying, .closed: throw .locked(lock.phase)
         case .gated: break
         }
@@ -73,7 +73,7 @@ extension HomeSession {
             try turn.record(.sessionUnlocked, workspace: nil)
         }
         turn.emit(.log(.info, "session.unlocked"))
-        return try core.commands.session(scope)
+        return try session(scope)
     }
 
     private func checkCodes(_ codes: [(field: String, code: String)]) throws(NodeError) {
@@ -123,5 +123,34 @@ extension HomeSession {
             .locked, "three wrong passcodes: the keys are dropped; use your passphrase",
             hint: "wsx-node session unlock",
             reason: "session.locked")
+    }
+
+    func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
+        var object = SessionObject(state: sessionState)
+        object.hasPassphrase = turn.session.lock.sealed != nil
+        object.hasPasscode = turn.session.lock.passcode != nil
+        object.isRelaying = turn.session.lock.phase != .closed && turn.session.ownDevice != nil
+        object.retryMilliseconds = Int64(
+            clamping: turn.session.lock.tries.left(now: time.monotonic))
+        return object
+    }
+
+    var sessionState: String {
+        guard turn.session.ownDevice != nil else { return "none" }
+        return switch turn.session.lock.phase {
+        case .open: "open"
+        case .gated: "passcode"
+        case .relaying: "locked"
+        case .closed: "closed"
+        }
+    }
+
+    func begin(
+        _ purpose: Stretching.Purpose, _ call: CallID,
+        _ parts: [(PassphraseVault.Stretch, SecretBytes)]
+    ) {
+        stretching = Stretching(call: call, purpose: purpose)
+        turn.emit(
+            .stretch(call, StretchJob(parts: parts.map { (stretch: $0.0, passphrase: $0.1) })))
     }
 }
