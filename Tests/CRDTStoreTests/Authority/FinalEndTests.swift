@@ -260,6 +260,8 @@ import WorkspaceTestKit
         let change = try evaluator.add(operation)
         #expect(change.becameValid == [given] && change.becameInvalid.isEmpty)
         #expect(change.moved == [end] && !change.isOnly(given))
+        // It is one verdict more to pay for (S-5).
+        #expect(change.furtherGrants == 1)
         #expect(evaluator.changesStanding(change))
     }
 
