@@ -12,7 +12,7 @@ import WorkspaceModel
         ("Sources/PeerNode/Loop/PeerLinks.swift", #"var reason = "([a-z_]+)""#),
         ("Sources/PeerNode/Loop/SystemError.swift", #"(?:case [A-Z, ]+|default): "([a-z_]+)"$"#),
         ("Sources/PeerNode/Node/Enrolment/JoinEnding.swift", #"because: "([a-z_]+)""#),
-        ("Sources/PeerNode/Node/Enrolment/JoinAttempt.swift", #"let unreachable = "([a-z_]+)""#),
+        ("Sources/PeerNode/Node/Network/JoinAttempt.swift", #"let unreachable = "([a-z_]+)""#),
         ("Sources/PeerNode/Peers/PeerRegistry.swift", #"lastError = "([a-z._]+)""#),
         ("Sources/SyncProtocol/Messages/SyncViolation.swift", #""((?:sync|frame)\.[a-z_]+)""#),
         ("Sources/WorkspaceModel/Rules/Rejection.swift", #""((?:op|auth)\.[a-z_]+)""#),

@@ -19,7 +19,7 @@ extension EpochKeyring {
         let keys = (0..<count).map { _ in SymmetricKey(using: random) }
         try node.inTurn { core, workspace in
             try core.turn.write()
-            for key in keys { try core.membership.take(key, discovery: nil, in: workspace) }
+            for key in keys { try core.keys.take(key, discovery: nil, in: workspace) }
         }
         return keys
     }

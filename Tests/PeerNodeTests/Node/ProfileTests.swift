@@ -301,7 +301,7 @@ import WorkspaceTestKit
         _ = try table.ada.ok("member.list")
         #expect(!workspace.derived.names.isEmpty)
         let peer = OperationSource.peer(.zero, source: 9, isBackfill: false)
-        for _ in 0..<100 { try core.integrity.reloadProfilesLater(of: workspace, from: peer) }
+        for _ in 0..<100 { try core.profiles.reloadProfilesLater(of: workspace, from: peer) }
         // Nothing was read yet, or no name would be known.
         #expect(!workspace.derived.names.isEmpty)
         try core.integrity.foldWhole()
@@ -310,7 +310,7 @@ import WorkspaceTestKit
         try core.integrity.foldWhole()
         #expect(!workspace.derived.names.isEmpty)
         // Who writes here reads what that did at once.
-        try core.integrity.reloadProfilesLater(of: workspace, from: .ourselves)
+        try core.profiles.reloadProfilesLater(of: workspace, from: .ourselves)
         #expect(workspace.derived.names.isEmpty)
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }

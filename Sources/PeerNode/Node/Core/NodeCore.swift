@@ -18,8 +18,6 @@ final class NodeCore {
     var workspaces: [Int64: Workspace] = [:]
     /// The COMMIT of which the guard file tells.
     var guardedCounter: UInt64 = 0
-    /// The id that the store got in this turn.
-    var renewedStore: StoreID?
 
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
@@ -172,14 +170,14 @@ final class NodeCore {
     /// After COMMIT: the guard file may say so.
     func didCommit() {
         // What closed the node in the turn that renewed its store has dropped the identity already.
-        guard let store = renewedStore ?? session.storeIdentity?.store else { return }
+        guard let store = turn.renewedStore ?? session.storeIdentity?.store else { return }
         let counter = UInt64(max(self.turn.store.commitCounter, 0))
         guard counter != guardedCounter else { return }
         guardedCounter = counter
         let guardian = RestoreGuard(
             storeID: store, facts: turn.environment.files.storeFacts, commitCounter: counter)
-        if renewedStore != nil {
-            renewedStore = nil
+        if turn.renewedStore != nil {
+            turn.renewedStore = nil
             guardian.writeAnew(to: turn.environment.files)
         } else {
             guardian.write(to: turn.environment.files)

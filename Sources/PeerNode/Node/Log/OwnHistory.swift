@@ -69,7 +69,7 @@ extension OperationLog {
             from: store.registry, home: home, isNew: true, using: environment.random
         ).identity
         turn.session.storeIdentity = identity
-        core.renewedStore = identity.store
+        turn.renewedStore = identity.store
         try sink.storeRenewed()
     }
 

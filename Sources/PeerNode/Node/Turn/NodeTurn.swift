@@ -23,6 +23,8 @@ final class NodeTurn {
     /// A refusal that changes something: the last wrong passcode, which drops the keys.
     var hasWrittenOnPurpose = false
     var hasMoreToDo = false
+    /// The id that the store got in this turn.
+    var renewedStore: StoreID?
     /// Whether everything that follows from operations is being made anew, so that nobody is told.
     var isBuilding = false
     /// What has happened since the start, in numbers.
