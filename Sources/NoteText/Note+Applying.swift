@@ -108,9 +108,10 @@ extension Note {
         var deleted: [Range<Element>] = []
         edit.forEachStep { step in
             switch step {
-            case .insert(let left, let right, let text):
+            case .insert(let left, let right, let text, let count):
                 let run = number(
-                    text, as: entry, from: offset, table.origins(left, right), isHidden: !isValid)
+                    text, UInt32(truncatingIfNeeded: count), as: entry, from: offset,
+                    table.origins(left, right), isHidden: !isValid)
                 offset += run.count
                 let place = weave(run, of: entry)
                 if isTold, run.isVisible {
@@ -140,12 +141,11 @@ extension Note {
 
     /// Numbers new scalars and keeps their text.
     private mutating func number(
-        _ text: UnsafeRawBufferPointer, as entry: Int, from offset: UInt32,
+        _ text: UnsafeRawBufferPointer, _ count: UInt32, as entry: Int, from offset: UInt32,
         _ origins: OperationTable.Origins, isHidden: Bool
     ) -> Span {
         let start = tree.text.count
         tree.text.append(contentsOf: text)
-        let count = UInt32(truncatingIfNeeded: text.scalarCount)
         return Span(
             first: table.number(count, of: entry, offset: offset), count: count,
             left: origins.left, right: origins.right, text: UInt32(truncatingIfNeeded: start),

@@ -2,7 +2,8 @@ import WorkspaceModel
 
 /// A change as it is carried out: its text is bytes that lie in the body.
 enum EditStep {
-    case insert(NoteEdit.Reference?, NoteEdit.Reference?, UnsafeRawBufferPointer)
+    /// Its left and its right origin, its text, and the scalars of that.
+    case insert(NoteEdit.Reference?, NoteEdit.Reference?, UnsafeRawBufferPointer, count: Int)
     case delete(NoteEdit.Reference, Int)
     case mark(NoteEdit.Reference?, NoteEdit.Reference?, NoteMark)
     case block(NoteEdit.Reference?, NoteBlockKind)
@@ -16,7 +17,10 @@ extension NoteEdit {
             for change in changes {
                 switch change {
                 case .insert(let left, let right, var text):
-                    text.withUTF8 { body(.insert(left, right, UnsafeRawBufferPointer($0))) }
+                    text.withUTF8 { text in
+                        let text = UnsafeRawBufferPointer(text)
+                        body(.insert(left, right, text, count: text.scalarCount))
+                    }
                 case .delete(let reference, let count): body(.delete(reference, count))
                 case .mark(let from, let to, let mark): body(.mark(from, to, mark))
                 case .block(let reference, let kind): body(.block(reference, kind))
@@ -24,7 +28,8 @@ extension NoteEdit {
             }
         case .read(let bytes, let start, let count):
             bytes.withUnsafeBytes { bytes in
-                var scanner = BodyScanner(bytes, from: start, sources: sources.count)
+                var scanner = BodyScanner(
+                    bytes, from: start, sources: sources.count, isJudged: true)
                 for _ in 0..<count {
                     guard let step = scanner.step() else {
                         preconditionFailure("a body that was read once and does not parse")
@@ -42,13 +47,18 @@ struct BodyScanner {
     private let bytes: UnsafeRawBufferPointer
     private(set) var index: Int
     private let sources: UInt64
+    /// Whether it was read once, so that its texts need not be looked at again.
+    private let isJudged: Bool
     /// Scalars that were inserted so far.
     private var inserted = 0
 
     /// - Parameters:
     ///   - start: where the first change begins.
     ///   - sources: how many operations the edit refers to.
-    init(_ bytes: UnsafeRawBufferPointer, from start: Int, sources: Int) {
+    init(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, sources: Int, isJudged: Bool = false
+    ) {
+        self.isJudged = isJudged
         self.bytes = bytes
         index = start
         self.sources = UInt64(sources)
@@ -79,10 +89,12 @@ struct BodyScanner {
                 size > 0, size <= UInt64(bytes.count - index)
             else { return nil }
             let text = UnsafeRawBufferPointer(rebasing: bytes[index..<index + Int(size)])
-            guard let scalars = Self.count(of: text) else { return nil }
+            guard let scalars = isJudged ? text.scalarCount : Self.count(of: text) else {
+                return nil
+            }
             index += Int(size)
             inserted += scalars
-            return .insert(left.value, right.value, text)
+            return .insert(left.value, right.value, text, count: scalars)
         case (1, 3):
             guard let reference = reference()?.value, let count = head(0), count > 0 else {
                 return nil

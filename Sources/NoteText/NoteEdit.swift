@@ -82,7 +82,7 @@ public struct NoteEdit: Hashable, Sendable {
     public var insertedCount: Int {
         var sum = 0
         forEachStep { step in
-            if case .insert(_, _, let text) = step { sum += text.scalarCount }
+            if case .insert(_, _, _, let count) = step { sum += count }
         }
         return sum
     }
@@ -92,7 +92,7 @@ extension NoteEdit.Change {
     /// A change as it was read.
     init(_ step: EditStep) {
         switch step {
-        case .insert(let left, let right, let text):
+        case .insert(let left, let right, let text, _):
             self = .insert(left: left, right: right, text: String(decoding: text, as: UTF8.self))
         case .delete(let reference, let count): self = .delete(reference, count: count)
         case .mark(let from, let to, let mark): self = .mark(from: from, to: to, mark)

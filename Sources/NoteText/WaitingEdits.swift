@@ -76,7 +76,7 @@ extension NoteEdit {
         var sum = 64 + 16 * sources.count
         forEachStep { step in
             switch step {
-            case .insert(_, _, let text): sum += 64 + text.count
+            case .insert(_, _, let text, _): sum += 64 + text.count
             case .mark(_, _, .link(let address)): sum += 64 + (address?.utf8.count ?? 0)
             default: sum += 64
             }
