@@ -6,10 +6,11 @@ extension OperationTable {
     ///
     /// - Precondition: somebody wrote it.
     func piece(of element: Element) -> Int {
-        var low = 0
-        var high = pieces.count
+        let mark = Int(element >> Self.landmarkShift)
+        var low = landmarks[mark]
+        var high = mark + 1 < landmarks.count ? landmarks[mark + 1] + 1 : pieces.count
         // Mostly it is about what was written last.
-        if let last = pieces.last, last.first <= element { return high - 1 }
+        if let last = pieces.last, last.first <= element { return pieces.count - 1 }
         while low < high {
             let middle = (low + high) / 2
             if pieces[middle].first <= element { low = middle + 1 } else { high = middle }

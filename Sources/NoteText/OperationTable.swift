@@ -38,6 +38,10 @@ struct OperationTable {
 
     private(set) var entries: [Entry] = []
     private(set) var pieces: [Piece] = []
+    /// For each 1,024 scalars the piece that the first of them is in, so that a search for another
+    /// one is short in a note of any size.
+    private(set) var landmarks: [Int] = []
+    static let landmarkShift: UInt32 = 10
     private(set) var authors: [NoteOperation.Author] = []
     /// The last place in its log that an operation of each author has; one more, 0 for none.
     private var reached: [UInt64] = []
@@ -124,6 +128,11 @@ struct OperationTable {
     mutating func number(_ count: UInt32, of entry: Int, offset: UInt32) -> Element {
         let first = nextElement
         nextElement += count
+        defer {
+            while landmarks.count <= Int((nextElement - 1) >> Self.landmarkShift) {
+                landmarks.append(pieces.count - 1)
+            }
+        }
         if let last = pieces.last, last.entry == UInt32(truncatingIfNeeded: entry),
             offset - last.offset == first - last.first
         {
@@ -144,6 +153,9 @@ struct OperationTable {
     /// Takes back the last `count` numbers, which the operation has in its last piece.
     mutating func unnumber(_ count: UInt32, of entry: Int) {
         nextElement -= count
+        while landmarks.count > 1, (landmarks.count - 1) << Int(Self.landmarkShift) >= nextElement {
+            landmarks.removeLast()
+        }
         guard let last = pieces.last, last.first == nextElement else { return }
         pieces.removeLast()
         let gone = UInt32(truncatingIfNeeded: pieces.count)

@@ -129,6 +129,36 @@ import WorkspaceTestKit
         #expect(table.element(one, 3) == nil)
     }
 
+    @Test(arguments: Seeds.explore(20))
+    func `know whose each scalar is, among very many`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var table = OperationTable()
+        let author = table.author(NoteWriter(1).author)
+        var wanted: [(entry: Int, offset: Int)] = []
+        var counts: [Int] = []
+        for index in 0..<300 {
+            counts.append(0)
+            _ = table.add(Self.entry(Self.key(UInt64(index)), author: author, sequence: 0))
+            // Some write on in an earlier one, as a draft does into which others wrote.
+            let entry = random.oneIn(4) ? random.below(index + 1) : index
+            let count = 1 + random.below(random.oneIn(20) ? 5_000 : 40)
+            _ = table.number(UInt32(count), of: entry, offset: UInt32(counts[entry]))
+            for _ in 0..<count {
+                wanted.append((entry, counts[entry]))
+                counts[entry] += 1
+            }
+            guard random.oneIn(5) else { continue }
+            let back = random.below(count + 1)
+            table.unnumber(UInt32(back), of: entry)
+            wanted.removeLast(back)
+            counts[entry] -= back
+        }
+        let isRight = wanted.indices.allSatisfy { index in
+            table.origin(of: Element(index) + Span.firstWritten) == wanted[index]
+        }
+        #expect(isRight)
+    }
+
     @Test func `know what is last in a log`() {
         var table = OperationTable()
         let author = table.author(NoteWriter(1).author)
