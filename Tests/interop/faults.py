@@ -108,7 +108,7 @@ def adddev(a, o, author):
     takes = not a.takes_place(o) or any(
         a.makes_recovery(p, o.device, author.member) for p in map(a.ops.get, past))
     is_new = not a.takes_place(o) or not any(a.members_of(d, past) for d in devices)
-    return broken("A-17", takes, is_new, len(linked) < 64,
+    return broken("A-17", takes, is_new, len(linked) < 64 or a.takes_place(o),
                   all(a.members_of(d, past) <= {author.member} for d in devices),
                   not any(a.is_barred(d, past) for d in devices))
 
@@ -148,7 +148,11 @@ def remove(a, o, author):
 
 def rmdev(a, o, author):
     members = a.members_of(o.map[1], a.past[o.id])
-    return broken("A-22", author.member in members or members and author.role <= ADMIN)
+    succeeded = any(a.takes_place(p) and p.device == o.device
+                    and a.author(p).member == author.member
+                    and o.map[1] in [d[0] for d in p.map[1]] for p in a.known(o, ADDDEV))
+    return broken("A-22", author.member in members or members and author.role <= ADMIN,
+                  not succeeded)
 
 
 def leave(a, o, author):

@@ -79,6 +79,8 @@ extension AuthEvaluator {
                 return .noPlaceToTake
             }
             if devices.contains(where: { isBound($0, before: record) }) { return .deviceTaken }
+            // Not counted: who has stolen the words would fill up the room for the next phrase.
+            return keyFault(record)
         }
         return hasLinkedMost(record, author) ? .tooManyDevices : keyFault(record)
     }

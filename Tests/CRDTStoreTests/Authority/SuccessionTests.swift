@@ -86,6 +86,39 @@ import WorkspaceTestKit
         }
     }
 
+    /// Whoever has the old words could else take it out where its end has not been heard of yet.
+    @Test func `is revoked by nobody in whose place it stands`() throws {
+        var scene = Scene()
+        let new = scene.succeed(by: "new")
+        let revoked = scene.revoke("new", by: "recovery", after: [new])
+        #expect(scene.story.brokenRule(of: revoked) == "A-22")
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            #expect(!evaluator.contains(revoked) && evaluator.isValid(new))
+            #expect(
+                evaluator.hasSucceeded(
+                    story.device("recovery"), by: story.device("new"), of: story.member("root")))
+        }
+    }
+
+    @Test func `finds room, however many devices the old one has linked`() throws {
+        var scene = Scene()
+        for number in 0..<Limits.devicesLinkedMax {
+            _ = scene.story.write(
+                "recovery", under: scene.story.grant("root"), after: scene.story.heads,
+                .addDevices([scene.story.device("junk \(number)")]))
+        }
+        var other = scene
+        let more = other.story.write(
+            "recovery", under: other.story.grant("root"), after: other.story.heads,
+            .addDevices([other.story.device("more")]))
+        #expect(other.story.brokenRule(of: more) == "A-17")
+        let new = scene.succeed(by: "new")
+        #expect(scene.story.brokenRule(of: new) == nil)
+        let evaluator = try AuthEvaluator.evaluateFromScratch(scene.story.history.operations)
+        #expect(evaluator.isValid(new))
+    }
+
     @Test(arguments: ["recovery", "root", "phone"])
     func `is neither the old one nor a device that is there`(name: String) throws {
         var scene = Scene()

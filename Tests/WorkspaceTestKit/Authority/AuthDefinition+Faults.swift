@@ -245,7 +245,11 @@ extension AuthDefinition {
             let age = age(of: linker.device, as: author.member, in: fact.past)
             return age.map { $0 < own } ?? false && !isBarred(linker.device, in: fact.past)
         }
-        if rules.has(.a17Count), linked.count >= Limits.devicesLinkedMax { return "A-17" }
+        if rules.has(.a17Count), !fact.operation.takesPlace,
+            linked.count >= Limits.devicesLinkedMax
+        {
+            return "A-17"
+        }
         return keyFault(fact)
     }
 }
