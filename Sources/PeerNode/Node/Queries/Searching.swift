@@ -166,7 +166,11 @@ extension Queries {
         batch.isUrgent = batch.isFinal
         order(.write(batch))
         // The next one is opened while the index writes this one.
-        if !search.again.isEmpty || batch.through < newest { turn.hasMoreToDo = true }
+        if !search.again.isEmpty || batch.through < newest {
+            turn.hasMoreToDo = true
+            // What is left behind a slice waits for nothing.
+            search.gatheredBy = time.monotonic
+        }
     }
 
     /// A slice of the messages that have changed, with all documents that are gone.
