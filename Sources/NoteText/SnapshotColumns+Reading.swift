@@ -22,7 +22,7 @@ extension SnapshotColumns {
     /// Bytes of one column: eight of one number for each operation of a note of the largest history.
     private static let columnBytesMax = NoteLimits.historyBytesMax
 
-    private func reader(_ column: Column) -> ByteColumnReader {
+    func reader(_ column: Column) -> ByteColumnReader {
         ByteColumnReader(decoded[column.rawValue])
     }
 
@@ -30,7 +30,9 @@ extension SnapshotColumns {
     func note(text: [UInt8]) -> Note? {
         var note = Note()
         note.isFromSnapshot = true
-        guard readOperations(&note.table), let runs = runs(end: note.table.nextElement),
+        guard readOperations(&note.table) else { return nil }
+        var reader = SnapshotRunReader(self, end: note.table.nextElement)
+        guard let runs = reader.all(),
             let tree = SpanTree(runs: runs, end: note.table.nextElement, text: text),
             readWords(&note)
         else { return nil }
@@ -99,84 +101,6 @@ extension SnapshotColumns {
         }
         return true
     }
-
-    private func runs(end: Element) -> [Span]? {
-        var (flags, firsts, counts) = (reader(.flags), reader(.firsts), reader(.counts))
-        var (origins, widths, depths) = (reader(.origins), reader(.widths), reader(.depths))
-        var runs: [Span] = []
-        runs.reserveCapacity(decoded[Column.counts.rawValue].count)
-        var state = RunState()
-        var text: UInt32 = 0
-        while !flags.isAtEnd {
-            guard let flag = flags.next(), flag < 4 * Flag.right else { return nil }
-            var run = Span(sentinel: 0)
-            let steps = flag & Flag.goesOn
-            if steps > 0 {
-                guard let steps = steps < 3 ? steps - 1 : firsts.next(),
-                    let ended = state.take(steps), ended.right != Self.open
-                else { return nil }
-                run.first = ended.last &+ 1
-                run.left = ended.last
-                run.right = ended.right
-            } else {
-                guard let first = firsts.next32(from: state.previous &+ 1) else { return nil }
-                run.first = first
-                run.left = state.previous
-                if flag & Flag.hasLeft != 0 {
-                    guard let left = origins.next32(from: state.previous) else { return nil }
-                    run.left = left
-                }
-            }
-            // A right origin that is the next run is filled in by that one.
-            if let last = runs.last, last.right == Self.open {
-                runs[runs.count - 1].right = run.first
-                if steps == 0 { state.settle(run.first) }
-            }
-            if steps == 0 {
-                switch Right(rawValue: flag / Flag.right) {
-                case .next: run.right = Self.open
-                case .ofPrevious: run.right = state.previousRight
-                case .behindLeft: run.right = run.left &+ 1
-                default:
-                    guard let right = origins.next32(from: state.previous) else { return nil }
-                    run.right = right
-                }
-            }
-            let odd = flag & Flag.isOdd != 0 ? flags.next() : 0
-            guard let odd, odd < 8, let count = counts.next32(), count > 0, run.first < end,
-                count <= end - run.first
-            else { return nil }
-            run.count = count
-            run.deletes = flag & Flag.isDeleted == 0 ? 0 : 1
-            run.isHidden = odd & Oddity.isHidden != 0
-            if odd & Oddity.hasDepth != 0 {
-                guard let depth = depths.next32(), depth <= end else { return nil }
-                run.setDepth(depth)
-            }
-            if run.isVisible {
-                let width = odd & Oddity.isWide == 0 ? count : widths.next32() ?? 0
-                guard width >= count, UInt64(width) <= 4 * UInt64(count),
-                    text <= UInt32(NoteLimits.historyBytesMax)
-                else { return nil }
-                run.text = text
-                run.bytes = width
-                text += width
-            }
-            runs.append(run)
-            state.pass(run)
-        }
-        if let last = runs.last, last.right == Self.open {
-            runs[runs.count - 1].right = Span.nothing
-        }
-        let isKnown = runs.allSatisfy { run in
-            (run.left < end || run.left == Span.nothing)
-                && (run.right < end || run.right == Span.nothing)
-        }
-        return isKnown ? runs : nil
-    }
-
-    /// A right origin that is not read yet.
-    private static let open: Element = .max - 1
 
     private func readWords(_ note: inout Note) -> Bool {
         let end = note.table.nextElement

@@ -61,6 +61,7 @@ import WorkspaceTestKit
         (.widths, []),  // a text with no width
         (.widths, [1]),  // fewer bytes than scalars
         (.widths, [1_000]),  // more than four a scalar
+        (.widths, [UInt64(UInt32.max)]),  // more than a note has
         (.marks, [9, 0, 1, 0]),  // of an operation that is none
         (.marks, [0, 99, 1, 0]),  // at a scalar that is none
         (.marks, [0, 0, 99, 0]),
