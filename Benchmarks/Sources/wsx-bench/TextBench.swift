@@ -117,7 +117,9 @@ enum TextBench {
             for size in [1_000, 1_000_000] {
                 while count < size { count += writer.typeSomewhere() }
                 let more = 2_000
-                let time = processorSeconds { for _ in 0..<more { count += writer.typeSomewhere() } }
+                let time = processorSeconds {
+                    for _ in 0..<more { count += writer.typeSomewhere() }
+                }
                 times.append(time / Double(more) * 1e6)
                 figures.add("edit_us_after_\(size)", times[times.count - 1])
             }
