@@ -30,8 +30,6 @@ struct SearchState {
     var arrivalBefore: Int64 = 0
     /// Until when, on the monotonic clock, a sync in bulk goes before the index.
     var quietAfter: UInt64 = 0
-    /// When the few that it was not handed yet have waited for more, on the monotonic clock.
-    var gatheredBy: UInt64?
     /// Messages to be looked at again: what is shown of them has changed, or is gone.
     var again: [SearchPosition] = []
     /// Messages that should not wait for those that arrived before them.

@@ -8,6 +8,6 @@ final class Queries: Component {
     var search = SearchState()
 
     override var deadlines: [UInt64] {
-        [search.quietAfter, search.gatheredBy ?? 0].filter { $0 > time.monotonic }
+        search.quietAfter > time.monotonic ? [search.quietAfter] : []
     }
 }

@@ -7,10 +7,6 @@ import WorkspaceModel
 /// came; so it catches up by itself after a start, a crash or a loss of its file. What is said of
 /// older messages later goes through `reindex`.
 extension Queries {
-    /// How many arrive before the index is woken for them, or how long they wait for more.
-    private static let gatheredMin: Int64 = 64
-    private static let gatheringMilliseconds: UInt64 = 250
-
     // MARK: Opening and closing
 
     /// Has the index opened that fits the home now; one that does not is removed.
@@ -118,20 +114,8 @@ extension Queries {
         }
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
         guard !mayWait || time.monotonic >= search.quietAfter else { return }
-        guard !mayWait || !isGathering else { return }
-        search.gatheredBy = nil
         try handToSearch()
         askAwaited()
-    }
-
-    /// Whether the few that are there wait for more: to wake the index for each costs more than to
-    /// write it. A question takes along what is there.
-    private var isGathering: Bool {
-        let count = store.operations.arrival - search.through
-        guard (1..<Self.gatheredMin).contains(count) else { return false }
-        let end = search.gatheredBy ?? time.monotonic &+ Self.gatheringMilliseconds
-        search.gatheredBy = end
-        return time.monotonic < end
     }
 
     /// One batch: what has to be looked at again, what should not wait, and the next slice.
@@ -166,11 +150,7 @@ extension Queries {
         batch.isUrgent = batch.isFinal
         order(.write(batch))
         // The next one is opened while the index writes this one.
-        if !search.again.isEmpty || batch.through < newest {
-            turn.hasMoreToDo = true
-            // What is left behind a slice waits for nothing.
-            search.gatheredBy = time.monotonic
-        }
+        if !search.again.isEmpty || batch.through < newest { turn.hasMoreToDo = true }
     }
 
     /// A slice of the messages that have changed, with all documents that are gone.
