@@ -158,8 +158,6 @@ public enum AuthFault: String, Hashable, Sendable {
     case returnNeedsAdmin
     /// It takes the place of a device that is no recovery phrase of its member's.
     case noPlaceToTake
-    /// It revokes the recovery phrase that its own device put in its place.
-    case ownSuccessor
     /// More devices than anybody carries.
     case tooManyDevices
     /// More requests on an invite than anybody needs.

@@ -114,28 +114,13 @@ extension AuthEvaluator {
         return listingFault(record, kept, of: author)
     }
 
-    /// nobody bars a device before it came in; an admin may revoke anybody's; and what a phrase put
-    /// in its own place it takes back no more, for the old words may be somebody else's.
+    /// nobody bars a device before it came in; an admin may revoke anybody's.
     private func removeDeviceFault(
         _ record: AuthRecord, _ role: Role, _ device: DeviceID
     ) -> AuthFault? {
-        if record.author.map({ hasSucceeded(device, before: record, $0) }) == true {
-            return .ownSuccessor
-        }
         if let author = record.author, isBound(device, to: author, before: record) { return nil }
         guard isBound(device, before: record) else { return .foreignDevice }
         return role <= .admin ? nil : .roleTooWeak
-    }
-
-    /// Whether the author's device has put another one in its own place.
-    private func hasSucceeded(
-        _ device: DeviceID, before record: AuthRecord, _ author: MemberID
-    ) -> Bool {
-        (additions[author] ?? []).contains {
-            records[$0].operation.takesPlace && records[$0].devices.contains(device)
-                && records[$0].operation.device == record.operation.device
-                && record.knows(records[$0].place)
-        }
     }
 
     ///

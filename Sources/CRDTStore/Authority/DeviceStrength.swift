@@ -27,16 +27,6 @@ extension AuthEvaluator {
         return stronger.count
     }
 
-    /// Whether a phrase of a member's has put a device in its own place, which it cannot revoke.
-    public func hasSucceeded(
-        _ phrase: DeviceID, by device: DeviceID, of member: MemberID
-    ) -> Bool {
-        (additions[member] ?? []).contains {
-            records[$0].operation.takesPlace && records[$0].devices.contains(device)
-                && records[$0].operation.device == phrase
-        }
-    }
-
     /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is
     /// in keeps the answer until then.
     public func changesStanding(_ change: AuthChange) -> Bool {

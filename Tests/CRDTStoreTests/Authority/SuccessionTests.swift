@@ -86,21 +86,6 @@ import WorkspaceTestKit
         }
     }
 
-    /// Whoever has the old words could else take it out where its end has not been heard of yet.
-    @Test func `is revoked by nobody in whose place it stands`() throws {
-        var scene = Scene()
-        let new = scene.succeed(by: "new")
-        let revoked = scene.revoke("new", by: "recovery", after: [new])
-        #expect(scene.story.brokenRule(of: revoked) == "A-22")
-        let story = scene.story
-        try story.inEveryOrder { evaluator in
-            #expect(!evaluator.contains(revoked) && evaluator.isValid(new))
-            #expect(
-                evaluator.hasSucceeded(
-                    story.device("recovery"), by: story.device("new"), of: story.member("root")))
-        }
-    }
-
     @Test func `finds room, however many devices the old one has linked`() throws {
         var scene = Scene()
         for number in 0..<Limits.devicesLinkedMax {

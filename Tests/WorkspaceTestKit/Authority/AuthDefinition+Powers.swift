@@ -53,14 +53,6 @@ extension AuthDefinition {
     func removeDeviceFault(_ fact: Fact, _ author: Given, _ device: DeviceID) -> String? {
         let owners = owners(of: device, in: fact.past)
         if rules.has(.a22Bound), owners.isEmpty { return "A-22" }
-        let isSuccessor = fact.past.contains { place in
-            guard case .addDevices(let devices) = facts[place].operation.action,
-                facts[place].operation.takesPlace, let by = facts[place].author
-            else { return false }
-            return by.device == author.device && by.member == author.member
-                && devices.contains(device)
-        }
-        if isSuccessor { return "A-22" }
         guard rules.has(.a22Whose) else { return nil }
         return owners.contains(author.member) || author.role <= 1 ? nil : "A-22"
     }

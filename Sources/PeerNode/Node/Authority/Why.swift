@@ -239,7 +239,6 @@ extension AuthFault {
         case .memberBound: "that person, or that device, was let in before"
         case .deviceBarred: "it names a device that its owner has revoked"
         case .noPlaceToTake: "only a recovery phrase can be followed by a new one"
-        case .ownSuccessor: "a recovery phrase cannot revoke the one that took its place"
         case .tooManyDevices: "its author has linked too many devices"
         case .unknownKey: "the key that it passes on was not there"
         case .badTransfer:

@@ -172,8 +172,6 @@ extension Enrolment {
         let others = workspace.recoveryDevices.sorted().filter { other in
             other != signer.device && other != entry.device
                 && workspace.evaluator.bestGrant(of: other, as: workspace.member) != nil
-                && !workspace.evaluator.hasSucceeded(
-                    signer.device, by: other, of: workspace.member)
         }
         for other in others { _ = try end(other, by: signer, in: workspace) }
         try core.membership.endInvites(of: workspace, signedBy: signer) {
