@@ -63,6 +63,17 @@ struct ByteColumnReader {
         return nil
     }
 
+    /// The next text: how many bytes it has, at most `bytesMax`, then each of them as a number.
+    mutating func text(bytesMax: Int) -> String? {
+        guard let count = next(), count <= UInt64(bytesMax) else { return nil }
+        var bytes: [UInt8] = []
+        for _ in 0..<count {
+            guard let byte = next().flatMap({ UInt8(exactly: $0) }) else { return nil }
+            bytes.append(byte)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
     /// The next number that was written with all of its bytes.
     mutating func nextRaw() -> UInt64? {
         guard end - index >= 8 else { return nil }

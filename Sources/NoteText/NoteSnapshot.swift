@@ -153,15 +153,7 @@ public struct NotePage: Hashable, Sendable {
         case .underline: return .underline(true)
         case .code: return .code(true)
         case .link:
-            guard let count = column.next(), count <= UInt64(NoteLimits.linkBytesMax) else {
-                return nil
-            }
-            var bytes: [UInt8] = []
-            for _ in 0..<count {
-                guard let byte = column.next().flatMap({ UInt8(exactly: $0) }) else { return nil }
-                bytes.append(byte)
-            }
-            return String(validating: bytes, as: UTF8.self).map { .link($0) }
+            return column.text(bytesMax: NoteLimits.linkBytesMax).map { .link($0) }
         }
     }
 }

@@ -101,7 +101,7 @@ class Authority(Terms):
                     yield replace(e, grant=g.id)
 
     def stands(self, o, valid, revocations):
-        confirmed = is_confirmed(self, o, valid)
+        confirmed = is_confirmed(self, o, valid) and not self.ends_own_phrase(o)
         if o.grant not in valid and o.grant not in self.standing_only:
             return False
         if o.type == ADMIT and (o.map[1] not in valid or o.map[1] in self.kept and not confirmed):

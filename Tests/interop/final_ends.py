@@ -187,6 +187,21 @@ def an_end_as_if_before_that_which_is_answered():
 
 
 @history
+def a_confirmed_revocation_of_the_new_phrase_by_the_old_one():
+    """V-6: it is never kept, though who confirmed it had not heard of the end of the old one."""
+    w, admin, old, _ = member_with_phrase()
+    new, _ = w.link(old, expect="valid", takes_place=True)
+    known = list(w.ops)
+    theft = w.write(old, rmdev(new.device), "void")
+    w.write(w.owner, confirming(theft), "valid")
+    w.write(old, rmdev(old.device), "valid", knows=known, after=None)
+    a = w.judged()
+    assert a.standing(new.device.id) is not None
+    assert a.standing(old.device.id) is None
+    return w
+
+
+@history
 def an_end_that_knows_no_successor_is_no_final_one():
     """It counts where it was written: who is given a role again holds it."""
     w, _, old, mina = member_with_phrase()

@@ -140,6 +140,12 @@ class Terms:
         """Whether it adds a new recovery phrase, right behind its author."""
         return o.type == ADDDEV and 4 in o.map
 
+    def ends_own_phrase(self, o):
+        """V-6: whether it is an rmdev of another recovery device of its author's member."""
+        return o.type == RMDEV and o.map[1] != o.device and any(
+            self.makes_recovery(p, o.map[1], self.author(o).member)
+            for p in map(self.ops.get, self.past[o.id]))
+
     def makes_recovery(self, o, device, member):
         """Whether an operation makes a device a recovery device of a member."""
         devices, bound = self.binds(o)

@@ -74,6 +74,15 @@ extension AuthEvaluator {
         }
     }
 
+    /// Whether it revokes another recovery phrase of its author's member. That stays by no confirmation
+    /// (V-6): the old words may be somebody else's, who revokes with them what has taken their place.
+    func endsOwnPhrase(_ record: AuthRecord) -> Bool {
+        guard case .removeDevice(let device) = record.operation.action,
+            device != record.operation.device, let author = record.author
+        else { return false }
+        return isRecovery(device, of: author, before: record)
+    }
+
     /// Whether a valid operation that is stronger confirms it.
     func isConfirmed(_ index: Int) -> Bool { confirmationCounts[index] != nil }
 

@@ -230,7 +230,7 @@ public struct AuthEvaluator: Sendable {
         }
         guard policy(forbidding: index) == nil else { return .none }
         guard isGivenUp else { return .valid }
-        if record.operation.canBeKept, isConfirmed(index) { return .kept }
+        if record.canBeKept, isConfirmed(index) { return .kept }
         return record.operation.action.isAddition ? .standing : .none
     }
 
@@ -251,7 +251,7 @@ public struct AuthEvaluator: Sendable {
     /// The strongest valid revocation that takes the effect from an operation without fault.
     func revocation(voiding index: Int) -> Int? {
         if let transfer = handedOn[index] { return transfer }
-        let isSpared = records[index].operation.canBeKept && isConfirmed(index)
+        let isSpared = records[index].canBeKept && isConfirmed(index)
         return revocations(taking: index).filter { !isSpared || !givesUp($0, index) }
             .min { isStronger($0, than: $1) }
     }

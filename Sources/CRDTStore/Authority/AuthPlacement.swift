@@ -18,6 +18,7 @@ extension AuthEvaluator {
         }
         record.aim = aim(of: record)
         record.isFinalEnd = isFinal(record)
+        record.canBeKept = operation.canBeKept && !endsOwnPhrase(record)
         if record.place.position == 0 {
             branchTips.append(index)
         } else {

@@ -54,6 +54,8 @@ struct AuthRecord: Sendable {
     var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
     var isOpaque = false
+    /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
+    var canBeKept = false
     /// Why it can never be valid.
     var fault: AuthFault?
 

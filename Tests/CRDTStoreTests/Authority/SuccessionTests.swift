@@ -226,6 +226,73 @@ import WorkspaceTestKit
         }
     }
 
+    /// Bob is a member with a phrase, and Ann an admin, who confirms what she hears of.
+    private struct MemberScene {
+        var story = Story(admins: ["ann"])
+        let entry: OperationID
+
+        init() {
+            let invite = story.write(
+                "root", after: story.heads, .invite(InviteTerms(role: .member)))
+            entry = story.write(
+                "root", after: [invite],
+                .admit(
+                    invite: invite, member: story.member("bob"),
+                    devices: [story.device("words"), story.device("bob")], request: nil))
+        }
+
+        mutating func write(
+            _ name: String, under grant: OperationID, after heads: [OperationID],
+            adding new: String
+        ) -> OperationID {
+            story.write(
+                name, under: grant, after: heads, .addDevices([story.device(new)]),
+                takesPlace: true)
+        }
+
+        mutating func write(
+            _ name: String, under grant: OperationID, after heads: [OperationID],
+            revoking old: String
+        ) -> OperationID {
+            story.write(name, under: grant, after: heads, .removeDevice(story.device(old)))
+        }
+    }
+
+    /// A relay shows an admin's node the new phrase, and not yet the end of the old one.
+    @Test func `stays, though an admin has confirmed that the old one revoked it`() throws {
+        var scene = MemberScene()
+        let new = scene.write("words", under: scene.entry, after: [scene.entry], adding: "new")
+        let theft = scene.write("words", under: scene.entry, after: [new], revoking: "new")
+        _ = scene.story.write("ann", after: [theft], .confirm([theft]))
+        let ended = scene.write("words", under: scene.entry, after: [new], revoking: "words")
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(ended) && !evaluator.isValid(theft))
+            #expect(evaluator.bestGrant(of: story.device("new")) == new)
+            #expect(evaluator.bestGrant(of: story.device("words")) == nil)
+        }
+    }
+
+    @Test func `stays, though an admin has confirmed that one which was there before revoked it`()
+        throws
+    {
+        var scene = MemberScene()
+        let theirs = scene.write(
+            "words", under: scene.entry, after: [scene.entry], adding: "theirs")
+        let new = scene.write("words", under: scene.entry, after: [theirs], adding: "new")
+        let theft = scene.write("theirs", under: theirs, after: [new], revoking: "new")
+        _ = scene.story.write("ann", after: [theft], .confirm([theft]))
+        let out = scene.write("words", under: scene.entry, after: [new], revoking: "theirs")
+        _ = scene.write("words", under: scene.entry, after: [out], revoking: "words")
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.bestGrant(of: story.device("new")) == new)
+            for name in ["words", "theirs"] {
+                #expect(evaluator.bestGrant(of: story.device(name)) == nil)
+            }
+        }
+    }
+
     // MARK: Transfers
 
     @Test func `goes along with a transfer, as the old one did`() throws {

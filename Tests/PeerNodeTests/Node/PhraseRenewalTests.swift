@@ -78,6 +78,33 @@ import WorkspaceTestKit
         #expect(devices.filter { $0["recovery"] == false }.map { $0["revoked"] } == [true, false])
     }
 
+    /// Whoever has the old words may have been first. Nobody else is stronger than what they put in.
+    @Test func `puts out one that somebody put in its place before`() throws {
+        let scene = try Scene()
+        let old = try RecoveryPhrase(try #require(scene.old.stringValue))
+        let theirs = RecoveryPhrase(using: SeededRandom(seed: 7))
+        try scene.phone.inTurn { core, workspace in
+            let entry = theirs.entry(
+                entering: .adding(
+                    to: workspace.id, before: old.signingKey.device, member: workspace.member))
+            let added = try core.enrolment.addDevice(
+                entry, to: workspace, signedBy: old.signingKey, takesPlace: true)
+            #expect(added != nil)
+        }
+        scene.bench.advance(5_000)
+        _ = try scene.renew(on: scene.laptop)
+        for node in [scene.laptop, scene.phone, scene.joon] {
+            let workspace = try node.workspace()
+            let phrases = workspace.recoveryDevices.filter {
+                workspace.owner(of: $0)
+                    == workspace.evaluator.citedMember(of: theirs.signingKey.device)
+            }
+            #expect(workspace.evaluator.bestGrant(of: theirs.signingKey.device) == nil)
+            #expect(workspace.evaluator.bestGrant(of: old.signingKey.device) == nil)
+            #expect(phrases.count { workspace.evaluator.bestGrant(of: $0) != nil } == 1)
+        }
+    }
+
     @Test func `does nothing any more`() throws {
         let scene = try Scene()
         let new = try scene.renew(on: scene.laptop)

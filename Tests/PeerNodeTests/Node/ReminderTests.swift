@@ -174,16 +174,7 @@ import WorkspaceTestKit
         bench.advance(2_000)
         #expect(
             try bob.refused("reminder.create", given(5, ["message": deleted])).kind == .conflict)
-        let name = try `What was read`.conversation(of: bob)
-        let due = bench.wall + 3_600_000
-        try bob.inTurn { core, workspace in
-            for number in 0..<Limits.remindersMax {
-                let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)
-                _ = try core.own.authorOwn(
-                    .reminder(ReminderName(bytes), Reminder(due: due, conversation: name)),
-                    in: workspace)
-            }
-        }
+        try fill(bob)
         let refused = try bob.refused("reminder.create", given(5, ["channel": "general"]))
         #expect(refused.kind == .tooMany && refused.reason == "reminder.count")
         let first = try bob.ok("reminder.list", ["limit": 1]).items.first?["id"] ?? .null
@@ -191,10 +182,11 @@ import WorkspaceTestKit
         try bob.ok("reminder.create", given(5, ["channel": "general"]))
     }
 
-    @Test func `can be made whatever another device of the person has written`() throws {
-        let name = try `What was read`.conversation(of: phone)
+    /// As many as one device may make.
+    private func fill(_ node: BenchNode) throws {
+        let name = try `What was read`.conversation(of: node)
         let due = bench.wall + 3_600_000
-        try phone.inTurn { core, workspace in
+        try node.inTurn { core, workspace in
             for number in 0..<Limits.remindersMax {
                 let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 16)
                 _ = try core.own.authorOwn(
@@ -202,6 +194,10 @@ import WorkspaceTestKit
                     in: workspace)
             }
         }
+    }
+
+    @Test func `can be made whatever another device of the person has written`() throws {
+        try fill(phone)
         bench.advance(30_000)
         #expect(
             try phone.refused("reminder.create", given(5, ["channel": "general"])).kind == .tooMany)

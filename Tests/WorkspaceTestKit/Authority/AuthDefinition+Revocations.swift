@@ -108,6 +108,15 @@ extension AuthDefinition {
             || facts[invite].hitBy.contains { isValid($0, &judgement) }
     }
 
+    /// V-6: whether it is an rmdev of another recovery device of its author's member.
+    func endsOwnPhrase(_ o: Int) -> Bool {
+        let operation = facts[o].operation
+        guard case .removeDevice(let device) = operation.action, device != operation.device,
+            let author = facts[o].author
+        else { return false }
+        return isRecovery(device, of: author.member, in: facts[o].past)
+    }
+
     /// V-6: whether a valid operation that is stronger confirms it.
     func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
         rules.has(.v6) && othersBuild(on: facts[o])

@@ -157,7 +157,7 @@ public final class AuthDefinition {
     private func decide(_ place: Int, _ judgement: inout Judgement) -> Bool {
         let fact = facts[place]
         guard !fact.isBehind else { return false }
-        let isConfirmed = isConfirmed(place, &judgement)
+        let isConfirmed = !endsOwnPhrase(place) && isConfirmed(place, &judgement)
         for support in fact.supports where !isValid(support, &judgement) {
             guard isConfirmed, support == fact.author?.grant, stands(support, &judgement) else {
                 return false

@@ -1,0 +1,173 @@
+public import WorkspaceModel
+
+// What calls ask the node for, checked and typed.
+
+/// What a new workspace is made of.
+public struct WorkspaceDraft: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String
+    /// `nil` for none.
+    public let description: String?
+    /// The channel everybody is in; `general` unless said otherwise.
+    public let firstChannel: String
+}
+
+/// What is to be changed of a workspace; what is `nil` stays.
+public struct WorkspaceEdit: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String?
+    /// Empty for none.
+    public let description: String?
+    /// A blob, `b_…`.
+    public let image: String?
+}
+
+/// What joining needs.
+public struct JoinDraft: Sendable {
+    /// `wsx://join/…`, not yet decoded. Comes from outside.
+    public let link: String
+    /// The name of the identity to make where there is none.
+    public let name: String?
+    /// How long to look for somebody who may admit.
+    public let timeoutMilliseconds: Int64
+    /// Whether a new identity gets a recovery phrase.
+    public var hasRecovery = true
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
+}
+
+/// What coming back needs.
+public struct RecoveryDraft: Sendable {
+    /// The 24 words as they were typed. Comes from outside.
+    public let phrase: String
+    /// An invite link of the workspace, open or used, not yet decoded. Comes from outside.
+    public let link: String
+    /// The name of the identity to make where there is none.
+    public let name: String?
+    /// How long to look for somebody who has the workspace.
+    public let timeoutMilliseconds: Int64
+    /// What seals a new identity; `nil` leaves its keys in the clear.
+    public var passphrase: String?
+}
+
+/// What a new invite is made of.
+public struct InviteDraft: Sendable {
+    /// How many people may use it.
+    public let uses: Int64
+    /// For how long.
+    public let expiresInMilliseconds: Int64
+    /// `admin`, `member` or `guest`.
+    public let role: String
+    /// Channels to be added to; a guest needs one.
+    public let channels: [ChannelReference]
+    /// Whether an admin has to approve each who comes.
+    public let needsApproval: Bool
+}
+
+/// What a new channel is made of.
+public struct ChannelDraft: Sendable {
+    /// 1 to `Limits.nameBytesMax` bytes.
+    public let name: String
+    /// `nil` for none.
+    public let description: String?
+    /// `nil` for none.
+    public let topic: String?
+    /// Whether only those who were added see it. It stays what it is made as.
+    public let isPrivate: Bool
+    /// What those who come later see: `all` or `from-join`; only private channels take the latter.
+    public let history: String
+}
+
+/// New texts of a channel; at least one is given.
+public struct ChannelEdit: Sendable {
+    /// Which.
+    public let channel: ChannelReference
+    /// 1 to `Limits.nameBytesMax` bytes; `nil` keeps it.
+    public let name: String?
+    /// Empty clears it, `nil` keeps it.
+    public let topic: String?
+    /// Empty clears it, `nil` keeps it.
+    public let description: String?
+}
+
+/// What a new message is made of.
+public struct MessageDraft: Sendable {
+    /// Where to post.
+    public let channel: ChannelReference
+    /// At most `Limits.messageTextBytesMax` bytes; empty only beside a place.
+    public let text: String
+    /// The place that it points to.
+    public var location: MessageLocation?
+    /// The id of the message it answers, `m_…`.
+    public let thread: String?
+    /// `text` or `code`.
+    public let format: String
+    /// Whether a program writes it.
+    public var isBot = false
+}
+
+/// Which part of a channel's past is wanted.
+public struct HistoryRequest: Sendable {
+    /// From where on, and in which direction.
+    public enum Position: Sendable, Equatable {
+        /// The newest.
+        case latest
+        /// The newest before this position or message.
+        case before(String)
+        /// The oldest after this position or message.
+        case after(String)
+        /// This position or message in the middle.
+        case around(String)
+    }
+
+    /// Whose past.
+    public let channel: ChannelReference
+    /// From where on. Comes from outside.
+    public let position: Position
+    /// Only the answers to this message, `m_…`.
+    public let thread: String?
+    /// Only what was written at this time or later, ms.
+    public let since: Int64?
+    /// Only what was written at this time or earlier, ms.
+    public let until: Int64?
+    /// Only what is pinned.
+    public var isPinned = false
+    /// At most so many, 1 to 100.
+    public let limit: Int
+}
+
+/// Which events a stream carries.
+public struct SubscriptionRequest: Sendable {
+    /// Whose stored position to start from.
+    public let name: String?
+    /// A cursor, `all`, `latest`, or a duration such as `10m`. Comes from outside.
+    public let since: String?
+    /// Globs over event types; empty means all.
+    public let types: [String]
+    /// Only events of these channels; empty means all.
+    public let channels: [ChannelReference]
+    /// Whether events that are not stored come too.
+    public let ephemeral: Bool
+    /// Silence after which a keepalive is sent, in seconds.
+    public let keepaliveSeconds: Int64?
+}
+
+/// Which events one call wants.
+public struct EventsRequest: Sendable {
+    /// Which ones, as for a stream.
+    public let subscription: SubscriptionRequest
+    /// At most so many.
+    public let limit: Int
+    /// How long to wait for the first; 0 answers at once.
+    public let timeoutMilliseconds: Int64
+}
+
+/// What part of the state of synchronising is wanted.
+public struct SyncStatusRequest: Sendable {
+    /// Only this device, `d_…`.
+    public let peer: String?
+    /// Only this channel.
+    public let channel: ChannelReference?
+    /// Which part of the list.
+    public let page: PageRequest
+}
