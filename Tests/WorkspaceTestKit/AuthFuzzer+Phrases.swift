@@ -23,12 +23,17 @@ extension AuthFuzzer {
         return anyUnknowingGrant(knowing: past, butTo: member)
     }
 
-    /// A role for all devices that a past knows of somebody who, at some place, has replaced a phrase.
+    /// A role for all devices that a past knows of somebody who, at some place, has replaced a phrase or
+    /// revoked a device.
     private mutating func anyUnknowingGrant(
         knowing past: Set<OperationID>, butTo author: MemberID
     ) -> AuthAction? {
-        let people = history.operations.filter(\.takesPlace)
-            .compactMap { history.subject(of: $0.id) }.filter { $0 != author }
+        let people = history.operations.compactMap { operation -> MemberID? in
+            if operation.takesPlace { return history.subject(of: operation.id) }
+            guard case .removeDevice(let device) = operation.action, device != operation.device
+            else { return nil }
+            return history.subject(of: operation.grant, by: operation.device)
+        }.filter { $0 != author }
         guard let member = people.randomElement(using: &generator) else { return nil }
         let role = Role.allCases.randomElement(using: &generator) ?? .member
         var words = RoleGrant(

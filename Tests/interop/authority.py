@@ -6,7 +6,7 @@ import bindings
 import faults
 from revocations import gives_up, hits, is_confirmed, is_revocation
 from standings import held, strongest
-from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, WSSET, Terms
+from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, RMDEV, WSSET, Terms
 
 
 class Authority(Terms):
@@ -91,14 +91,25 @@ class Authority(Terms):
         return [o for o in self.ops.values() if not self.is_behind_feature(o)]
 
     def counted_again(self):
-        """V-10: each final end as if it cited each other grant that gives the device to its member."""
+        """V-10: each end of an own device as if it cited each other grant where it counts."""
         counted = self.counted()
         grants = [g for g in counted if g.type in GRANTS]
-        for e in filter(self.is_final_end, counted):
+        for e in (o for o in counted if o.type == RMDEV):
             for g in grants:
                 given = self.gives(g, e.device)
-                if g.id != e.grant and given and given.member == self.author(e).member:
-                    yield replace(e, grant=g.id)
+                if (g.id != e.grant and given and given.member == self.author(e).member
+                        and (self.is_final_end(e) or self.is_first_for(e, g))):
+                    yield replace(e, grant=g.id, is_again=True)
+
+    def is_first_for(self, e, g):
+        """Whether g gives both devices to the member, and knows neither e nor another own revocation
+        of the one by the other that e knows."""
+        author, given = self.author(e), self.gives(g, e.map[1])
+        return (e.map[1] != e.device and given and given.member == author.member
+                and not self.knows(g, e.id)
+                and not any(p.map[1] == e.map[1] and p.device == e.device
+                            and self.author(p).member == author.member
+                            and not self.knows(g, p.id) for p in self.known(e, RMDEV)))
 
     def stands(self, o, valid, revocations):
         confirmed = is_confirmed(self, o, valid) and not self.ends_own_phrase(o)

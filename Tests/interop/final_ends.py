@@ -1,4 +1,5 @@
-"""Histories of a phrase that was replaced, and of grants that did not know of it (V-10)."""
+"""Histories of phrases that were replaced and of devices that their person revoked, and of grants that
+did not know of it (V-10)."""
 
 import writer
 from confirmations import confirming
@@ -226,4 +227,68 @@ def a_final_end_of_a_device_that_another_member_has_too():
     w.write(w.owner, said, "valid", knows=[*before, link], after=None)
     a = w.judged()
     assert a.standing(phrase.id) == (ADMIN, joon.member)
+    return w
+
+
+@history
+def a_promotion_that_did_not_know_of_a_revoked_device():
+    """The words revoke the computer. Who has found it has nothing by the new role."""
+    w, _, words, mina = member_with_phrase()
+    before = list(w.ops)
+    w.write(words, rmdev(mina.device), "valid")
+    g = given(w, words, mina, ADMIN, before)
+    a = w.judged()
+    assert a.standing(mina.device.id) is None
+    assert a.standing(words.device.id) == (ADMIN, mina.member)
+    apart = [*before, g]
+    w.write(mina.under(g), (WSSET, {5: 0}), "void", knows=apart, after=None)
+    w.write(mina.under(g), remove(w.owner.member), "void", knows=apart, after=None)
+    w.write(mina.under(g), rmdev(words.device), "void", knows=apart, after=None)
+    return w
+
+
+@history
+def a_promotion_that_did_not_know_of_a_weaker_word():
+    """What the computer says of the words ends nothing there either."""
+    w, _, words, mina = member_with_phrase()
+    before = list(w.ops)
+    w.write(mina, rmdev(words.device), "valid")
+    given(w, words, mina, ADMIN, before)
+    a = w.judged()
+    assert a.standing(words.device.id) == (ADMIN, mina.member)
+    assert a.standing(mina.device.id) == (ADMIN, mina.member)
+    return w
+
+
+@history
+def a_promotion_that_did_not_know_of_the_second_of_two_words():
+    """Only the first one counts again. That is known, and a device that is barred cannot be listed."""
+    w, _, words, mina = member_with_phrase()
+    before = list(w.ops)
+    gone = w.write(w.owner, remove(mina.member), "valid")
+    first = w.write(words, rmdev(mina.device), knows=before, after=None)
+    w.write(words, rmdev(mina.device), "void", knows=[*before, first])
+    given(w, words, mina, MEMBER, [*before, gone])
+    a = w.judged()
+    assert first.id in a.valid
+    assert a.standing(mina.device.id) is None
+    given(w, words, mina, MEMBER, [*before, gone, first], expect="A-19")
+    return w
+
+
+@history
+def an_admins_word_of_a_device_that_others_have_too():
+    """Counted again under an admin's grant, it ends the device for its author's member alone."""
+    w = World()
+    ann, bob = w.join(MEMBER), w.join(MEMBER)
+    before, tablet = list(w.ops), Device()
+    _, one = w.link(ann, tablet, "valid", knows=before, after=None)
+    w.link(bob, tablet, "valid", knows=before, after=None)
+    known = [*before, one]
+    w.write(ann, rmdev(tablet), "valid", knows=known)
+    said = writer.grant(ann.member, [ann.device.id, tablet.id], ADMIN, False)
+    w.write(w.owner, said, "valid", knows=known, after=None)
+    a = w.judged()
+    assert a.standing(ann.device.id) == (ADMIN, ann.member)
+    assert a.standing(tablet.id) == (MEMBER, bob.member)
     return w

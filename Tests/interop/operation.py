@@ -41,6 +41,8 @@ class Operation:
     map: dict = None
     # The nearest earlier operation of kind 3 on the same branch of its log.
     earlier: bytes = None
+    # Whether it is judged once more, under another grant than the one that it cites (V-10).
+    is_again: bool = False
 
     @classmethod
     def read(cls, header, payload, signature):

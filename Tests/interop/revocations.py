@@ -50,7 +50,7 @@ def gives_up(a, r, o):
 
 def is_confirmed(a, o, valid):
     """V-6. `valid` has at least what is valid and stronger than o."""
-    return is_kept(a, o) and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
+    return is_kept(a, o) and not o.is_again and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
                for c in map(a.ops.get, valid))
 
 
@@ -70,7 +70,8 @@ def is_aimed(a, r, grant, device, member):
         return member == r.map[1] and not a.knows(grant, r.id)
     if r.type == RMDEV:
         judge = a.author(r)
-        return (device == r.map[1] and (member == judge.member or judge.role <= ADMIN)
+        own = member == judge.member
+        return (device == r.map[1] and (own or not r.is_again and judge.role <= ADMIN)
                 and not a.knows(grant, r.id))
     if r.type == LEAVE:
         return member == a.author(r).member and not a.knows(first_of(a, grant), r.id)

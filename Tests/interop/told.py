@@ -36,6 +36,7 @@ class Told:
     verdict: str
     reason: str
     kind: int = field(default=AUTHORITY)
+    is_again: bool = False
 
 
 class ToldAuthority(Authority):

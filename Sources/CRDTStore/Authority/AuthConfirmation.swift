@@ -50,12 +50,15 @@ extension AuthEvaluator {
     /// The records of what an operation confirms.
     private func confirmedRecords(by index: Int) -> [Int] {
         let named = records[index].confirmed
-        return endsAgain.isEmpty ? named : named.flatMap { everyRecord(of: $0) }
+        guard !endsAgain.isEmpty else { return named }
+        return named.flatMap { records[$0].operation.isOwnEnd ? everyRecord(of: $0) : [$0] }
     }
 
     /// Counts those that were there before a final end's record under another grant.
     mutating func countConfirmations(of index: Int) {
-        guard let end = records[index].original, let author = records[index].author else { return }
+        guard let end = records[index].original, let author = records[index].author,
+            records[index].operation.isOwnEnd
+        else { return }
         let count = (revocations[.ownEnd(author)] ?? []).count {
             records[$0].isValid && records[$0].confirmed.contains(end)
                 && isStronger($0, than: index)
@@ -169,7 +172,8 @@ extension AuthEvaluator {
     /// before. What an owner did nobody else could confirm who is weaker than that.
     private func wantsConfirmation(_ index: Int) -> Bool {
         let operation = records[index].operation
-        return operation.isOwnEnd || operation.canBeKept && restsOnOthers(index)
+        return operation.isOwnEnd
+            || operation.canBeKept && records[index].original == nil && restsOnOthers(index)
     }
 
     /// Whether somebody who is no owner can take an operation back: who wrote it, or who opened the

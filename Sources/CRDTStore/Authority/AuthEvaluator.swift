@@ -72,8 +72,8 @@ public struct AuthEvaluator: Sendable {
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
-    /// The final ends of devices, and the further records of each.
-    var finalEnds: [DeviceID: [Int]] = [:]
+    /// What may end a device under several grants, and the further records of each.
+    var endsOfDevice: [DeviceID: [Int]] = [:]
     var endsAgain: [Int: [Int]] = [:]
     /// How many valid confirmations an operation has that are stronger than it.
     var confirmationCounts: [Int: Int] = [:]

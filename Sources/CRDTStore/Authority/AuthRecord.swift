@@ -48,9 +48,9 @@ struct AuthRecord: Sendable {
     var isOwnPart = false
     /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
     var isFinalEnd = false
-    /// Of a final end under another grant than the one that it cites, the record of the end.
+    /// Of an end that counts again, under another grant than the one that it cites, its first record.
     var original: Int?
-    /// Whether a final end has effect under another grant than the one that it cites.
+    /// Whether an end has effect under another grant than the one that it cites.
     var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
     var isOpaque = false
@@ -195,9 +195,9 @@ public struct AuthChange: Hashable, Sendable {
     public var becameValid: [OperationID] = []
     /// Operations that lost their effect.
     public var becameInvalid: [OperationID] = []
-    /// Final ends that have effect as before, but under other grants.
+    /// Ends of devices that have effect as before, but under other grants.
     public var moved: [OperationID] = []
-    /// How many times more than once a final end is judged from now on, each under a further grant.
+    /// How many times more than once an end is judged from now on, each under a further grant.
     public var furtherGrants = 0
 
     /// No change.

@@ -82,7 +82,7 @@ extension AuthEvaluator {
         }
         unregister(index)
         let record = records.removeLast()
-        if record.isFinalEnd { finalEnds.drop(index, at: record.operation.device) }
+        deviceEndedAgain(by: record).map { endsOfDevice.drop(index, at: $0) }
         record.subject.map { given.drop(index, at: $0) }
         indices[id] = nil
         if record.place.position == 0 {

@@ -163,8 +163,10 @@ extension AuthEvaluator {
             return target.author == member
         case .device(let device):
             guard target.device == device else { return false }
+            // What counts again is about its author's own devices alone.
             return target.author == records[index].author
-                || records[index].actingRole.map { $0 <= .admin } == true
+                || records[index].original == nil
+                    && records[index].actingRole.map { $0 <= .admin } == true
         case .departure:
             return target.author == records[index].author
         case .role(let replaced, let drops):

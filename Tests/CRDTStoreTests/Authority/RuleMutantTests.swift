@@ -124,11 +124,12 @@ import WorkspaceTestKit
     ]
 
     /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
-    /// confirmed (V-6)`, of `Who has ended their own part`, and of `A phrase that was replaced`.
+    /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, and of
+    /// `A device that its person revoked`.
     static let inHistories: Set<AuthRule> = [
         .ownEnd, .answeredEnd,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
-        .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Answer,
+        .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {

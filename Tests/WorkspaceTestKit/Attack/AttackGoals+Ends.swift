@@ -142,6 +142,7 @@ extension AttackGoals {
             let before = history.pasts[end.operation] ?? []
             for id in judge.valid where !before.contains(id) && id != end.operation {
                 guard let operation = history[id], author(operation) == person.member,
+                    !endsOwnDevice(operation, of: person),
                     let acting = operation.grant.flatMap({
                         all.role(ofGrant: $0, device: operation.device)
                     }), acting < role,
@@ -160,6 +161,12 @@ extension AttackGoals {
             }
         }
         return nil
+    }
+
+    /// What ends another own device counts under whichever role its author has (V-10).
+    private func endsOwnDevice(_ operation: AuthOperation, of person: AttackPerson) -> Bool {
+        guard case .removeDevice(let device) = operation.action else { return false }
+        return device != operation.device && person.devices.contains(device)
     }
 
     /// Whether the role comes from a grant that whoever demoted did not know, or that knew that.

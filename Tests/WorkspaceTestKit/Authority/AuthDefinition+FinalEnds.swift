@@ -1,7 +1,7 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Final ends, which count under every grant that gives their device to their member: V-10.
+/// Ends of a member's own devices that count again, under other grants: V-10.
 extension AuthDefinition {
     /// Whether a device ends itself, and knows that another one took its place.
     func isFinalEnd(_ fact: Fact) -> Bool {
@@ -15,24 +15,41 @@ extension AuthDefinition {
         }
     }
 
-    /// What is judged once more since an operation is here, a final end or a grant that a device has
-    /// which has ended itself so: each as if the end had cited that grant.
+    /// What is judged once more since an operation is here, an end or a grant: each as if the end had
+    /// cited that grant.
     func endsAgain(by place: Int) -> [Fact] {
         guard rules.has(.v10) else { return [] }
         let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
-        if isFinalEnd(facts[place]) { return all.compactMap { end(place, under: $0) } }
-        return all.filter { isFinalEnd(facts[$0]) }.compactMap { end($0, under: place) }
+        return all.compactMap { end(place, under: $0) } + all.compactMap { end($0, under: place) }
     }
 
     private func end(_ end: Int, under grant: Int) -> Fact? {
-        guard let author = facts[end].author, author.grant != grant,
-            let given = given(by: grant, to: author.device), given.member == author.member
+        guard case .removeDevice(let device) = facts[end].operation.action,
+            let author = facts[end].author, author.grant != grant,
+            let given = given(by: grant, to: author.device), given.member == author.member,
+            isFinalEnd(facts[end])
+                || device != author.device && isFirst(end, of: device, for: grant)
         else { return nil }
         var fact = facts[end]
         (fact.author, fact.again, fact.hitBy) = (given, end, [])
         fact.rank = ownRank(of: fact)
         fact.supports = supports(of: fact)
         return fact
+    }
+
+    /// Whether a grant gives the device to the author of its revocation, too, and does not know that; nor
+    /// does the revocation know another one of that author's that the grant does not know.
+    private func isFirst(_ end: Int, of device: DeviceID, for grant: Int) -> Bool {
+        guard rules.has(.v10Own), let author = facts[end].author,
+            given(by: grant, to: device)?.member == author.member, !knows(facts[grant], end)
+        else { return false }
+        return !facts[end].past.contains { other in
+            guard case .removeDevice(device) = facts[other].operation.action,
+                let one = facts[other].author
+            else { return false }
+            return (one.device, one.member) == (author.device, author.member)
+                && !knows(facts[grant], other)
+        }
     }
 
     /// The place of what it says, however often that is judged.
@@ -55,17 +72,23 @@ extension AuthDefinition {
         valid.contains { original($0) == place }
     }
 
-    /// What is valid of some valid operations, which were told by their ids: of a final end also where.
+    /// What is valid of some valid operations, which were told by their ids: of an end also where.
     func places(ofValid ids: Set<OperationID>) -> PlainSet {
+        let several = Set(facts.compactMap(\.again))
         var valid = PlainSet()
         var ends: [Int] = []
         for place in facts.indices where ids.contains(facts[place].operation.id) {
-            if isFinalEnd(facts[place]) { ends.append(place) } else { valid.insert(place) }
+            if several.contains(original(place)) { ends.append(place) } else { valid.insert(place) }
         }
         for end in ends.sorted(by: { facts[$0].rank < facts[$1].rank }) {
             guard facts[end].supports.allSatisfy({ valid.contains($0) }),
                 !facts[end].hitBy.contains(where: { valid.contains($0) })
             else { continue }
+            valid.insert(end)
+        }
+        // What has effect under no grant has it because it is confirmed (V-6).
+        for end in several
+        where ids.contains(facts[end].operation.id) && !hasEffect(end, in: valid) {
             valid.insert(end)
         }
         return valid

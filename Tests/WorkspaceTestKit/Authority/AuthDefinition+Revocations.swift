@@ -119,7 +119,7 @@ extension AuthDefinition {
 
     /// V-6: whether a valid operation that is stronger confirms it.
     func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        rules.has(.v6) && othersBuild(on: facts[o])
+        rules.has(.v6) && othersBuild(on: facts[o]) && facts[o].again == nil
             && facts.indices.contains { other in
                 guard case .confirm(let operations) = facts[other].operation.action else {
                     return false
@@ -153,7 +153,8 @@ extension AuthDefinition {
                 && !(rules.has(.removeExempt) && isExempt)
         case .removeDevice(let device):
             guard rules.has(.rmdev), device == author.device else { return false }
-            let mayReach = other.member == author.member || other.role <= 1
+            let mayReach =
+                other.member == author.member || revocation.again == nil && other.role <= 1
             return (mayReach || !rules.has(.rmdevWhose)) && !(rules.has(.rmdevExempt) && isExempt)
         case .leave:
             return rules.has(.leave) && other.member == author.member

@@ -1,0 +1,165 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// A device that its own person revoked, and grants that do not know of it: PROTOCOL.md, V-10.
+@Suite struct `A device that its person revoked` {
+    /// Bob, a member, has the phrase `words` and the computer `bob`; `ann` is an admin.
+    private typealias Scene = `A phrase that was replaced`.Scene
+
+    /// Bob's words revoke his computer.
+    private func revoke(
+        in scene: inout Scene, after heads: [OperationID]? = nil
+    ) -> OperationID {
+        scene.story.write(
+            "words", under: scene.entry, after: heads ?? scene.start,
+            .removeDevice(scene.story.device("bob")))
+    }
+
+    @Test func `is out under a stronger role that was given without knowing`() throws {
+        var scene = Scene()
+        let end = revoke(in: &scene)
+        let given = scene.give(.admin)
+        #expect(try scene.grants(["words", "bob"]) == [given, nil])
+        // Who has found it writes as if from before the end.
+        let setting = scene.story.write(
+            "bob", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+        let removal = scene.story.write(
+            "bob", under: given, after: [given], .remove(member: scene.story.member("ann")))
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(end))
+            #expect(evaluator.verdict(on: setting) == .revoked(by: end))
+            #expect(evaluator.verdict(on: removal) == .revoked(by: end))
+            #expect(evaluator.revocations(ending: story.device("bob")) == [end])
+        }
+        #expect(scene.valid().isDisjoint(with: [setting, removal]))
+        // Without the rule they are an admin's.
+        #expect(scene.valid(without: .v10Own).isSuperset(of: [setting, removal]))
+    }
+
+    @Test func `is out under the workspace that was handed over to its person`() throws {
+        var scene = Scene()
+        _ = revoke(in: &scene)
+        let handed = scene.give(.owner, dropping: ["root"])
+        #expect(try scene.grants(["words", "bob"]) == [handed, nil])
+    }
+
+    @Test func `is out where its person was removed and came back`() throws {
+        var scene = Scene()
+        let end = revoke(in: &scene)
+        let gone = scene.story.write(
+            "root", after: scene.start, .remove(member: scene.story.member("bob")))
+        let back = scene.give(.member, after: [gone])
+        #expect(try scene.grants(["words", "bob"]) == [back, nil])
+        let story = scene.story
+        try story.inEveryOrder { #expect($0.isValid(end)) }
+    }
+
+    /// A grant that knows of the end could not list what an older device had revoked. What a younger
+    /// one said stands no stronger there than it is.
+    @Test func `is in by a grant that knows of a revocation without effect`() throws {
+        var scene = Scene()
+        let end = scene.story.write(
+            "bob", under: scene.entry, after: scene.start,
+            .removeDevice(scene.story.device("words")))
+        let given = scene.give(.admin, after: [end])
+        #expect(try scene.grants(["words", "bob"]) == [given, given])
+        _ = revoke(in: &scene)
+        let barred = scene.give(.admin, after: scene.story.heads)
+        #expect(scene.story.brokenRule(of: barred) == "A-19")
+    }
+
+    /// Under the new grant, too, the older device is the stronger one.
+    @Test func `puts out no older one by a stronger role`() throws {
+        var scene = Scene()
+        _ = scene.story.write(
+            "bob", under: scene.entry, after: scene.start,
+            .removeDevice(scene.story.device("words")))
+        let given = scene.give(.admin)
+        #expect(try scene.grants(["words", "bob"]) == [given, given])
+    }
+
+    /// Both revoke each other: who has found the computer keeps nothing by having been first.
+    @Test func `is out, though it had revoked the one that did it`() throws {
+        var scene = Scene()
+        _ = scene.story.write(
+            "bob", under: scene.entry, after: scene.start,
+            .removeDevice(scene.story.device("words")))
+        _ = revoke(in: &scene)
+        let given = scene.give(.admin)
+        #expect(try scene.grants(["words", "bob"]) == [given, nil])
+    }
+
+    /// A key that two people have is a device of both. What counts again under an admin's grant is no
+    /// admin's word.
+    @Test func `touches no other person who has the device, too`() throws {
+        var story = Story(admins: [], members: ["ann", "bob"])
+        let devices = ["ann", "tablet"].map { story.device($0) }
+        let ann = story.write("ann", after: story.start, .addDevices([story.device("tablet")]))
+        let bob = story.write("bob", after: story.start, .addDevices([story.device("tablet")]))
+        let end = story.write("ann", after: [ann], .removeDevice(story.device("tablet")))
+        let given = story.write(
+            "root", after: [ann],
+            .grant(RoleGrant(member: story.member("ann"), devices: devices, role: .admin)))
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(end) && evaluator.isValid(given))
+            #expect(evaluator.bestGrant(of: story.device("ann")) == given)
+            #expect(evaluator.bestGrant(of: story.device("tablet")) == bob)
+        }
+    }
+
+    // MARK: The evaluator
+
+    @Test func `costs a verdict more for each further grant, said once or several times`() throws {
+        var scene = Scene()
+        let first = revoke(in: &scene)
+        let second = revoke(in: &scene, after: [first])
+        _ = revoke(in: &scene, after: [second])
+        let given = scene.give(.admin)
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.operations.filter { $0.id != given })
+        let operation = try #require(scene.story.history[given])
+        let change = try evaluator.add(operation)
+        #expect(change.furtherGrants == 1)
+        #expect(change.becameValid == [given] && change.becameInvalid.isEmpty)
+        #expect(change.moved == [first])
+    }
+
+    /// A grant that knows the first of them, and not the second one, gives nothing to that device.
+    @Test func `stays out where only a second revocation was not known`() throws {
+        var scene = Scene()
+        // The first one has no effect, for its author had gone.
+        let gone = scene.story.write(
+            "root", after: scene.start, .remove(member: scene.story.member("bob")))
+        let first = revoke(in: &scene)
+        let second = revoke(in: &scene, after: [first])
+        let back = scene.give(.member, after: [gone])
+        #expect(try scene.grants(["bob"]) == [nil])
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            #expect(evaluator.isValid(first) && !evaluator.isValid(second))
+            #expect(evaluator.isValid(back))
+        }
+    }
+
+    @Test func `leaves nothing of a grant that is taken back`() throws {
+        var scene = Scene()
+        let end = revoke(in: &scene)
+        let removal = scene.story.write(
+            "root", after: scene.start, .remove(member: scene.story.member("ann")))
+        let devices = ["words", "bob"].map { scene.story.device($0) }
+        let void = scene.story.write(
+            "ann", after: scene.start,
+            .grant(RoleGrant(member: scene.story.member("bob"), devices: devices, role: .member)))
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.operations)
+        let count = evaluator.count
+        #expect(evaluator.isValid(removal) && evaluator.isValid(end))
+        #expect(!evaluator.isValid(void) && evaluator.withdraw(void))
+        #expect(evaluator.count == count - 1 && !evaluator.contains(void))
+        try evaluator.feed(scene.story.history.operations)
+        #expect(evaluator.isValid(end) && !evaluator.isValid(void))
+    }
+}
