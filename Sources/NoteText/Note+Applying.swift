@@ -94,14 +94,14 @@ extension Note {
             OperationTable.Entry(
                 key: operation.key, idMiddle: operation.id.words.1, sequence: operation.sequence,
                 author: table.author(operation.author), state: isValid ? .valid : .invalid))
-        let patches = takeIn(operation.edit, isValid: isValid, isTold: isTold)
-        return NoteChange(key: operation.key, patches: patches)
+        return NoteChange(
+            operation.key, takeIn(operation.edit, isValid: isValid, isTold: isTold))
     }
 
     /// Does what an edit says.
     ///
     /// - Precondition: `table.resolved` is its operation and all of its sources.
-    mutating func takeIn(_ edit: NoteEdit, isValid: Bool, isTold: Bool) -> [NotePatch] {
+    mutating func takeIn(_ edit: NoteEdit, isValid: Bool, isTold: Bool) -> PatchList {
         let entry = table.resolved[0]
         var list = PatchList()
         var offset: UInt32 = 0
@@ -131,12 +131,12 @@ extension Note {
                 lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
             }
         }
-        guard isValid else { return list.patches }
+        guard isValid else { return list }
         deleted.unite()
         for range in deleted {
             retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
         }
-        return list.patches
+        return list
     }
 
     /// Numbers new scalars and keeps their text.

@@ -43,6 +43,20 @@ extension Note {
         return parts
     }
 
+    /// Where the operations stand that have these keys: in which log, at which place. Nothing of those that
+    /// are not here, or were erased.
+    public func places(
+        of keys: [MessageKey]
+    ) -> [(author: NoteOperation.Author, sequence: UInt64, key: MessageKey)] {
+        keys.compactMap { key in
+            guard let index = table.index(of: key), table.entries[index].state != .erased else {
+                return nil
+            }
+            let entry = table.entries[index]
+            return (table.authors[Int(entry.author)], entry.sequence, key)
+        }
+    }
+
     /// What was taken in, for a hash that names this version of the note: the authors in the order
     /// of their names, each with how many of its operations were, and the sum of their keys.
     ///

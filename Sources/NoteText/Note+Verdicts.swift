@@ -42,7 +42,7 @@ extension Note {
                 if isValid { span.deletes += 1 } else { span.deletes -= 1 }
             }
         }
-        return .applied([NoteChange(key: operation.key, patches: list.patches)])
+        return .applied([NoteChange(operation.key, list)])
     }
 
     /// Changes the state of scalars, and says what comes of it in the text.
@@ -68,7 +68,7 @@ extension Note {
                 if new.isVisible {
                     list.insert(at: position, text(of: new), count: Int(new.count))
                 } else {
-                    list.delete(at: position, count: Int(new.count))
+                    list.delete(at: position, text(of: old), count: Int(new.count))
                 }
             }
             tree.setState(place, deletes: new.deletes, isHidden: new.isHidden)

@@ -3,7 +3,7 @@ public import WorkspaceModel
 /// The text of one note, made of operations that arrive in any order.
 ///
 /// Whoever has the same operations, with the same verdicts, has the same text, lines and marks
-/// (docs/NOTES-draft.md). Nothing here looks at a clock or at a disk, and the work for an operation
+/// (docs/PROTOCOL.md, 3.7). Nothing here looks at a clock or at a disk, and the work for an operation
 /// does not grow with the note: it is a search in a tree for each of its changes.
 ///
 ///     var note = Note()
@@ -94,19 +94,27 @@ public struct Note: Sendable {
         }
     }
 
-    /// The text of scalars `range`, clamped to what there is.
-    public func text(in range: Range<Int>) -> String {
+    /// The text of scalars `range`, clamped to what there is. It is found without going through what
+    /// stands before it.
+    public mutating func text(in range: Range<Int>) -> String {
+        let range = range.clamped(to: 0..<tree.visible)
+        guard !range.isEmpty else { return "" }
         var bytes: [UInt8] = []
-        var place = 0
-        forEachVisible { span in
-            let low = max(range.lowerBound, place)
-            let high = min(range.upperBound, place + Int(span.count))
-            if low < high {
-                let from = tree.byteCount(of: span, scalars: UInt32(low - place))
-                let to = tree.byteCount(of: span, scalars: UInt32(high - place))
+        let border = tree.border(at: range.lowerBound + 1)
+        var place: SpanTree.Place? = border.place
+        var first = border.offset - 1
+        var left = UInt32(truncatingIfNeeded: range.count)
+        while left > 0, let here = place {
+            let span = tree[here]
+            if span.isVisible {
+                let count = min(left, span.count - first)
+                let from = tree.byteCount(of: span, scalars: first)
+                let to = tree.byteCount(of: span, scalars: first + count)
                 bytes += tree.text[Int(span.text + from)..<Int(span.text + to)]
+                left -= count
             }
-            place += Int(span.count)
+            first = 0
+            place = tree.next(here)
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -132,4 +140,12 @@ public struct NoteChange: Hashable, Sendable {
     public let key: MessageKey
     /// What it changed, one after the other; empty if nothing that is seen.
     public let patches: [NotePatch]
+    /// Of each patch the text that went, so that it can be taken back.
+    public let removed: [String]
+
+    init(_ key: MessageKey, _ list: PatchList) {
+        self.key = key
+        patches = list.patches
+        removed = list.removed
+    }
 }

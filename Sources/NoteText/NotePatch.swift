@@ -102,23 +102,28 @@ extension NotePatch {
 /// Gathers what happens to a text, neighbouring changes as one.
 struct PatchList {
     private(set) var patches: [NotePatch] = []
+    /// Of each patch the text that went.
+    private(set) var removed: [String] = []
     /// Scalars that the last patch inserts.
     private var lastCount = 0
 
-    /// `count` scalars go behind the first `at`.
-    mutating func delete(at: Int, count: Int) {
+    /// `count` scalars, which are `text`, go behind the first `at`.
+    mutating func delete(at: Int, _ text: String, count: Int) {
         if let last = patches.last, last.inserted.isEmpty {
             if last.at == at {
                 patches[patches.count - 1].deleted += count
+                removed[removed.count - 1] += text
                 return
             }
             if last.at == at + count {
                 patches[patches.count - 1].at = at
                 patches[patches.count - 1].deleted += count
+                removed[removed.count - 1] = text + removed[removed.count - 1]
                 return
             }
         }
         patches.append(NotePatch(at: at, deleted: count, inserted: ""))
+        removed.append(text)
         lastCount = 0
     }
 
@@ -130,6 +135,7 @@ struct PatchList {
             return
         }
         patches.append(NotePatch(at: at, deleted: 0, inserted: String(text)))
+        removed.append("")
         lastCount = count
     }
 }
