@@ -48,7 +48,8 @@ let package = Package(
         .target(
             name: "PeerNode",
             dependencies: [
-                "CLinux", "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+                "CLinux", "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto",
+                "WorkspaceModel",
             ],
             swiftSettings: optimised),
         .executableTarget(

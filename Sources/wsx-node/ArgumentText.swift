@@ -22,7 +22,8 @@ enum ArgumentText {
 
     static func value(_ text: String, _ shape: ParameterShape) -> JSONValue? {
         switch shape {
-        case .text, .identifier, .channel, .member, .workspace, .time, .location: .string(text)
+        case .text, .identifier, .channel, .member, .workspace, .note, .time, .location:
+            .string(text)
         case .choice(let words): .string(words.contains(text) ? text : familiar(text, words))
         case .integer: integer(text).map(JSONValue.integer)
         case .duration: DurationText.milliseconds(text).map(JSONValue.integer)

@@ -28,7 +28,8 @@ struct ColumnSet {
     func isDescribing(_ column: Int) -> Bool {
         [
             "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
-            "last_error", "message", "hint", "text", "note", "value",
+            "last_error", "message", "hint", "text", "note", "value", "title", "by.name",
+            "edited_by.name",
         ].contains(paths[column])
     }
 
@@ -140,6 +141,18 @@ struct ColumnSet {
                     "ID": "id", "NAME": "name", "ROLE": "role", "DEVICES": "devices",
                     "SELF": "self",
                 ], drops: ["ID", "DEVICES", "SELF"])
+        case .notes:
+            ColumnSet(
+                [
+                    "ID": "id", "TITLE": "title", "CHANGED": "edited_at", "BY": "edited_by.name",
+                    "MADE": "created_at", "AUTHOR": "author.name",
+                ], drops: ["MADE", "AUTHOR", "BY"])
+        case .noteHistory:
+            ColumnSet(
+                [
+                    "AT": "at", "ACTION": "action", "BY": "by.name", "ADDED": "added",
+                    "TITLE": "title", "COUNTS": "valid", "ID": "id",
+                ], drops: ["COUNTS", "ID", "ADDED"])
         case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case .presences:
             ColumnSet([

@@ -59,6 +59,8 @@ protocol ProgramIO: AnyObject {
     func exists(_ path: String) -> Bool
     /// The bytes of a file, or `nil` where there is none.
     func readFile(_ path: String) throws(NodeError) -> [UInt8]?
+    /// The same of a file that may be larger, at most `limit` bytes and one more.
+    func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]?
     /// Writes a whole file, mode 0600, so that it is never seen half written.
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError)
     /// Starts a daemon for a home and returns when it answers.
@@ -97,4 +99,8 @@ protocol ControlTransport: AnyObject {
 
 extension ControlTransport {
     var descriptor: Int32? { nil }
+}
+
+extension ProgramIO {
+    func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]? { try readFile(path) }
 }

@@ -62,6 +62,7 @@ struct ReferenceResolver {
         case .channel: return isPart(text, "c") ? "c" : nil
         case .member: return isPart(text, "u") ? "u" : nil
         case .workspace: return isPart(text, "w") ? "w" : nil
+        case .note: return isPart(text, "n") ? "n" : nil
         case .text where ["before", "after", "around"].contains { $0 == parameter.name }:
             return text == "last" || isPart(text, "m") ? "m" : nil
         case .text where parameter.name == "subject":
@@ -148,6 +149,7 @@ struct ReferenceResolver {
         case "d": ("peer.list", [:])
         case "u": ("member.list", [:])
         case "y": ("reminder.list", [:])
+        case "n": ("note.list", [:])
         default: nil
         }
     }
@@ -157,6 +159,8 @@ struct ReferenceResolver {
         var all = try all(letter, by: method, given)
         // Direct conversations have ids like channels, and a list of their own.
         if letter == "c" { all += try self.all(letter, by: "dm.list", [:]) }
+        // Those that were deleted can be meant too.
+        if letter == "n" { all += try self.all(letter, by: "note.list", ["deleted": true]) }
         if letter == "r", !text.hasPrefix("r_") {
             let found = requests(ofSomebody: text, among: all)
             if !found.isEmpty { return found }
@@ -193,10 +197,11 @@ struct ReferenceResolver {
             let page = try client.call(method, parameters)
             for item in page["items"]?.arrayValue ?? [] {
                 guard let id = item["id"]?.stringValue, seen.insert(id).inserted else { continue }
-                let candidate: JSONValue = ["id": .string(id), "name": item["name"] ?? .null]
+                let name = item["name"] ?? item["title"]
+                let candidate: JSONValue = ["id": .string(id), "name": name ?? .null]
                 found.append(
                     Found(
-                        id: id, candidate: candidate, name: item["name"]?.stringValue,
+                        id: id, candidate: candidate, name: name?.stringValue,
                         isWaiting: item["state"] == "pending"))
             }
             guard let next = page["next"], !next.isNull else { break }

@@ -81,6 +81,8 @@ struct Rendering {
             if items.isEmpty { return nothing(of: method) ?? "" }
             return shape == .reminders ? reminders(items) : starred(items)
         case .reminder: return reminder(result)
+        case .noteText: return noteText(result)
+        case .changedNote, .editedNote: return changedNote(result)
         case .madeInvite where !isPlain: return flowed(invite(result))
         case .deletedChannel where !isPlain:
             return flowed("deleted \(shown(result["id"]))  #\(shown(result["name"]))\n")

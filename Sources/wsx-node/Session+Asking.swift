@@ -43,6 +43,7 @@ extension Session {
         case .logsOut: parameters["wipe"]?.stringValue ?? "none" != "none"
         case .removesPassphrase: parameters["remove"]?.boolValue == true
         case .deletesMessage: parameters["undo"]?.boolValue != true
+        case .purgesNote: parameters["purge"]?.boolValue == true
         default: false
         }
     }
@@ -67,6 +68,8 @@ extension Session {
         case .revokesDevice: return try aboutRevoking(parameters)
         case .deletesMessage where parameters["undo"]?.boolValue != true:
             return try aboutDeletingMessage(parameters)
+        case .purgesNote where parameters["purge"]?.boolValue == true:
+            return try aboutPurging(parameters)
         case .logsOut: return aboutLoggingOut(parameters["wipe"]?.stringValue)
         case .removesPassphrase where parameters["remove"]?.boolValue == true:
             return yes(
@@ -138,6 +141,13 @@ extension Session {
         let isOwn = message["self"]?.boolValue == true
         guard !isOwn || (io.isInputTerminal && !globals.noInput) else { return nil }
         return yes("Delete \(rendering.summary(message)) for everyone?", "deleted")
+    }
+
+    private func aboutPurging(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let note = try called("note.get", parameters, ["note", "in", "workspace"])
+        return yes(
+            "Erase all of the note \(shown(note["title"])) everywhere? It cannot be undone.",
+            "erased")
     }
 
     private func aboutLoggingOut(_ wipe: String?) -> Question? {

@@ -133,6 +133,8 @@ extension Session {
         case .invite: return try invite(command)
         case .showMessages: return try showMessages(command)
         case .search: return try search(command)
+        case .writeNote: return try writeNote(command)
+        case .showNote: return try showNote(command)
         case .renewPhrase: return try renewPhrase(command)
         case .loseDevice: return try loseDevice(command)
         case .revokeDevice: return try revokeDevice(command)

@@ -130,13 +130,17 @@ final class SystemIO: ProgramIO {
     func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     func readFile(_ path: String) throws(NodeError) -> [UInt8]? {
+        try readFile(path, limit: ConfigFile.bytesMax)
+    }
+
+    func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw Self.fileFailure("cannot read", path)
         }
         defer { close(descriptor) }
-        return Self.readAll(descriptor, limit: ConfigFile.bytesMax)
+        return Self.readAll(descriptor, limit: limit)
     }
 
     func replaceFile(_ path: String, with bytes: [UInt8]) throws(NodeError) {

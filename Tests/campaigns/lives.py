@@ -211,8 +211,9 @@ def upgrade(life):
     node.stop()
     store = sqlite3.connect(node.home / "node.db", isolation_level=None)
     for table in ("citation", "following", "following_past", "late_basis", "unheard", "setting",
-                  "setting_past"):
+                  "setting_past", "note_edit", "note_snapshot"):
         store.execute(f"DROP TABLE {table}")
+    store.execute("DROP INDEX annotation_note")
     store.execute("PRAGMA user_version = 8")
     store.close()
     life.begins_with("Mina", node)

@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 13
+    public static let version: Int32 = 14
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -111,11 +111,35 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + lateBasis + unheard + citingWords, 9: lateBasis + unheard + citingWords,
-        10: unheard + citingWords,
+        8: citations + lateBasis + unheard + citingWords + notes,
+        9: lateBasis + unheard + citingWords + notes, 10: unheard + citingWords + notes,
         11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard
-            + citingWords,
-        12: citingWords,
+            + citingWords + notes,
+        12: citingWords + notes, 13: notes,
+    ]
+
+    /// From schema 14 on there are notes. That there is one, its title and its deletion are rows of
+    /// `annotation`, with the note's own key. Here stand the edits of notes, each by its arrival number.
+    /// state: ViewStore.NoteEditRow.State. And of some notes a snapshot. upto: the largest arrival number
+    /// among its edits. sums: what names its version (ViewStore.NoteSums). page, runs: NoteSnapshot,
+    /// each sealed under the home's key.
+    private static let notes = [
+        """
+        CREATE INDEX annotation_note ON annotation(did, key_hlc, key_id)
+            WHERE kind = \(ViewStore.Annotation.Kind.note.rawValue)
+        """,
+        """
+        CREATE TABLE note_edit(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
+            key_id INTEGER NOT NULL, arr INTEGER NOT NULL, state INTEGER NOT NULL,
+            PRIMARY KEY(did, key_hlc, key_id, arr)) WITHOUT ROWID
+        """,
+        "CREATE INDEX note_edit_arrival ON note_edit(arr)",
+        """
+        CREATE TABLE note_snapshot(did INTEGER NOT NULL, key_hlc INTEGER NOT NULL,
+            key_id INTEGER NOT NULL, upto INTEGER NOT NULL, sums BLOB NOT NULL,
+            page BLOB NOT NULL, runs BLOB NOT NULL, PRIMARY KEY(did, key_hlc, key_id))
+            WITHOUT ROWID
+        """,
     ]
 
     /// From schema 13 on words about following and settings cite what they overwrite, and what is
@@ -228,7 +252,7 @@ public enum Schema {
     /// Everything, in the order of creation.
     static let statements =
         tables + absent + redactions + late + citations + following
-        + lateBasis + unheard + settings
+        + lateBasis + unheard + settings + notes
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.

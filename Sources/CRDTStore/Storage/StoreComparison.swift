@@ -62,6 +62,7 @@ public enum StoreComparison {
             "annotation", ["did", "key_hlc", "key_id", "kind", "member", "tag", "id"],
             ["hlc", "arr", "flags", "hidden", "covered"]),
         StoredTable("annotation_past", ["did", "key_hlc", "key_id", "id", "cited"], []),
+        StoredTable("note_edit", ["did", "key_hlc", "key_id", "arr"], ["state"]),
         StoredTable("redaction", ["did", "target", "by"], ["undo", "gid"]),
         StoredTable("redacted", ["arr"], ["did", "by"]),
         StoredTable("citation", ["lid", "seq", "by_lid", "by_seq"], []),

@@ -1,6 +1,7 @@
 public import WorkspaceModel
 
-/// What is said about messages: edits, reactions, pins.
+/// What is said about messages: edits, reactions, pins. And of notes that they are there, what they are
+/// called, and that they are deleted.
 ///
 /// Every operation of a register is a row, valid or not. A row is covered where a valid one of the
 /// register cites it (``CoveringStatements``); those that are valid and not covered are the heads, and of several
@@ -14,6 +15,15 @@ extension ViewStore {
             case edit = 1
             case reaction = 2
             case pin = 3
+            /// That there is a note, whose own key is the target.
+            case note = 4
+            case noteTitle = 5
+            case noteDeletion = 6
+
+            /// Whether it is about a note, and not about a message.
+            public var isOfNote: Bool {
+                self == .note || self == .noteTitle || self == .noteDeletion
+            }
         }
 
         /// What only one word is true about.
@@ -24,7 +34,7 @@ extension ViewStore {
             public let target: MessageKey
             /// What is said about it.
             public let kind: Kind
-            /// Whose word it is, 16 bytes; empty of a pin, which is everybody's.
+            /// Whose word it is, 16 bytes; empty of a pin and of notes, which are everybody's.
             public let member: [UInt8]
             /// 16 bytes of a keyed hash of a reaction's sign, else empty.
             public let tag: [UInt8]
@@ -191,16 +201,18 @@ extension ViewStore {
     }
 
     /// The arrival numbers of everything in a register, whether or not it counts, newest first.
+    ///
+    /// - Parameter end: only those before this one.
     public func arrivals(
-        in register: Annotation.Register, limit: Int
+        in register: Annotation.Register, before end: Int64 = .max, limit: Int
     ) throws(StorageError) -> [Int64] {
         var found: [Int64] = []
         try connection.statement(
             """
-            SELECT arr FROM annotation \(Annotation.Register.match)
+            SELECT arr FROM annotation \(Annotation.Register.match) AND arr < ?
                 ORDER BY arr DESC LIMIT \(limit)
             """
-        ).scan(register.values) { row in
+        ).scan(register.values + [.integer(end)]) { row in
             found.append(row.integer(0))
             return .next
         }

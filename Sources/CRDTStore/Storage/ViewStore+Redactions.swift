@@ -211,5 +211,6 @@ extension ViewStore {
         // What they said about messages cannot be told any more, not here and not where it was
         // never opened.
         try removeAnnotations(arrivals: arrivals)
+        try removeNoteEdits(arrivals: arrivals)
     }
 }

@@ -19,6 +19,10 @@ public final class ViewStore {
     var lateDocuments: Set<Int64>?
     /// What the late messages of a document rest on, as far as it was looked at since the start.
     var lateBases: [Int64: LateBasis?] = [:]
+    /// The documents of whose notes something has gone since `takeGoneNotes`.
+    var goneNotes: Set<Int64> = []
+    /// Whether that is so of all.
+    var areAllNotesGone = false
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
@@ -168,6 +172,7 @@ public final class ViewStore {
         }
         forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
+        try removeNoteEdits(arrivals: positions.map(\.arrival))
     }
 
     /// Which messages of a channel are asked for.
@@ -362,6 +367,7 @@ extension ViewStore {
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {
         forgetUnread(in: document)
+        goneNotes.insert(document)
         for table in Self.tablesOfDocument {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
@@ -371,6 +377,7 @@ extension ViewStore {
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
         changes.isEverything = true
+        areAllNotesGone = true
         unreadCounts = [:]
         for table in Self.tablesOfDocument + Self.tablesOfPerson {
             try connection.execute("DELETE FROM \(table)")
@@ -387,6 +394,6 @@ extension ViewStore {
     /// What is shown of one document.
     private static let tablesOfDocument = [
         "message", "following", "following_past", "subscription", "annotation", "annotation_past",
-        "late", "late_basis",
+        "late", "late_basis", "note_edit", "note_snapshot",
     ]
 }

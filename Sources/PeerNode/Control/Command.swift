@@ -126,6 +126,7 @@ extension Command {
     public static let groups: [Group] = [
         Group(title: "messages", commands: messageCommands),
         Group(title: "stars and reminders", commands: markCommands),
+        Group(title: "notes", commands: NoteCommandTable.commands),
         Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),

@@ -46,6 +46,7 @@ public enum NamedThing: Hashable, Sendable {
             guard let reference = MemberReference(text) else { return nil }
             self = .member(reference)
         case .identifier("m_"), .identifier("i_"), .identifier("r_"): self = .id(text)
+        case .note where isIdentifier(text, prefix: "n_"): self = .id(text)
         default: return nil
         }
     }
@@ -280,9 +281,10 @@ struct AnswerRoom {
     }
 
     /// Bytes of a text inside a line of JSON, without its quotes.
-    static func bytes(of text: String) -> Int {
-        text.utf8.reduce(0) { sum, byte in
-            sum + (byte < 0x20 || byte == 0x7F ? 6 : byte == 0x22 || byte == 0x5C ? 2 : 1)
-        }
+    static func bytes(of text: String) -> Int { text.utf8.reduce(0) { $0 + bytes(of: $1) } }
+
+    /// The same of one byte of a text.
+    static func bytes(of byte: UInt8) -> Int {
+        byte < 0x20 || byte == 0x7F ? 6 : byte == 0x22 || byte == 0x5C ? 2 : 1
     }
 }

@@ -80,6 +80,10 @@ extension CommandLineForm {
         case showMessages
         /// It shows what is found.
         case search
+        /// It reads a text, from a file if that is named, and writes it into a note.
+        case writeNote
+        /// It shows the text of a note, all parts of it.
+        case showNote
         /// It sends, and says who has it.
         case send
         /// It tells a time from what follows it, and makes a reminder.
@@ -141,6 +145,8 @@ extension CommandLineForm {
         case revokesDevice
         /// Deleting a message for everyone.
         case deletesMessage
+        /// Deleting a note, where it is erased.
+        case purgesNote
         /// Logging out, where something is erased.
         case logsOut
         /// Changing the passphrase, where it is removed.

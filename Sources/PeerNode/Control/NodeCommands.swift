@@ -4,6 +4,9 @@ public import WorkspaceModel
 ///
 /// Calls come inside a turn. A function that gives a `CommandOutcome` may answer `.later`.
 public protocol NodeCommands: PersonCommands, MarkCommands {
+    /// What is done with notes.
+    var notes: any NoteCommands { get }
+
     // MARK: The node
 
     /// The names of the other workspaces in which there is all of that, if the selected one lacks some.

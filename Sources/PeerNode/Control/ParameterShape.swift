@@ -12,6 +12,8 @@ public indirect enum ParameterShape: Sendable {
     case member
     /// A workspace by name or id.
     case workspace
+    /// A note by id or title.
+    case note
     /// An exact integer.
     case integer(ClosedRange<Int64>)
     /// Milliseconds.
@@ -63,6 +65,7 @@ extension ParameterShape {
         case .channel: textMisfit(value, Self.referenceBytes) { ChannelReference($0) != nil }
         case .member: textMisfit(value, Self.referenceBytes) { MemberReference($0) != nil }
         case .workspace: textMisfit(value, Self.referenceBytes) { WorkspaceReference($0) != nil }
+        case .note: textMisfit(value, 1...Limits.noteTitleBytesMax) { _ in true }
         case .integer(let range), .duration(let range): integerMisfit(value, range)
         case .time: integerMisfit(value, Self.timeRange)
         case .flag: value.boolValue == nil ? .type : nil
@@ -93,6 +96,11 @@ extension ParameterShape {
         case .integer(let range), .duration(let range): Self.integerSchema(range)
         case .time: Self.integerSchema(Self.timeRange)
         case .flag: ["type": "boolean"]
+        case .note:
+            [
+                "type": "string", "minLength": 1,
+                "maxLength": .integer(Int64(Limits.noteTitleBytesMax)),
+            ]
         case .choice(let words): ["type": "string", "enum": JSONValue(texts: words)]
         case .list(let element, let count):
             [
@@ -113,6 +121,7 @@ extension ParameterShape {
         case .channel: "CHANNEL"
         case .member: "@U"
         case .workspace: "WORKSPACE"
+        case .note: "NOTE"
         case .integer: "N"
         case .duration: "DUR"
         case .time: "T"
@@ -132,6 +141,7 @@ extension ParameterShape {
         case .channel: "a channel: `general`, `#general`, `c_…`, or `@Mina`"
         case .member: "a person: `Mina`, `@Mina`, or `u_…`"
         case .workspace: "a workspace: its name or `w_…`"
+        case .note: "a note: its title or `n_…`"
         case .integer(let range): "an integer, \(range.lowerBound) to \(range.upperBound)"
         case .duration(let range):
             "milliseconds, \(range.lowerBound) to \(range.upperBound)"

@@ -28,6 +28,17 @@ extension Command {
         /// Devices that have a message.
         case holders
 
+        /// Notes.
+        case notes
+        /// A note that was made, renamed, deleted or brought back.
+        case changedNote
+        /// The text of a note.
+        case noteText
+        /// A note whose text was changed.
+        case editedNote
+        /// What was done to a note.
+        case noteHistory
+
         /// Workspaces, or one that was made or changed.
         case workspaces
         /// One workspace with all that is known of it.

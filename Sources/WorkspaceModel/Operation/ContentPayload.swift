@@ -59,6 +59,8 @@ public enum ContentPayload: Hashable, Sendable {
     case annotation(MessageAnnotation)
     /// What the author says of himself besides the name; in the profile document.
     case profileField(ProfileChange)
+    /// What is said of a note; in its channel.
+    case note(NoteContent)
 }
 
 /// The name of a message inside a channel: when, and the start of its id.
@@ -115,6 +117,8 @@ extension ContentPayload {
             return annotation.encoded
         case .profileField(let change):
             return change.encoded
+        case .note(let content):
+            return content.encoded
         }
     }
 
@@ -125,7 +129,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...OwnRegister.markTypes.upperBound).contains(type) else {
+        guard (1...NoteContent.types.upperBound).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -137,6 +141,7 @@ extension ContentPayload {
         case MessageAnnotation.types:
             self = .annotation(try MessageAnnotation(type, &fields))
         case ProfileChange.type: self = .profileField(try ProfileChange(&fields))
+        case NoteContent.types: self = .note(try NoteContent(type, &fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
                 try d.identifier32()

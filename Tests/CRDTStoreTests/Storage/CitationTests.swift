@@ -105,10 +105,11 @@ extension NodeStore {
         #expect(try store.citations() == noted, "WSX_SEED=\(seed)")
         for table in [
             "citation", "following", "following_past", "late_basis", "unheard", "setting",
-            "setting_past",
+            "setting_past", "note_edit", "note_snapshot",
         ] {
             try store.connection.execute("DROP TABLE \(table)")
         }
+        try store.connection.execute("DROP INDEX annotation_note")
         try store.connection.setSchemaVersion(8)
         try store.commit()
         let again = try store.reopened()

@@ -151,6 +151,13 @@ enum PayloadSamples {
         "profile": .profile(name: "Ada"),
         "profilePhone": .profileField(.init(.phone, "01012345678")),
         "noProfileImage": .profileField(.init(.image, nil)),
+        "note": .note(.creation(title: "Plan")),
+        "noteTitle": .note(.title("P", of: key)),
+        "noteEdit": .note(
+            .edit([1, 2, 3], of: key, mentions: Mentions([member], everybody: true))),
+        "shortNoteEdit": .note(.edit([0], of: key, mentions: .none)),
+        "noteDeletion": .note(.deletion(isOn: true, of: key)),
+        "noNoteDeletion": .note(.deletion(isOn: false, of: key)),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
         "read": .own(
@@ -353,6 +360,24 @@ extension PayloadSamples {
         """,
         "noProfileImage": """
         82 0c a1 01 05
+        """,
+        "note": """
+        82 0f a1 01 64 50 6c 61 6e
+        """,
+        "noteTitle": """
+        82 10 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 61 50
+        """,
+        "noteEdit": """
+        82 11 a4 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 43 01 02 03 03 81 50 02*16 04 f5
+        """,
+        "shortNoteEdit": """
+        82 11 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 41 00
+        """,
+        "noteDeletion": """
+        82 12 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f5
+        """,
+        "noNoteDeletion": """
+        82 12 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f4
         """,
         "join": """
         82 02 a2 01 00 02 80

@@ -135,6 +135,24 @@ import WorkspaceModel
             "reminder.create", ["channel": "general", "at": 5, "text": "notes"],
             #"remind channel name("general") 5 notes"#),
         Row("reminder.list", [:], "reminders 100"),
+        Row(
+            "note.create", ["channel": "general", "title": "List", "text": "milk"],
+            "note create name(\"general\") List milk false"),
+        Row("note.list", [:], "note list nil false 100"),
+        Row(
+            "note.list", ["channel": "general", "deleted": true],
+            "note list name(\"general\") true 100"),
+        Row(
+            "note.get", ["note": "List", "in": "general", "markdown": true],
+            "note get List name(\"general\") true false false nil"),
+        Row(
+            "note.edit", ["note": "n_01hx9t4c", "text": "milk", "base": "v_1"],
+            "note edit n_01hx9t4c nil milk nil v_1 false"),
+        Row("note.rename", ["note": "List", "title": "Food"], "note rename List nil Food"),
+        Row("note.delete", ["note": "List"], "note delete List nil hiding"),
+        Row("note.delete", ["note": "List", "undo": true], "note delete List nil undoing"),
+        Row("note.delete", ["note": "List", "purge": true], "note delete List nil purging"),
+        Row("note.history", ["note": "List"], "note history List nil 100"),
         Row("reminder.cancel", ["id": "y_7k3qm2xa"], "cancelReminder y_7k3qm2xa"),
         Row("events.subscribe", ["types": ["a.*", "b"]], #"subscribe ["a.*", "b"]"#),
         Row("events.subscribe", [:], "subscribe []"),
@@ -201,7 +219,7 @@ import WorkspaceModel
         let creating: Set<String> = [
             "identity.create", "workspace.create", "invite.accept", "workspace.join",
             "invite.create", "identity.recover", "device.link",
-            "channel.create", "message.send", "reminder.create",
+            "channel.create", "message.send", "reminder.create", "note.create",
         ]
         let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }
         #expect(Set(taking.map(\.name)) == creating)

@@ -45,6 +45,9 @@ import WorkspaceModel
         case .channel, .member, .workspace:
             let long = String(repeating: "x", count: Limits.nameBytesMax + 2)
             return [([], .type), ("", .empty), (.string(long), .tooLong)]
+        case .note:
+            let long = String(repeating: "x", count: Limits.noteTitleBytesMax + 1)
+            return [(7, .type), ("", .empty), (.string(long), .tooLong)]
         case .integer(let range), .duration(let range):
             return [
                 ("7", .type), (.decimal("1.0"), .type), (.decimal("1e2"), .type),
@@ -80,7 +83,8 @@ import WorkspaceModel
                     // What people write has an error of its own.
                     let isText =
                         misfit == .tooLong && parameter.name == "text"
-                        && ["message.send", "message.edit"].contains(command.name)
+                        && ["message.send", "message.edit", "note.create", "note.edit"]
+                            .contains(command.name)
                     #expect(error?.kind == (isText ? .tooLarge : .badRequest), "\(command.name)")
                     #expect(error?.reason == (isText ? "text.too_long" : "control.bad_param"))
                     #expect(

@@ -99,7 +99,9 @@ extension AttackedEndToEnd {
             let store = try Connection(path: mina.home + "/node.db", mode: .main)
             try store.execute(
                 "DROP TABLE unheard; DROP TABLE following_past; "
-                    + "DROP TABLE setting; DROP TABLE setting_past; PRAGMA user_version = 10")
+                    + "DROP TABLE setting; DROP TABLE setting_past; "
+                    + "DROP INDEX annotation_note; DROP TABLE note_edit; DROP TABLE note_snapshot; "
+                    + "PRAGMA user_version = 10")
             let file = mina.folder + "/earlier.bak"
             _ = try BackupWriter.create(
                 .init(

@@ -13,6 +13,7 @@ import WorkspaceTestKit
     private static let growing: Set = [
         "absent", "agreed", "annotation", "annotation_past", "citation", "document", "epoch_key",
         "event", "following", "grant_name", "grant_span", "held", "late", "log", "message",
+        "note_edit", "note_snapshot",
         "operation", "read_frontier", "redacted", "redaction", "self_register", "subscription",
         "unheard",
     ]
@@ -69,6 +70,8 @@ import WorkspaceTestKit
         ("SELECT member FROM subscription WHERE did = ?", "who follows is meant"),
         ("SELECT arr, names FROM unheard", "words about people whom nothing admits"),
         ("SELECT hidden FROM annotation WHERE arr = ?", "one operation"),
+        ("FROM note_edit WHERE arr = ?", "one operation"),
+        ("SELECT o.hlc, o.id FROM redacted r", "what a note waits for may be deleted"),
         ("SELECT did, member, joined, id FROM following WHERE arr", "one operation"),
         ("SELECT arr FROM operation WHERE lid = ? AND kid = ?", "a key came that one log lacked"),
     ]

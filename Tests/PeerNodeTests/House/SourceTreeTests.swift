@@ -21,7 +21,7 @@ import Testing
         "Sources/BlobStore": ["WorkspaceCrypto", "WorkspaceModel"],
         "Sources/BlobStore/Disk": ["CLinux", "Glibc", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Node": [
-            "CRDTStore", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+            "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
         ],
         "Sources/PeerNode/Search": ["CRDTStore", "WorkspaceModel"],
         "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],

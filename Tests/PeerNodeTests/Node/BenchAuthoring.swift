@@ -81,4 +81,9 @@ struct EndedGrant {
 extension BenchNode {
     /// Changes rows behind the node's back.
     func damage(_ sql: String) throws { try connection?.execute(sql) }
+
+    /// What a store of a schema below 14 does not have.
+    static let droppingNotes = """
+        DROP INDEX annotation_note; DROP TABLE note_edit; DROP TABLE note_snapshot
+        """
 }

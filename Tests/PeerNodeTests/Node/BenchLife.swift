@@ -32,6 +32,13 @@ extension CoreBench {
         let gone = try joon.send("away with it").text("id")
         advance(60_000)
         try mina.ok("message.delete", ["message": .string(gone)])
+        let note = try mina.ok(
+            "note.create", ["channel": "general", "title": "List", "text": "milk"])
+        advance(60_000)
+        try joon.ok("note.edit", ["note": note["id"] ?? .null, "text": "milk\nbread"])
+        try joon.ok("note.rename", ["note": note["id"] ?? .null, "title": "Shopping"])
+        try mina.ok("note.delete", ["note": note["id"] ?? .null])
+        try mina.ok("note.delete", ["note": note["id"] ?? .null, "undo": true])
         try mina.ok("read.mark", ["channel": "plans"])
         try joon.ok("channel.leave", ["channel": "plans"])
         try mina.send("secret", to: "board")

@@ -434,6 +434,7 @@ extension BenchNode {
         ] {
             try wim.damage("DROP TABLE \(table)")
         }
+        try wim.damage(BenchNode.droppingNotes)
         try wim.damage("PRAGMA user_version = 9")
         try wim.restart()
         #expect(try wim.ok("node.check")["problem_count"] == 0)

@@ -430,6 +430,7 @@ import WorkspaceTestKit
         for table in ["setting", "setting_past", "following_past"] {
             try desk.damage("DROP TABLE \(table)")
         }
+        try desk.damage(BenchNode.droppingNotes)
         try desk.damage("PRAGMA user_version = 12")
         try desk.restart()
         bench.advance(60_000)

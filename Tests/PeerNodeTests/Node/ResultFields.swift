@@ -39,6 +39,12 @@ enum ResultFields {
         "edited_at", "deleted", "reactions", "attachments", "location", "mentions",
         "mentions_channel", "pinned", "self", "bot", "state", "holders", "version",
     ]
+    static let note: Set<String> = [
+        "id", "workspace", "channel", "title", "author", "created_at", "edited_at", "edited_by",
+        "deleted",
+    ]
+    static let noteText = note.union(["version", "text", "length", "complete", "next"])
+    static let noteEvent: Set<String> = ["id", "action", "by", "at", "valid", "title", "added"]
     static let starredMessage = message.union(["starred_at"])
     static let reminder: Set<String> = [
         "id", "workspace", "channel", "channel_name", "message", "preview", "text", "at", "state",

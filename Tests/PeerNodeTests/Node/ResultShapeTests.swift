@@ -222,6 +222,24 @@ import WorkspaceTestKit
             fields: ResultFields.reminder),
         Call(method: "reminder.list", fields: ResultFields.page, element: ResultFields.reminder),
         Call(
+            method: "note.create", parameters: ["channel": "general", "title": "List"],
+            fields: ResultFields.note),
+        Call(method: "note.list", fields: ResultFields.page, element: ResultFields.note),
+        Call(method: "note.get", parameters: ["note": "$note"], fields: ResultFields.noteText),
+        Call(
+            method: "note.get", parameters: ["note": "$note", "blocks": true, "blame": true],
+            fields: ResultFields.noteText.union(["blocks", "blame"])),
+        Call(
+            method: "note.edit", parameters: ["note": "$note", "text": "bread"],
+            fields: ResultFields.noteText),
+        Call(
+            method: "note.rename", parameters: ["note": "$note", "title": "Food"],
+            fields: ResultFields.note),
+        Call(method: "note.delete", parameters: ["note": "$note"], fields: ResultFields.note),
+        Call(
+            method: "note.history", parameters: ["note": "$note"], fields: ResultFields.page,
+            element: ResultFields.noteEvent),
+        Call(
             method: "reminder.cancel", parameters: ["id": "$reminder"],
             fields: ResultFields.reminder),
         Call(method: "events.subscribe", fields: ResultFields.subscription),
@@ -311,6 +329,10 @@ import WorkspaceTestKit
             try mina.ok("ui.pref.set", ["setting": "theme", "value": "dark"])
         } else if call.method == "message.list" {
             try mina.ok("message.star", ["message": names["$message"] ?? .null])
+        } else if call.method.hasPrefix("note."), call.method != "note.create" {
+            let made = try mina.ok(
+                "note.create", ["channel": "general", "title": "List", "text": "milk"])
+            names["$note"] = made["id"]
         } else if ["reminder.list", "reminder.cancel"].contains(call.method) {
             let made = try mina.ok(
                 "reminder.create", ["channel": "general", "at": 1_795_200_000_000])

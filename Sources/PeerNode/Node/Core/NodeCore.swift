@@ -16,8 +16,6 @@ final class NodeCore {
     let turn: NodeTurn
     /// By short number.
     var workspaces: [Int64: Workspace] = [:]
-    /// The COMMIT of which the guard file tells.
-    var guardedCounter: UInt64 = 0
 
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
@@ -27,6 +25,7 @@ final class NodeCore {
     private(set) lazy var privates = PrivateDocuments(self)
     private(set) lazy var channels = Channels(self)
     private(set) lazy var messages = Messages(self)
+    private(set) lazy var notes = Notes(self)
     private(set) lazy var profiles = Profiles(self)
     private(set) lazy var own = OwnDocuments(self)
     private(set) lazy var presence = Presences(self)
@@ -44,11 +43,13 @@ final class NodeCore {
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
         log,
-        messages, profiles, syncing, session, queries, commands, derivation,
+        messages, notes, profiles, syncing, session, queries, commands, derivation,
     ]
 
     /// Whom the log tells of what it stores.
     var sink: any LogSink { derivation }
+    /// What takes up content that is no message.
+    var contentFamilies: [any ContentFamily] { [notes] }
 
     /// A core that has read nothing yet.
     ///
@@ -158,6 +159,7 @@ final class NodeCore {
         try events.serveWaiters()
         try events.trimEvents()
         try writeReceipts()
+        try notes.endTurn()
         try queries.feedSearch()
         try session.storeUnfolded()
         try keys.storeLackedKeys()
@@ -172,8 +174,8 @@ final class NodeCore {
         // What closed the node in the turn that renewed its store has dropped the identity already.
         guard let store = turn.renewedStore ?? session.storeIdentity?.store else { return }
         let counter = UInt64(max(self.turn.store.commitCounter, 0))
-        guard counter != guardedCounter else { return }
-        guardedCounter = counter
+        guard counter != turn.guardedCounter else { return }
+        turn.guardedCounter = counter
         let guardian = RestoreGuard(
             storeID: store, facts: turn.environment.files.storeFacts, commitCounter: counter)
         if turn.renewedStore != nil {
@@ -289,10 +291,10 @@ final class NodeCore {
         try session.vault.throwFailure()
         try turn.store.commit()
         if isFresh {
-            guardedCounter = UInt64(max(turn.store.commitCounter, 0))
+            turn.guardedCounter = UInt64(max(turn.store.commitCounter, 0))
             RestoreGuard(
                 storeID: identity.store, facts: turn.environment.files.storeFacts,
-                commitCounter: guardedCounter
+                commitCounter: turn.guardedCounter
             ).writeAnew(to: turn.environment.files)
         }
         try links.openNetwork()

@@ -11,9 +11,8 @@ extension EventType {
     /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
     /// a script may ask for all that it knows; they are in no list and never come.
     private static let absent = [
-        "file.added", "file.available", "file.dropped", "note.created", "note.edited",
-        "note.renamed", "note.deleted", "note.lock", "conflict.resolved", "import.finished",
-        "config.changed", "transfer.progress",
+        "file.added", "file.available", "file.dropped", "note.lock", "conflict.resolved",
+        "import.finished", "config.changed", "transfer.progress",
     ]
 
     /// Every name that an event can have.

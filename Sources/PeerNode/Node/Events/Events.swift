@@ -137,6 +137,9 @@ extension Events {
             return try messageDeletionData(of: event, in: workspace)
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
+        case .noteCreated, .noteEdited, .noteRenamed, .noteDeleted, .noteRestored:
+            return try core.notes.data(arrival: event.arrival, in: workspace)?.json
+                ?? goneIDs(event, workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
             return memberEventData(event, type, workspace)
         case .inviteCreated, .inviteUsed, .inviteRevoked:

@@ -19,6 +19,16 @@ enum PublicID {
                 bigEndianBytes(of: key.timestamp.rawValue) + bigEndianBytes(of: key.idPrefix))
     }
 
+    static func note(_ key: MessageKey) -> String { "n_" + Base32.encode(key.bytes) }
+
+    /// The note that `text` names, or `nil` for anything else.
+    static func noteKey(_ text: String) -> MessageKey? {
+        guard let bytes = bytes(text, prefix: "n_") else { return nil }
+        return MessageKey(
+            timestamp: HybridTimestamp(rawValue: number(bytes.prefix(8))),
+            idPrefix: number(bytes.suffix(8)))
+    }
+
     /// The message that `text` names, or `nil` for anything else.
     static func messageKey(_ text: String) -> MessageKey? {
         guard let bytes = bytes(text, prefix: "m_") else { return nil }

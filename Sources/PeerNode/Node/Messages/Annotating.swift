@@ -116,6 +116,12 @@ extension Messages {
         _ register: ViewStore.Annotation.Register, from before: ViewStore.Annotation?,
         in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
+        guard !register.kind.isOfNote else {
+            for family in core.contentFamilies {
+                try family.follow(register, from: before, in: workspace, source)
+            }
+            return
+        }
         let after = try store.view.current(register)
         guard before != after,
             let (row, isHidden) = try store.view.anyMessage(
@@ -143,7 +149,7 @@ extension Messages {
             try tell(
                 now ? .messagePinned : .messageUnpinned, row, isHidden, row.position.arrival,
                 workspace, source)
-        case .reaction, .pin: break
+        case .reaction, .pin, .note, .noteTitle, .noteDeletion: break
         }
     }
 

@@ -115,6 +115,12 @@ extension Messages {
             try core.channels.hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)
         case .own: break
+        case .note:
+            guard place.document.kind == .channel else { return }
+            for family in core.contentFamilies {
+                try family.fold(
+                    content, place.word, isValid: place.isValid, in: workspace, from: place.source)
+            }
         }
     }
 

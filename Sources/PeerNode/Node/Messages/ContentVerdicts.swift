@@ -103,6 +103,9 @@ extension Messages {
             let arrivals = positions.map(\.arrival)
             try judgeAnnotations(arrivals, isValid: isShown == true, in: workspace, source)
             try core.channels.judgeFollowing(arrivals, isValid: isShown == true, workspace)
+            for family in core.contentFamilies {
+                try family.judge(arrivals, isValid: isShown == true, in: workspace, source)
+            }
         }
         return hasChanged
     }

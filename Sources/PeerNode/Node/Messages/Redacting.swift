@@ -135,6 +135,10 @@ extension Messages {
         if said.isOwnChanged { try core.own.refoldOwn(in: workspace, from: source) }
         try judgeAnnotations(said.gone, isValid: false, in: workspace, source)
         try judgeAnnotations(said.back, isValid: true, in: workspace, source)
+        for family in core.contentFamilies {
+            try family.noteDeleted(said.deleted, in: workspace, source)
+            try family.noteRestored(said.restored, in: workspace, source)
+        }
         return count
     }
 
@@ -143,6 +147,9 @@ extension Messages {
     private struct SaidAnew {
         var gone: [Int64] = []
         var back: [Int64] = []
+        /// All that is deleted, and all that is not any more, whatever it says.
+        var deleted: [Int64] = []
+        var restored: [Int64] = []
         /// What somebody said of himself.
         var forgotten = Profiles.ForgottenWords()
         /// Whether anything of it stands in the own documents.
@@ -192,6 +199,7 @@ extension Messages {
             }
             if document.kind == .channel { try core.channels.silence(place.arrival, workspace) }
             said.isOwnChanged = said.isOwnChanged || isForOwnDevices(stored, in: workspace)
+            said.deleted.append(place.arrival)
             let gap = try gap(of: stored, by: redaction, in: workspace)
             if gap != .nowhere { try showGap(of: stored, gap, in: workspace) }
             if try store.view.isValid(annotationAt: place.arrival) == true {
@@ -217,6 +225,7 @@ extension Messages {
         _ workspace: Workspace, _ said: inout SaidAnew, isBackfill: Bool
     ) throws(StorageError) {
         try write()
+        said.restored.append(stored.place.arrival)
         try showAgain(stored, in: workspace)
         try store.view.set(nil, of: stored.place.arrival, in: document.number)
         try core.queries.reindex(stored)

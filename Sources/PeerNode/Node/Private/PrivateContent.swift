@@ -139,6 +139,15 @@ extension PrivateDocuments {
                 annotation, WordSource(stored),
                 isValid: try visibility(of: stored, in: workspace) == .shown, in: workspace,
                 from: source)
+        case .note:
+            guard let document = workspace.sealed.documents[stored.log.document],
+                !workspace.isOwn(document)
+            else { return }
+            let isValid = try visibility(of: stored, in: workspace) == .shown
+            for family in core.contentFamilies {
+                try family.fold(
+                    content, WordSource(stored), isValid: isValid, in: workspace, from: source)
+            }
         case .membership, .profile, .profileField, .device: break
         }
     }

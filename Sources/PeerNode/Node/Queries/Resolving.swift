@@ -87,6 +87,11 @@ extension Queries {
                         ?? false
                 }
             }
+            if let key = PublicID.noteKey(id) {
+                return try stored { () throws(StorageError) in
+                    try core.notes.place(of: key, in: workspace) != nil
+                }
+            }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
                 || core.enrolment.joinRequests(of: workspace).contains { $0.id == id }
         }

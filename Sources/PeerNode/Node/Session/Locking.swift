@@ -18,6 +18,7 @@ extension HomeSession {
         if mayWrite { try write() }
         try core.privates.judgeWaiting(all: true)
         try core.own.writeMarkers(all: true)
+        try core.notes.closeAll()
         let certified = LockState.Certified(
             identity: identity, createdAt: home.createdAt)
         try endWhatNeedsKeys()

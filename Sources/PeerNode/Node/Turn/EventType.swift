@@ -31,6 +31,11 @@ enum EventType: Int64, CaseIterable {
     case messagePinned = 83
     case messageUnpinned = 84
     case mentionReceived = 85
+    case noteCreated = 90
+    case noteEdited = 91
+    case noteRenamed = 92
+    case noteDeleted = 93
+    case noteRestored = 94
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -85,6 +90,11 @@ enum EventType: Int64, CaseIterable {
         case .messageUnpinned: "message.unpinned"
         case .mentionReceived: "mention.received"
         case .messageDeleted: "message.deleted"
+        case .noteCreated: "note.created"
+        case .noteEdited: "note.edited"
+        case .noteRenamed: "note.renamed"
+        case .noteDeleted: "note.deleted"
+        case .noteRestored: "note.restored"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"

@@ -25,6 +25,8 @@ final class NodeTurn {
     var hasMoreToDo = false
     /// The id that the store got in this turn.
     var renewedStore: StoreID?
+    /// The COMMIT of which the guard file tells.
+    var guardedCounter: UInt64 = 0
     /// Whether everything that follows from operations is being made anew, so that nobody is told.
     var isBuilding = false
     /// What has happened since the start, in numbers.

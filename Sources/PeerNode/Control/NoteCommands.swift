@@ -1,0 +1,301 @@
+public import WorkspaceModel
+
+/// What the node does with notes.
+public protocol NoteCommands {
+    /// Makes a note in a channel.
+    func create(_ draft: NoteDraftRequest, _ scope: CallScope) throws(NodeError)
+        -> Made<NoteObject>
+    /// The notes of a channel, or of all that the caller sees, those made last first.
+    func list(in channel: ChannelReference?, deleted: Bool, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<NoteObject>
+    /// A note with its text.
+    func show(_ note: NoteReference, _ request: NoteViewRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteObject
+    /// Changes the text of a note.
+    func edit(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteObject
+    /// Gives a note another title.
+    func rename(_ note: NoteReference, to title: String, _ scope: CallScope) throws(NodeError)
+        -> NoteObject
+    /// Deletes a note, brings it back, or has its text erased everywhere.
+    func delete(_ note: NoteReference, _ way: NoteDeletion, _ scope: CallScope) throws(NodeError)
+        -> NoteObject
+    /// What was done to a note, the latest first.
+    func history(_ note: NoteReference, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<NoteEventObject>
+}
+
+/// How a call names a note.
+public struct NoteReference: Sendable {
+    /// Its id, `n_…`, or its title.
+    public let text: String
+    /// Where to look for the title; `nil` for everywhere.
+    public let channel: ChannelReference?
+}
+
+/// What a new note is made of.
+public struct NoteDraftRequest: Sendable {
+    /// Where.
+    public let channel: ChannelReference
+    /// What it is called, 1 to `Limits.noteTitleBytesMax` bytes.
+    public let title: String
+    /// Its first text; `nil` for none.
+    public let text: String?
+    /// Whether the text is Markdown.
+    public let isMarkdown: Bool
+}
+
+/// What of a note is wanted.
+public struct NoteViewRequest: Sendable {
+    /// Whether the text comes as Markdown, with lines and marks.
+    public let isMarkdown: Bool
+    /// Whether lines and marks come as values besides.
+    public let hasBlocks: Bool
+    /// Whether it is wanted who wrote what.
+    public let hasBlame: Bool
+    /// Where to go on, `next` of the part before. Comes from outside.
+    public let cursor: String?
+}
+
+/// What is to be changed in a note.
+public struct NoteEditRequest: Sendable {
+    /// The whole text as it is to be, or `nil` where changes are given.
+    public let text: String?
+    /// Changes. Comes from outside, and nothing of it is checked.
+    public let changes: JSONValue?
+    /// The version that the text or the changes are about, `v_…`; `nil` for the text of now.
+    public let base: String?
+    /// Whether the text is Markdown.
+    public let isMarkdown: Bool
+}
+
+/// How a note is deleted.
+public enum NoteDeletion: Sendable {
+    /// It can come back.
+    case hiding
+    /// It comes back.
+    case undoing
+    /// All of it is erased everywhere, for ever.
+    case purging
+}
+
+/// The commands about notes.
+enum NoteCommandTable {
+    static let commands = [list, create, get, edit, rename, delete, history]
+
+    private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
+
+    private static let note = Parameter<String>(
+        "note", "Which note: its title or id.", .note
+    ) { $0.stringValue }
+    private static let inChannel = Parameter.channel(
+        "in", "The channel in which to look for the title."
+    ).optional()
+    private static let format = Parameter.choice(
+        "format", "Whether the text is plain or Markdown.", ["text", "markdown"]
+    ).defaulting(to: "text")
+    /// Where the command line finds a text.
+    private static let from = Parameter.text(
+        "from", "Read the text from this file; '-' reads standard input.", bytes: 1...4_096
+    ).optional().local()
+
+    private static func reference(_ given: Arguments) -> NoteReference {
+        NoteReference(text: given[note], channel: given[inChannel])
+    }
+
+    private static let list = {
+        let channel = Parameter.channel(
+            "channel", "Which channel or conversation. Without it, all that you are in."
+        ).optional()
+        let deleted = Parameter.flag("deleted", "Those that were deleted and can come back.")
+        return Command(
+            "note.list",
+            line: CommandLineForm(
+                "note list", ["channel"], examples: ["note list", "note list general"]),
+            "List notes, the newest first.",
+            parameters: [
+                channel.definition, deleted.definition, Command.limit.definition,
+                Command.cursor.definition,
+            ],
+            result: "list of note", shape: .notes, emptiness: "no notes", effect: .reads,
+            scope: .conversation, failures: refusals, example: ["channel": "general"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.notes.list(
+                        in: given[channel], deleted: given[deleted], PageRequest(given),
+                        context.scope(given)))
+            })
+    }()
+
+    private static let create = {
+        let title = Parameter.text(
+            "title", "What it is called.", bytes: 1...Limits.noteTitleBytesMax)
+        let text = Parameter.text(
+            "text", "What it says at first.", bytes: 0...Limits.controlLineBytesMax
+        ).optional().messageText()
+        return Command(
+            "note.create",
+            line: CommandLineForm(
+                "note create", ["channel", "title"],
+                examples: [
+                    "note create general 'Shopping list'",
+                    "note create general Minutes --from minutes.md --format markdown",
+                ], flow: .writeNote, channels: .open),
+            "Create a note in a channel. Everyone there can write in it at the same time.",
+            parameters: [
+                Command.channel.definition, title.definition, text.definition, from.definition,
+                format.definition, Command.key.definition,
+            ],
+            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
+            failures: refusals + [.archived, .tooMany, .tooLarge, .keyReused],
+            example: ["channel": "general", "title": "Shopping list"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.notes.create(
+                        NoteDraftRequest(
+                            channel: given[Command.channel], title: given[title],
+                            text: given[text], isMarkdown: given[format] == "markdown"),
+                        context.scope(creating: "note.create", given)))
+            })
+    }()
+
+    private static let get = {
+        let markdown = Parameter.flag("markdown", "With headings, lists, bold text and links.")
+        let blocks = Parameter.flag("blocks", "Lines and marks as values besides.")
+        let blame = Parameter.flag("blame", "Who wrote what.")
+        return Command(
+            "note.get",
+            line: CommandLineForm(
+                "note show", ["note"],
+                examples: [
+                    "note show 'Shopping list' --in general", "note show n_01hx9t4c --markdown",
+                ], flow: .showNote),
+            "Show the text of a note.",
+            parameters: [
+                note.definition, inChannel.definition, markdown.definition, blocks.definition,
+                blame.definition, Command.cursor.definition,
+            ],
+            result: "note with its text", shape: .noteText, effect: .reads, scope: .conversation,
+            failures: refusals, example: ["note": "n_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.notes.show(
+                        reference(given),
+                        NoteViewRequest(
+                            isMarkdown: given[markdown], hasBlocks: given[blocks],
+                            hasBlame: given[blame], cursor: given[Command.cursor]),
+                        context.scope(given)))
+            })
+    }()
+
+    private static let edit = {
+        let text = Parameter.text(
+            "text", "The whole text from now on.", bytes: 0...Limits.controlLineBytesMax
+        ).optional().messageText()
+        let changes = Parameter.json(
+            "ops",
+            "Changes instead, one after the other: {insert: {at, text}}, {delete: {at, length}}, "
+                + "{format: {at, length, mark, value}} or {line: {at, kind}}."
+        ).optional()
+        let base = Parameter.text(
+            "base", "The version that you have seen; what changed since is kept.", bytes: 1...64
+        ).optional()
+        return Command(
+            "note.edit",
+            line: CommandLineForm(
+                "note edit", ["note"],
+                examples: [
+                    "note edit 'Shopping list' --in general --from list.txt",
+                    "printf '%s\\n' milk bread | wsx-node note edit n_01hx9t4c --from -",
+                ], flow: .writeNote),
+            "Change the text of a note. What others wrote since 'base' is merged.",
+            parameters: [
+                note.definition, inChannel.definition, text.definition, from.definition,
+                changes.definition, base.definition, format.definition,
+            ],
+            result: "note with its text", shape: .editedNote, effect: .signs,
+            scope: .conversation,
+            failures: refusals + [.archived, .conflict, .tooLarge],
+            example: ["note": "n_01hx9t4c", "text": "milk"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.notes.edit(
+                        reference(given),
+                        NoteEditRequest(
+                            text: given[text], changes: given[changes], base: given[base],
+                            isMarkdown: given[format] == "markdown"), context.scope(given)))
+            })
+    }()
+
+    private static let rename = {
+        let title = Parameter.text(
+            "title", "The new title.", bytes: 1...Limits.noteTitleBytesMax)
+        return Command(
+            "note.rename",
+            line: CommandLineForm(
+                "note rename", ["note", "title"],
+                examples: ["note rename 'Shopping list' Groceries --in general"]),
+            "Rename a note.",
+            parameters: [note.definition, title.definition, inChannel.definition],
+            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
+            failures: refusals + [.archived, .conflict],
+            example: ["note": "n_01hx9t4c", "title": "Groceries"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.notes.rename(
+                        reference(given), to: given[title], context.scope(given)))
+            })
+    }()
+
+    private static let delete = {
+        let undo = Parameter.flag("undo", "Bring it back.")
+        let purge = Parameter.flag("purge", "Erase all that was ever written in it, everywhere.")
+        return Command(
+            "note.delete",
+            line: CommandLineForm(
+                "note delete", ["note"],
+                examples: [
+                    "note delete Groceries --in general", "note delete n_01hx9t4c --undo",
+                    "note delete n_01hx9t4c --purge",
+                ], question: .purgesNote),
+            "Delete a note for everyone. --undo brings it back as it was; after --purge nobody can.",
+            parameters: [
+                note.definition, undo.definition, purge.definition, inChannel.definition,
+            ],
+            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
+            failures: refusals + [.archived, .conflict, .tooMany],
+            example: ["note": "n_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                guard !given[undo] || !given[purge] else {
+                    throw NodeError(
+                        .badRequest, "'undo' and 'purge' cannot be combined",
+                        hint: "use only one of them", reason: "control.bad_param",
+                        fields: [.init(name: "purge", reason: Misfit.form.rawValue)])
+                }
+                return .reply(
+                    try context.node.notes.delete(
+                        reference(given),
+                        given[undo] ? .undoing : given[purge] ? .purging : .hiding,
+                        context.scope(given)))
+            })
+    }()
+
+    private static let history = Command(
+        "note.history",
+        line: CommandLineForm(
+            "note history", ["note"],
+            examples: ["note history Groceries --in general -n 10"]),
+        "Show who changed a note and when, the latest first.",
+        parameters: [
+            note.definition, inChannel.definition, Command.limit.definition,
+            Command.cursor.definition,
+        ],
+        result: "list of changes", shape: .noteHistory, emptiness: "nobody changed it",
+        effect: .reads, scope: .conversation, failures: refusals,
+        example: ["note": "n_01hx9t4c"],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.notes.history(
+                    reference(given), PageRequest(given), context.scope(given)))
+        })
+}

@@ -1,0 +1,48 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Erasing a note: every operation that says something of it is redacted, as a deleted message is.
+extension NoteDesk {
+    func purge(_ aim: Aim) throws(NodeError) {
+        let all = try stored { () throws(StorageError) in
+            try core.notes.arrivals(of: aim.place, limit: Limits.notePurgedPerCallMax + 1)
+        }
+        var (own, others): ([Int64], [Int64]) = ([], [])
+        try stored { () throws(StorageError) in
+            for arrival in all {
+                guard let stored = try store.operations.operation(arrival, hasPayload: false),
+                    try store.view.deletion(of: arrival) == nil
+                else { continue }
+                let author = aim.workspace.evaluator.subject(ofGrant: stored.entry.grant)
+                if author == aim.workspace.member {
+                    own.append(arrival)
+                } else {
+                    others.append(arrival)
+                }
+            }
+        }
+        guard others.isEmpty || aim.workspace.ownPower(in: aim.channel) != nil else {
+            throw .forbidden(
+                "others wrote in that note, and only its channel's owner can erase that",
+                reason: "note.not_yours",
+                hint: "without --purge it is hidden, and can come back")
+        }
+        guard all.count <= Limits.notePurgedPerCallMax else {
+            throw NodeError(
+                .tooMany, "that note has more than \(Limits.notePurgedPerCallMax) changes",
+                hint: "without --purge it is hidden, and can come back", reason: "note.changes")
+        }
+        let isWritten = try stored { () throws(StorageError) in
+            for (arrivals, isOwn) in [(others, false), (own, true)] where !arrivals.isEmpty {
+                let references = try core.messages.references(to: arrivals)
+                guard
+                    try core.messages.redact(
+                        references, nil, in: aim.document, isOwn: isOwn, of: aim.workspace)
+                else { return false }
+                try core.messages.settleRedactions(of: references, inDocument: aim.place.document)
+            }
+            return true
+        }
+        guard isWritten else { throw core.membership.notAllowed(in: aim.workspace) }
+    }
+}

@@ -1,0 +1,28 @@
+import CRDTStore
+import WorkspaceModel
+
+/// A family of content that is no message, such as notes. It takes up what is its own of what is
+/// opened, judged and deleted here; of all else it knows nothing.
+protocol ContentFamily: AnyObject {
+    /// Takes over what an operation of a channel says, or whether it counts now. Any order gives the
+    /// same. Comes again where a key, or a payload, has come.
+    func fold(
+        _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
+        from source: OperationSource) throws(StorageError)
+    /// These operations count now, or do not any more. Those that are deleted never do.
+    func judge(
+        _ arrivals: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError)
+    /// These operations are deleted, some of them perhaps for long.
+    func noteDeleted(
+        _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError)
+    /// These operations are not deleted any more. Whether they count is another matter.
+    func noteRestored(
+        _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError)
+    /// A register of its own may say something else than before.
+    func follow(
+        _ register: ViewStore.Annotation.Register, from before: ViewStore.Annotation?,
+        in workspace: Workspace, _ source: OperationSource) throws(StorageError)
+}

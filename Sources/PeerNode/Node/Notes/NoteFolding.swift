@@ -1,0 +1,167 @@
+import CRDTStore
+import NoteText
+import WorkspaceModel
+
+/// Taking over what is said of notes. A pure fold, as all content: any order gives the same.
+extension Notes: ContentFamily {
+    func fold(
+        _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
+        from source: OperationSource
+    ) throws(StorageError) {
+        guard case .note(let said) = content else { return }
+        let isDeleted = try core.messages.isDeleted(operation.arrival)
+        switch said {
+        case .creation:
+            let key = MessageKey(
+                timestamp: operation.timestamp, idPrefix: operation.id.messagePrefix)
+            try fold(
+                .note, of: key, operation, isValid: isValid && !isDeleted, in: workspace, source)
+        case .title(_, let key):
+            try fold(
+                .noteTitle, of: key, operation, isValid: isValid && !isDeleted, in: workspace,
+                source)
+        case .deletion(let isOn, let key):
+            try fold(
+                .noteDeletion, of: key, isOn: isOn, operation, isValid: isValid && !isDeleted,
+                in: workspace, source)
+        case .edit(let body, let key, _):
+            let state: ViewStore.NoteEditRow.State =
+                isDeleted ? .erased : isValid ? .valid : .invalid
+            try fold(
+                body, of: .init(document: operation.document, key: key), operation, state,
+                in: workspace, source)
+        }
+    }
+
+    /// Takes over a word of one of the registers of a note.
+    private func fold(
+        _ kind: ViewStore.Annotation.Kind, of key: MessageKey, isOn: Bool = true,
+        _ operation: WordSource, isValid: Bool, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        guard try store.view.isValid(annotationAt: operation.arrival) != isValid else { return }
+        let register = ViewStore.NotePlace(document: operation.document, key: key).register(kind)
+        try write()
+        let before = try store.view.current(register)
+        try store.view.fold(
+            ViewStore.Annotation(
+                register, id: operation.id, at: operation.timestamp, arrival: operation.arrival,
+                isOn: isOn), citing: operation.cited, isValid: isValid)
+        try follow(register, from: before, in: workspace, source)
+    }
+
+    // MARK: Edits
+
+    private func fold(
+        _ body: [UInt8], of place: ViewStore.NotePlace, _ operation: WordSource,
+        _ state: ViewStore.NoteEditRow.State, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        if let known = try store.view.noteEdit(at: operation.arrival) {
+            guard known.edit.state == state else {
+                return try change(known.edit, of: known.place, to: state, in: workspace)
+            }
+            // Its payload was not here, or came again.
+            if let note = self.known(known.place), !note.isWhole { drop(note) }
+            return
+        }
+        guard let edit = try? NoteEdit(decoding: body) else { return }
+        try write()
+        try store.view.put(.init(arrival: operation.arrival, state: state), of: place)
+        // What comes behind the end of a snapshot is read besides it.
+        if let end = try store.view.noteSnapshotEnd(of: place), end >= operation.arrival {
+            try store.view.removeNoteSnapshot(of: place)
+        }
+        if let note = known(place) {
+            try take(edit, operation, state, into: note)
+        } else {
+            noteTail(place)
+        }
+        if state == .valid { try tellEdited(place, operation, in: workspace, source) }
+    }
+
+    private func take(
+        _ edit: NoteEdit, _ operation: WordSource, _ state: ViewStore.NoteEditRow.State,
+        into note: OpenNote
+    ) throws(StorageError) {
+        // What is being written here is in the text; how it changed that is known to who writes it.
+        if publishing === note, operation.arrival > note.last {
+            note.took(operation.id, state, at: operation.arrival, nil)
+            if state != .valid { drop(note) }
+            return
+        }
+        guard let stored = try store.operations.operation(operation.arrival, hasPayload: false)
+        else { return }
+        let outcome =
+            state == .erased
+            ? note.note.erase(stored.messageKey)
+            : note.note.apply(NoteOperation(stored, edit), isValid: state == .valid)
+        guard let patches = outcome.patches else { return drop(note) }
+        note.took(operation.id, state, at: operation.arrival, patches)
+        if outcome == .waits { try takeDeleted(into: note) }
+    }
+
+    /// Changes what an edit is for the text.
+    private func change(
+        _ edit: ViewStore.NoteEditRow, of place: ViewStore.NotePlace,
+        to state: ViewStore.NoteEditRow.State, in workspace: Workspace
+    ) throws(StorageError) {
+        try write()
+        try store.view.put(.init(arrival: edit.arrival, state: state), of: place)
+        try store.view.removeNoteSnapshot(of: place)
+        guard let note = known(place) else { return }
+        guard publishing !== note, edit.state != .erased, state != .erased,
+            let stored = try store.operations.operation(edit.arrival),
+            let operation = try operation(stored, in: workspace),
+            let patches = note.note.judge(operation, isValid: state == .valid).patches
+        else { return drop(note) }
+        let before = note.sums
+        note.sums.remove(operation.id, edit.state)
+        note.sums.add(operation.id, state)
+        note.past.append(before, patches.made, removed: patches.removed)
+    }
+
+    func judge(
+        _ arrivals: [Int64], isValid: Bool, in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        let state: ViewStore.NoteEditRow.State = isValid ? .valid : .invalid
+        for arrival in arrivals {
+            guard let (place, edit) = try store.view.noteEdit(at: arrival), edit.state != .erased,
+                edit.state != state
+            else { continue }
+            try change(edit, of: place, to: state, in: workspace)
+        }
+    }
+
+    // MARK: Deletion
+
+    func noteDeleted(
+        _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        for arrival in arrivals {
+            if let (place, edit) = try store.view.noteEdit(at: arrival) {
+                guard edit.state != .erased else { continue }
+                try change(edit, of: place, to: .erased, in: workspace)
+                continue
+            }
+            guard open.values.contains(where: { !$0.note.isComplete }),
+                let stored = try store.operations.operation(arrival, hasPayload: false)
+            else { continue }
+            // It may be what an edit has waited for.
+            for note in open.values where note.place.document == stored.document {
+                guard note.note.missing.contains(stored.messageKey) else { continue }
+                drop(note)
+            }
+        }
+    }
+
+    func noteRestored(
+        _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        for arrival in arrivals {
+            guard let (place, edit) = try store.view.noteEdit(at: arrival), edit.state == .erased,
+                let stored = try store.operations.operation(arrival, hasPayload: false)
+            else { continue }
+            let isValid = try core.privates.visibility(of: stored, in: workspace) == .shown
+            try change(edit, of: place, to: isValid ? .valid : .invalid, in: workspace)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import CRDTStore
+import NoteText
+import WorkspaceModel
+
+/// Making the text of a note: from its snapshot and what came since, or from all of its edits.
+extension Notes {
+    /// Edits that are read in one go.
+    private static let readAtOnce = 1_024
+    /// Edits of one name that are found one after the other. Whoever makes more of them, at some
+    /// billions of hashes each, has the note stay incomplete.
+    private static let namesakesMax = 8
+
+    func load(
+        _ place: ViewStore.NotePlace, in workspace: Workspace
+    ) throws(StorageError) -> OpenNote {
+        if let note = try restored(place) {
+            if try replay(into: note, in: workspace) { return note }
+            try store.begin()
+            try store.view.removeNoteSnapshot(of: place)
+        }
+        // Of two edits of one name the one with the smaller id counts. Which there are shows on the way.
+        var winners: [MessageKey: OperationID] = [:]
+        for _ in 0..<Self.namesakesMax {
+            let note = OpenNote(place)
+            if try replay(into: note, in: workspace, &winners) { return note }
+        }
+        let note = OpenNote(place)
+        note.isWhole = false
+        return note
+    }
+
+    // MARK: Snapshots
+
+    private func restored(_ place: ViewStore.NotePlace) throws(StorageError) -> OpenNote? {
+        guard let home, let row = try store.view.noteSnapshot(of: place),
+            let page = home.open(row.page, name: Self.name("page", place, upTo: row.upTo)),
+            let runs = home.open(row.runs, name: Self.name("runs", place, upTo: row.upTo)),
+            let note = try? Note(NoteSnapshot(page: page, runs: runs))
+        else { return nil }
+        return OpenNote(place, note, row.sums, upTo: row.upTo)
+    }
+
+    /// Keeps the text of a note that is complete, where something can be written now.
+    func save(_ note: OpenNote) throws(StorageError) {
+        guard let home, core.mayTidy, note.isComplete, !note.isDropped,
+            let snapshot = note.note.snapshot(verdictChanges: UInt64(max(note.last, 0)))
+        else { return }
+        try store.begin()
+        try store.view.setNoteSnapshot(
+            .init(
+                upTo: note.last, sums: note.sums,
+                page: home.seal(
+                    snapshot.page, name: Self.name("page", note.place, upTo: note.last),
+                    using: environment.random),
+                runs: home.seal(
+                    snapshot.runs, name: Self.name("runs", note.place, upTo: note.last),
+                    using: environment.random)),
+            of: note.place)
+        note.unsaved = 0
+        note.weigh()
+    }
+
+    /// What a part of a snapshot is sealed beside, so that none is taken for another.
+    private static func name(
+        _ part: String, _ place: ViewStore.NotePlace, upTo last: Int64
+    ) -> [UInt8] {
+        Array("note.\(part)".utf8) + bigEndianBytes(of: UInt64(bitPattern: place.document))
+            + place.key.bytes + bigEndianBytes(of: UInt64(bitPattern: last))
+    }
+
+    // MARK: Edits
+
+    private func replay(
+        into note: OpenNote, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        var winners: [MessageKey: OperationID] = [:]
+        return try replay(into: note, in: workspace, &winners)
+    }
+
+    /// Takes in the edits that a note does not have.
+    ///
+    /// - Parameter winners: of edits with one name the one that counts, as far as that has shown.
+    /// - Returns: whether that could be done; else the note is made anew.
+    private func replay(
+        into note: OpenNote, in workspace: Workspace, _ winners: inout [MessageKey: OperationID]
+    ) throws(StorageError) -> Bool {
+        // An edit that somebody is about to make rests on one of the latest versions.
+        let recent = try store.view.latestNoteEdits(
+            of: note.place, limit: Limits.noteVersionsMax
+        ).last?.arrival
+        var last = note.last
+        while true {
+            let rows = try store.view.noteEdits(
+                of: note.place, after: last, limit: Self.readAtOnce)
+            last = rows.last?.arrival ?? last
+            for row in rows {
+                guard let stored = try store.operations.operation(row.arrival) else { continue }
+                let isTold = row.arrival >= recent ?? 0
+                guard try takeIn(stored, row, into: note, in: workspace, isTold, &winners) else {
+                    return false
+                }
+            }
+            if rows.count < Self.readAtOnce { break }
+        }
+        try takeDeleted(into: note)
+        note.weigh()
+        return true
+    }
+
+    private func takeIn(
+        _ stored: StoredOperation, _ row: ViewStore.NoteEditRow, into note: OpenNote,
+        in workspace: Workspace, _ isTold: Bool, _ winners: inout [MessageKey: OperationID]
+    ) throws(StorageError) -> Bool {
+        let (id, key) = (stored.place.link.id, stored.messageKey)
+        guard row.state != .erased else {
+            guard let patches = note.note.erase(key, isTold: isTold).patches else { return false }
+            note.took(id, row.state, at: row.arrival, isTold ? patches : nil)
+            return true
+        }
+        guard let operation = try operation(stored, in: workspace) else {
+            note.isWhole = false
+            note.took(id, row.state, at: row.arrival, isTold ? ([], []) : nil)
+            return true
+        }
+        if let winner = winners[key], winner != id {
+            winners[key] = min(winner, id)
+            note.took(id, row.state, at: row.arrival, isTold ? ([], []) : nil)
+            return winner < id
+        }
+        let outcome = note.note.apply(operation, isValid: row.state == .valid, isTold: isTold)
+        guard let patches = outcome.patches else {
+            winners[key] = id
+            return false
+        }
+        note.took(id, row.state, at: row.arrival, isTold ? patches : nil)
+        return true
+    }
+
+    /// What an edit says, opened from its operation; `nil` where it cannot be.
+    func operation(
+        _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> NoteOperation? {
+        guard stored.entry.absent == nil,
+            case .note(.edit(let body, _, _))? = try core.keys.content(of: stored, in: workspace),
+            let edit = try? NoteEdit(decoding: body)
+        else { return nil }
+        return NoteOperation(stored, edit)
+    }
+
+    /// Of what others refer to and is not here, some may have been deleted before anybody could open it.
+    func takeDeleted(into note: OpenNote) throws(StorageError) {
+        guard !note.note.isComplete else { return }
+        let missing = note.note.missing
+        let deleted = try store.view.deletedKeys(
+            among: Set(missing), in: note.place.document)
+        for key in missing where deleted.contains(key) { note.note.erase(key, isTold: false) }
+    }
+}
+
+extension NoteOperation {
+    init(_ stored: StoredOperation, _ edit: NoteEdit) {
+        self.init(
+            author: .init(device: stored.log.device, incarnation: stored.log.incarnation),
+            sequence: stored.place.sequence, timestamp: stored.entry.timestamp,
+            id: stored.place.link.id, edit: edit)
+    }
+}
+
+extension StoredOperation {
+    /// How messages and edits name it.
+    var messageKey: MessageKey {
+        MessageKey(timestamp: entry.timestamp, idPrefix: place.link.id.messagePrefix)
+    }
+}

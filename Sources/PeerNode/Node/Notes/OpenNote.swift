@@ -1,0 +1,82 @@
+import CRDTStore
+import NoteText
+import WorkspaceModel
+
+/// A note whose text is in memory.
+final class OpenNote {
+    /// Where it is.
+    let place: ViewStore.NotePlace
+    /// Its text.
+    var note: Note
+    /// Of which edits.
+    var sums: ViewStore.NoteSums
+    /// The largest arrival number among them.
+    var last: Int64
+    /// What it was before.
+    var past = NotePast()
+    /// Edits that no snapshot has.
+    var unsaved = 0
+    /// Whether all of its edits could be opened.
+    var isWhole = true
+    /// When it was used last, as `Notes` counts.
+    var usedAt: UInt64 = 0
+    /// Whether it is not what it should be any more.
+    var isDropped = false
+    /// Bytes that it takes, about.
+    private(set) var bytes = 0
+
+    init(
+        _ place: ViewStore.NotePlace, _ note: Note = Note(),
+        _ sums: ViewStore.NoteSums = .init(), upTo last: Int64 = 0
+    ) {
+        self.place = place
+        self.note = note
+        self.sums = sums
+        self.last = last
+        weigh()
+    }
+
+    /// What names its text; equal on every node that has the same edits with the same verdicts.
+    var version: String { NotePast.version(of: sums) }
+
+    /// Whether everything that it is made of is here.
+    var isComplete: Bool { isWhole && note.isComplete }
+
+    /// Whether a snapshot is worth its price: so much has come that writing it costs little of each edit.
+    var isSnapshotDue: Bool {
+        unsaved >= max(Limits.noteTailMax, note.operationCount / 16) && isComplete
+    }
+
+    /// Notes an edit that was taken in.
+    ///
+    /// - Parameters:
+    ///   - id: of its operation.
+    ///   - patches: what it changed in the text, and of each what went; `nil` where nobody asked.
+    func took(
+        _ id: OperationID, _ state: ViewStore.NoteEditRow.State, at arrival: Int64,
+        _ patches: (made: [NotePatch], removed: [String])?
+    ) {
+        let before = sums
+        sums.add(id, state)
+        last = max(last, arrival)
+        unsaved += 1
+        if unsaved % 256 == 0 { weigh() }
+        if let patches { past.append(before, patches.made, removed: patches.removed) }
+    }
+
+    /// Works out anew what it takes in memory: its text, a run of it, and an operation.
+    func weigh() {
+        bytes = 2 * note.byteCount + 48 * note.runCount + 64 * note.operationCount
+    }
+}
+
+extension NoteOutcome {
+    /// What was changed, and what went; `nil` where the note has to be made anew.
+    var patches: (made: [NotePatch], removed: [String])? {
+        switch self {
+        case .applied(let changes): (changes.flatMap(\.patches), changes.flatMap(\.removed))
+        case .waits, .known, .full: ([], [])
+        case .mustBeMadeAnew: nil
+        }
+    }
+}

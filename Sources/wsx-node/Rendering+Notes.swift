@@ -1,0 +1,33 @@
+import PeerNode
+import WorkspaceModel
+
+/// Notes as people read them.
+extension Rendering {
+    /// The text of a note as it stands, and who wrote what where that was asked for.
+    func noteText(_ note: JSONValue) -> String {
+        let text = note["text"]?.stringValue ?? ""
+        guard let blame = note["blame"]?.arrayValue else {
+            let shown = TerminalText.escaped(text, for: .body)
+            return shown.isEmpty || shown.hasSuffix("\n") ? shown : shown + "\n"
+        }
+        let scalars = Array(text.unicodeScalars)
+        return blame.map { part in
+            let start = min(max(Int(part["at"]?.integerValue ?? 0), 0), scalars.count)
+            let count = max(Int(clamping: part["length"]?.integerValue ?? 0), 0)
+            var words = String.UnicodeScalarView()
+            words.append(contentsOf: scalars[start..<min(start + count, scalars.count)])
+            let who = "\(shown(part["by"]?["name"]))  \(moment(part["edited_at"]))"
+            return isPlain
+                ? "\(who)\t\(sanitised(String(words)))\n"
+                : "\(dim(who))  \(sanitised(String(words)))\n"
+        }.joined()
+    }
+
+    /// The line about a note that was made or changed.
+    func changedNote(_ note: JSONValue) -> String {
+        let id = shown(note["id"])
+        if isPlain { return "\(id)\t\(shown(note["title"]))\t\(shown(note["version"]))\n" }
+        let state = note["deleted"] == true ? "  (deleted)" : ""
+        return flowed("\(id)  \(shown(note["title"]))\(state)\n", indent: 2, isOwn: false)
+    }
+}

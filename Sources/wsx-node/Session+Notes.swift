@@ -1,0 +1,75 @@
+import PeerNode
+import WorkspaceModel
+
+/// Notes from the command line: texts from files, and texts in several parts.
+extension Session {
+    /// `note create` and `note edit`: the text comes from a file, or from standard input.
+    func writeNote(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        if let path = scan.values["from"]?.stringValue {
+            guard scan.values["text"] == nil else {
+                throw .usage("the text is given twice", hint: "use only one of --from and --text")
+            }
+            session.scan.values["text"] = .string(
+                path == "-" ? try textFromInput(command) : try noteText(fromFile: path))
+        } else if command.shape == .editedNote, scan.values["text"] == nil,
+            scan.values["ops"] == nil
+        {
+            throw .usage(
+                "what is the note to say?", hint: "add --from FILE, or --from - for standard input")
+        }
+        return try callAndPrint(command, try session.parameters(for: command))
+    }
+
+    /// The text of a file, whose lines end as on this machine.
+    private func noteText(fromFile path: String) throws(NodeError) -> String {
+        let limit = Limits.controlLineBytesMax
+        guard let bytes = try io.readFile(io.absolutePath(path), limit: limit) else {
+            throw NodeError(
+                .notFound, "there is no file \(NodeError.quoted(path))",
+                hint: "--from - reads standard input", reason: "file.not_found")
+        }
+        guard bytes.count <= limit else { throw .lineTooLong }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .usage("the file \(NodeError.quoted(path)) is not UTF-8")
+        }
+        return text.replacing("\r\n") { _, _ in "\n" }
+    }
+
+    /// `note show`: all parts of a long text, one after the other.
+    func showNote(_ command: Command) throws(NodeError) -> Int32 {
+        var parameters = try parameters(for: command)
+        var client = try client()
+        let first = try client.call(command.name, parameters)
+        guard !globals.json else {
+            show(rendering.text(first, of: command.name))
+            return 0
+        }
+        var text = first["text"]?.stringValue ?? ""
+        var next = first["next"]
+        while let cursor = next, !cursor.isNull {
+            parameters["cursor"] = cursor
+            let part = try client.call(command.name, parameters)
+            // The rest of another text than the one that was begun helps nobody.
+            guard part["version"] == first["version"] else {
+                throw NodeError(
+                    .conflict, "the note changed while it was read", hint: "show it again",
+                    reason: "note.changed")
+            }
+            text += part["text"]?.stringValue ?? ""
+            next = part["next"]
+        }
+        guard var fields = first.objectValue else { return 0 }
+        fields["text"] = .string(text)
+        show(rendering.text(.object(fields), of: command.name), isLong: true)
+        if first["complete"] == false {
+            io.tell("wsx-node: parts of this note have not arrived yet\n")
+        }
+        if first["deleted"] == true {
+            let id = first["id"]?.stringValue ?? ""
+            let hint = rendering.hints.text("wsx-node note delete \(id) --undo")
+            io.tell("wsx-node: this note was deleted\nhint: to bring it back: \(hint)\n")
+        }
+        return 0
+    }
+}
