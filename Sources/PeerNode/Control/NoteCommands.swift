@@ -118,7 +118,7 @@ enum NoteCommandTable {
                 Command.cursor.definition,
             ],
             result: "list of note", shape: .notes, emptiness: "no notes", effect: .reads,
-            scope: .conversation, failures: refusals, example: ["channel": "general"],
+            scope: .workspace, failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.notes.list(

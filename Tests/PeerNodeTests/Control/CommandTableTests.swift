@@ -99,7 +99,8 @@ import WorkspaceModel
         for command in Command.methods {
             let named = command.remoteParameters.filter { parameter in
                 switch parameter.shape {
-                case .channel, .identifier(prefix: "m_"), .list(.identifier(prefix: "m_"), _):
+                case .channel, .note, .identifier(prefix: "m_"),
+                    .list(.identifier(prefix: "m_"), _):
                     parameter.isRequired
                 default: false
                 }
