@@ -50,8 +50,9 @@ def gives_up(a, r, o):
 
 def is_confirmed(a, o, valid):
     """V-6. `valid` has at least what is valid and stronger than o."""
-    return is_kept(a, o) and not o.is_again and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
-               for c in map(a.ops.get, valid))
+    return (is_kept(a, o) and not o.is_again
+            and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
+                    for c in map(a.ops.get, valid)))
 
 
 FOR_OTHERS = (INVITE, ADMIT, RVINV, REMOVE, RMDEV, RECUT, DOCCREATE, DOCSET, DOCDEL, WSSET, REKEY,
@@ -71,6 +72,8 @@ def is_aimed(a, r, grant, device, member):
     if r.type == RMDEV:
         judge = a.author(r)
         own = member == judge.member
+        if r.is_again and own and grant.id == r.grant and came_by(a, r, device):
+            return True
         return (device == r.map[1] and (own or not r.is_again and judge.role <= ADMIN)
                 and not a.knows(grant, r.id))
     if r.type == LEAVE:
@@ -79,6 +82,23 @@ def is_aimed(a, r, grant, device, member):
         return False
     return (replaces(a, r, grant, member)
             or a.drops(r) and member == a.author(r).member)
+
+
+def came_by(a, r, device):
+    """V-11: whether under r's grant a device goes with the one that r ends: all that binds it to the
+    member in the grant's past leads back to adddevs of that one, which r does not know."""
+    grant, member, ended = a.ops[r.grant], a.author(r).member, r.map[1]
+    if device in (ended, r.device):
+        return False
+    if ended != r.device and not a.rank_of_grant(grant, r.device) < a.rank_of_grant(grant, ended):
+        return False
+    bound = [(d, b) for b in map(a.ops.get, {*a.past[grant.id], grant.id})
+             for devices, whose in [a.binds(b)] if whose == member for d in devices]
+    rooted, more = set(), {d for d, b in bound if b.type != ADDDEV or a.knows(r, b.id)}
+    while more:
+        rooted |= more
+        more = {d for d, b in bound if b.device in rooted and b.device != ended} - rooted
+    return device not in rooted and any(d == device for d, _ in bound)
 
 
 def replaces(a, r, grant, member):

@@ -14,10 +14,11 @@ import confirmations
 import open_ends
 import successions
 import final_ends
+import along
 import worked
 
 MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
-           final_ends, worked)
+           final_ends, along, worked)
 
 
 def main():

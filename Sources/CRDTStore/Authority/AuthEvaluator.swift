@@ -75,6 +75,8 @@ public struct AuthEvaluator: Sendable {
     /// What may end a device under several grants, and the further records of each.
     var endsOfDevice: [DeviceID: [Int]] = [:]
     var endsAgain: [Int: [Int]] = [:]
+    /// Of a revocation the latest ones of the same device by the same one that it knows.
+    var earlierEnds: [Int: [Int]] = [:]
     /// How many valid confirmations an operation has that are stronger than it.
     var confirmationCounts: [Int: Int] = [:]
     /// What a member or admin did that others build on, and ends, that nobody has confirmed.

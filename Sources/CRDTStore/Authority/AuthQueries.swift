@@ -419,13 +419,26 @@ extension AuthEvaluator {
         return isUsedUp(index, terms, before: everything)
     }
 
-    /// `devices` with those in front that came to the member first: a grant's order is a rank.
-    public func byAge(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
+    /// `devices` in the order in which a grant lists them, which is their rank: phrases first, then as
+    /// strong as they are now. Who came back by one device, and linked an older one again, has the older
+    /// one behind. Those alike, or out, stand by when they came to the member.
+    public func byStrength(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
         let everything = everything
-        let aged = devices.map { ($0, age(of: $0, member, before: everything)) }
-        return aged.sorted { left, right in
-            guard let first = left.1 else { return right.1 == nil && left.0 < right.0 }
-            return right.1.map { first < $0 } ?? true
+        let ranked = devices.map { device in
+            (
+                device, isPhrase: isRecovery(device, of: member),
+                now: strongestNow(device, of: member),
+                age: age(of: device, member, before: everything)
+            )
+        }
+        return ranked.sorted { left, right in
+            if left.isPhrase != right.isPhrase { return left.isPhrase }
+            if let one = left.now, let other = right.now, one.author != other.author {
+                return one.author < other.author
+            }
+            if (left.now == nil) != (right.now == nil) { return left.now != nil }
+            guard let first = left.age else { return right.age == nil && left.0 < right.0 }
+            return right.age.map { first < $0 } ?? true
         }.map(\.0)
     }
 

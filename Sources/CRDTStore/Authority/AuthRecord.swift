@@ -50,6 +50,8 @@ struct AuthRecord: Sendable {
     var isFinalEnd = false
     /// Of an end that counts again, under another grant than the one that it cites, its first record.
     var original: Int?
+    /// The devices that go with the one that it ends, under its grant alone, where it counts again.
+    var along: [DeviceID] = []
     /// Whether an end has effect under another grant than the one that it cites.
     var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.

@@ -83,6 +83,7 @@ extension AuthEvaluator {
         unregister(index)
         let record = records.removeLast()
         deviceEndedAgain(by: record).map { endsOfDevice.drop(index, at: $0) }
+        earlierEnds[index] = nil
         record.subject.map { given.drop(index, at: $0) }
         indices[id] = nil
         if record.place.position == 0 {

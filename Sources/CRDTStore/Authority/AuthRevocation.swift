@@ -89,7 +89,8 @@ extension AuthEvaluator {
         switch records[index].aim {
         case .nothing: return []
         case .member(let member): return [.member(member)]
-        case .device(let device): return [.device(device)]
+        case .device(let device):
+            return [.device(device)] + records[index].along.map(AuthTarget.device)
         case .invite(let invite): return [.invite(invite)]
         case .departure: return records[index].author.map { [.member($0)] } ?? []
         case .role(let replaced, let drops):
@@ -162,7 +163,10 @@ extension AuthEvaluator {
         case .member(let member):
             return target.author == member
         case .device(let device):
-            guard target.device == device else { return false }
+            let goesAlong =
+                target.grant == records[index].grant
+                && records[index].along.contains(target.device)
+            guard target.device == device || goesAlong else { return false }
             // What counts again is about its author's own devices alone.
             return target.author == records[index].author
                 || records[index].original == nil

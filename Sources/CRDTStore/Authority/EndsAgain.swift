@@ -38,43 +38,52 @@ extension AuthEvaluator {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
         if let device = deviceEndedAgain(by: record) {
+            earlierEnds[index] = latestEnds(of: device, before: index)
             endsOfDevice[device, default: []].append(index)
             for grant in grantsOfDevice[device] ?? [] {
-                placeAgain(index, of: device, under: grant)
+                placeAgain(index, under: grant)
             }
         }
         for grant in [index, record.ownPart].compactMap({ $0 }) where records[grant].role != nil {
             for device in Set(records[grant].devices) {
                 for end in endsOfDevice[device] ?? [] {
-                    placeAgain(end, of: device, under: grant)
+                    placeAgain(end, under: grant)
                 }
             }
         }
     }
 
-    /// Whether an end that its grant knows, or that comes after another one, counts again there.
-    private mutating func isUnknown(_ end: Int, of device: DeviceID, to grant: Int) -> Bool {
-        guard !records[end].isFinalEnd else { return true }
-        guard !knows(grant, end) else { return false }
-        for other in endsOfDevice[device] ?? []
-        where records[other].operation.device == records[end].operation.device {
+    /// The last revocations of a device by the author's device that one more knows: whoever knows those
+    /// knows all before them, so that a grant need not be compared with each.
+    private mutating func latestEnds(of device: DeviceID, before index: Int) -> [Int]? {
+        let record = records[index]
+        var latest: [Int] = []
+        for other in (endsOfDevice[device] ?? []).reversed() {
             looks &+= 1
-            if other != end, records[other].author == records[end].author, knows(end, other),
-                !knows(grant, other)
-            {
-                return false
-            }
+            guard records[other].operation.device == record.operation.device,
+                records[other].author == record.author, knows(index, other),
+                !latest.contains(where: { knows($0, other) })
+            else { continue }
+            latest.append(other)
         }
-        return true
+        return latest.isEmpty ? nil : latest
     }
 
-    private mutating func placeAgain(_ end: Int, of device: DeviceID, under grant: Int) {
+    /// Whether a grant knows neither an end nor, of a revocation, an earlier one by the same device.
+    private mutating func isUnknown(_ end: Int, to grant: Int) -> Bool {
+        guard !records[end].isFinalEnd else { return true }
+        let earlier = earlierEnds[end] ?? []
+        looks &+= earlier.count
+        return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
+    }
+
+    private mutating func placeAgain(_ end: Int, under grant: Int) {
         looks &+= 1
         let first = records[end]
         guard first.grant != grant, records[grant].subject == first.author,
             records[grant].place(of: first.operation.device) != nil,
             let author = deviceRank(ofGrant: grant, first.operation.device),
-            isUnknown(end, of: device, to: grant)
+            isUnknown(end, to: grant)
         else { return }
         var record = AuthRecord(
             first.operation, lamport: first.lamport, place: first.place, past: first.past)
@@ -85,6 +94,7 @@ extension AuthEvaluator {
         record.actingRole = records[grant].role
         record.supports = [grant]
         record.aim = first.aim
+        record.along = devicesAlong(end, under: grant)
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd, lamport: first.lamport,
             id: first.operation.id)

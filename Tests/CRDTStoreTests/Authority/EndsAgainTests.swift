@@ -127,6 +127,24 @@ import WorkspaceTestKit
         #expect(change.moved == [first])
     }
 
+    /// Forks of one word, of which none knows another: each is looked at once for a grant, not each
+    /// with each.
+    @Test func `costs a look for each of its forks, not for each pair of them`() throws {
+        func looks(_ forks: Int) throws -> Int {
+            var scene = Scene()
+            for _ in 0..<forks { _ = revoke(in: &scene) }
+            let given = scene.give(.admin)
+            var evaluator = AuthEvaluator()
+            try evaluator.feed(scene.story.history.operations.filter { $0.id != given })
+            let before = evaluator.looks
+            let change = try evaluator.add(try #require(scene.story.history[given]))
+            #expect(change.furtherGrants == forks)
+            return evaluator.looks - before
+        }
+        let (few, many) = (try looks(20), try looks(80))
+        #expect(many <= 5 * few, "\(few) looks for 20, \(many) for 80")
+    }
+
     /// A grant that knows the first of them, and not the second one, gives nothing to that device.
     @Test func `stays out where only a second revocation was not known`() throws {
         var scene = Scene()

@@ -137,7 +137,7 @@ import WorkspaceTestKit
         let ended = story.write(
             "words", under: entry, after: [new], .removeDevice(story.device("words")))
         let evaluator = try AuthEvaluator.evaluateFromScratch(story.history.operations)
-        let devices = evaluator.byAge(
+        let devices = evaluator.byStrength(
             [story.device("bob"), story.device("new")], of: story.member("bob"))
         #expect(devices == [story.device("new"), story.device("bob")])
         let given = story.write(

@@ -52,6 +52,47 @@ extension AuthDefinition {
         }
     }
 
+    /// V-11: whether what writes under a grant is hit with the device that an end ends there again.
+    func goesAlong(_ other: Given, with end: Int) -> Bool {
+        guard rules.has(.v11), facts[end].again != nil, let author = facts[end].author,
+            (author.grant, author.member) == (other.grant, other.member),
+            case .removeDevice(let ended) = facts[end].operation.action,
+            other.device != ended, other.device != author.device
+        else { return false }
+        if rules.has(.v11Stronger), ended != author.device {
+            guard let loser = given(by: author.grant, to: ended), rank(of: author) < rank(of: loser)
+            else { return false }
+        }
+        return !isBoundOtherwise(other.device, than: ended, end, under: author)
+    }
+
+    /// Whether something binds a device to the member, as far as a grant knows, that leads back to no
+    /// addition by another device which the end of that one does not know.
+    private func isBoundOtherwise(
+        _ device: DeviceID, than ended: DeviceID, _ end: Int, under author: Given
+    ) -> Bool {
+        var known = facts[author.grant].past
+        known.insert(author.grant)
+        var found: Set<DeviceID> = []
+        var count = -1
+        while count < found.count {
+            count = found.count
+            for place in known where !facts[place].isBehind {
+                guard let bound = bound(by: facts[place]), bound.member == author.member else {
+                    continue
+                }
+                let adder = facts[place].operation.device
+                if case .addDevices = facts[place].operation.action, !knows(facts[end], place),
+                    adder == ended || !found.contains(adder)
+                {
+                    continue
+                }
+                found.formUnion(bound.devices)
+            }
+        }
+        return found.contains(device)
+    }
+
     /// The place of what it says, however often that is judged.
     func original(_ place: Int) -> Int { facts[place].again ?? place }
 

@@ -152,7 +152,9 @@ extension AuthDefinition {
             return rules.has(.removeMember) && author.member == member
                 && !(rules.has(.removeExempt) && isExempt)
         case .removeDevice(let device):
-            guard rules.has(.rmdev), device == author.device else { return false }
+            guard rules.has(.rmdev), device == author.device || goesAlong(author, with: r) else {
+                return false
+            }
             let mayReach =
                 other.member == author.member || revocation.again == nil && other.role <= 1
             return (mayReach || !rules.has(.rmdevWhose)) && !(rules.has(.rmdevExempt) && isExempt)

@@ -168,10 +168,10 @@ extension Memberships {
     func setRole(
         _ role: Role, of standing: MemberStanding, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        // The order of a grant's devices is their rank: who came first stays the strongest.
+        // The order of a grant's devices is their rank, which stays what it is.
         // No grant may list a barred one, also where it is in by what does not know that.
         let devices = Array(
-            workspace.evaluator.byAge(standing.devices, of: standing.member)
+            workspace.evaluator.byStrength(standing.devices, of: standing.member)
                 .filter { !workspace.evaluator.isBarred($0) }.prefix(Limits.grantedDevicesMax))
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)

@@ -47,8 +47,9 @@ extension OperationLog {
     /// Has those who paid for an operation pay for the verdicts, too, that it has turned over in the
     /// authority document (S-5).
     func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
-        let turned = change.all.count + change.furtherGrants
-        let units = AuthorityBudget.units(ofVerdicts: turned, isByAdmin: payer.isByAdmin)
+        let units =
+            AuthorityBudget.units(ofVerdicts: change.all.count, isByAdmin: payer.isByAdmin)
+            + change.furtherGrants
         guard units > 0 else { return }
         authorityBudget.charge(
             units, besides: payer.payment, and: payer.author, now: time.monotonic)
