@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "PeerNode",
             dependencies: [
-                "CLinux", "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto",
+                "BlobStore", "CLinux", "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto",
                 "WorkspaceModel",
             ],
             swiftSettings: optimised),
@@ -58,7 +58,8 @@ let package = Package(
         .target(
             name: "WorkspaceTestKit",
             dependencies: [
-                "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+                "BlobStore", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
+                "WorkspaceModel",
             ],
             path: "Tests/WorkspaceTestKit", swiftSettings: optimised),
         // What the fuzzers and one of the tests give foreign bytes to.
@@ -86,7 +87,7 @@ let package = Package(
         .testTarget(
             name: "PeerNodeTests",
             dependencies: [
-                "CLinux", "CRDTStore", "FuzzTargets", "PeerNode", "SyncProtocol",
+                "BlobStore", "CLinux", "CRDTStore", "FuzzTargets", "PeerNode", "SyncProtocol",
                 "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit", "wsx-node",
             ],
             swiftSettings: settings),

@@ -9,19 +9,28 @@ struct ColumnSet {
     let drops: [Int]
     /// The columns whose texts then stand below their row: what is long, and wanted all the same.
     let below: [Int]
+    /// The columns that are there only where one of the rows has something in them.
+    let optional: [Int]
+    /// Those of `drops` that go before a text that may stand below its row is moved there, or cut.
+    let early: [Int]
 
     /// - Parameters:
     ///   - columns: titles and fields, in order.
     ///   - drops: titles.
     ///   - below: titles.
+    ///   - early: titles.
+    ///   - optional: titles.
     init(
-        _ columns: KeyValuePairs<String, String>, drops: [String] = [], below: [String] = []
+        _ columns: KeyValuePairs<String, String>, drops: [String] = [], below: [String] = [],
+        early: [String] = [], optional: [String] = []
     ) {
         let titles = columns.map(\.key)
         self.titles = titles
         paths = columns.map(\.value)
         self.drops = drops.compactMap { titles.firstIndex(of: $0) }
         self.below = below.compactMap { titles.firstIndex(of: $0) }
+        self.early = early.compactMap { titles.firstIndex(of: $0) }
+        self.optional = optional.compactMap { titles.firstIndex(of: $0) }
     }
 
     /// Whether a column says something about a thing, and may be cut; others are copied.
@@ -32,6 +41,9 @@ struct ColumnSet {
             "edited_by.name",
         ].contains(paths[column])
     }
+
+    /// Whether a text of this column is read whole wherever it stands.
+    func isWhole(_ column: Int) -> Bool { !early.isEmpty && below.contains(column) }
 
     /// Whether a column holds points in time, in milliseconds since 1970.
     func isTime(_ column: Int) -> Bool {
@@ -49,7 +61,7 @@ struct ColumnSet {
     /// Whether a column says by a code why a link ended.
     func isEnding(_ column: Int) -> Bool { paths[column] == "last_error" }
 
-    /// Whether a column holds ids, whose beginning will do.
+    /// Whether a column holds ids, whose end will do.
     func isIdentifier(_ column: Int) -> Bool {
         ["id", "device", "peer", "workspace", "invite"].contains(paths[column])
     }
@@ -95,8 +107,10 @@ struct ColumnSet {
             ColumnSet(
                 [
                     "ID": "id", "NAME": "label", "STATE": "state", "ADDRESS": "address",
-                    "BEHIND": "behind", "AHEAD": "ahead", "ERROR": "last_error",
-                ], drops: ["ID", "ERROR", "ADDRESS", "AHEAD", "BEHIND"])
+                    "BEHIND": "behind", "AHEAD": "ahead", "TRIED": "tried",
+                    "ERROR": "last_error",
+                ], drops: ["ID", "AHEAD", "ADDRESS", "TRIED", "BEHIND"], below: ["ERROR"],
+                early: ["ID", "AHEAD"], optional: ["TRIED"])
         default: nil
         }
     }
@@ -171,6 +185,15 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                 "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
+        case .files, .file:
+            ColumnSet(
+                [
+                    "ID": "id", "NAME": "name", "SIZE": "size", "HAVE": "have", "TYPE": "type",
+                    "HOLDERS": "holders", "KEPT": "kept",
+                ], drops: ["KEPT", "TYPE", "HAVE", "HOLDERS"])
+        case .savedFile: ColumnSet(["PATH": "path", "NAME": "name", "SIZE": "size"])
+        case .fileHolders:
+            ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "SELF": "self", "HEARD": "at"])
         case .holders:
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
         case .appliers:

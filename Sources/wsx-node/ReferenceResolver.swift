@@ -13,6 +13,8 @@ struct ReferenceResolver {
     var takesParts = false
     /// What was typed of a name, and whom it was taken for.
     private(set) var taken: [(typed: String, name: String)] = []
+    /// The conversation that `last` was taken to mean, by its name, where none was named.
+    private(set) var conversation: String?
 
     /// Letters and digits of an id: base32 of 16 bytes.
     static let idLength = 26
@@ -47,7 +49,8 @@ struct ReferenceResolver {
     }
 
     /// Which letter a text stands for in a parameter, or `nil` where it is left as it is.
-    private static func kind(_ text: String, _ parameter: ParameterDefinition) -> Character? {
+    private static func kind(_ typed: String, _ parameter: ParameterDefinition) -> Character? {
+        let text = whole(typed)
         var shape = parameter.shape
         if case .list(let element, _) = shape { shape = element }
         switch shape {
@@ -100,9 +103,10 @@ struct ReferenceResolver {
         _ value: JSONValue, _ parameter: ParameterDefinition, _ channel: JSONValue?,
         _ newest: Newest
     ) throws(NodeError) -> JSONValue {
-        guard let text = value.stringValue, let letter = Self.kind(text, parameter) else {
+        guard let typed = value.stringValue, let letter = Self.kind(typed, parameter) else {
             return value
         }
+        let text = Self.ending(ofShown: typed) ?? typed
         let found =
             switch letter {
             case "m" where text == "last": [try last(newest, in: channel, parameter)]
@@ -150,6 +154,7 @@ struct ReferenceResolver {
         case "u": ("member.list", [:])
         case "y": ("reminder.list", [:])
         case "n": ("note.list", [:])
+        case "b": ("blob.list", [:])
         default: nil
         }
     }
@@ -249,7 +254,12 @@ struct ReferenceResolver {
     private mutating func last(
         _ newest: Newest, in channel: JSONValue?, _ parameter: ParameterDefinition
     ) throws(NodeError) -> Found {
-        guard let channel else {
+        var place = channel
+        if place == nil, takesParts, let used = try lastUsed() {
+            place = used["id"]
+            conversation = ChannelNames.shown(used)
+        }
+        guard let channel = place else {
             throw .usage("'last' needs a channel", hint: "add --in CHANNEL")
         }
         // Nearly always it is the very last one.
@@ -304,21 +314,26 @@ struct ReferenceResolver {
     }
 
     mutating func allChannels() throws(NodeError) -> [JSONValue] {
-        try channels(by: "channel.list", ["scope": "all"]) + channels(by: "dm.list", [:])
+        try conversations(["scope": "all"]).compactMap { $0["id"] }
     }
 
-    private mutating func channels(
+    /// The channels, and behind them the direct conversations.
+    mutating func conversations(_ given: JSONObject) throws(NodeError) -> [JSONValue] {
+        try items(by: "channel.list", given) + items(by: "dm.list", [:])
+    }
+
+    private mutating func items(
         by method: String, _ given: JSONObject
     ) throws(NodeError) -> [JSONValue] {
-        var channels: [JSONValue] = []
+        var items: [JSONValue] = []
         var parameters = scoped(given)
         for _ in 0..<Self.pagesMax {
             let page = try client.call(method, parameters)
-            channels += (page["items"]?.arrayValue ?? []).compactMap { $0["id"] }
+            items += page["items"]?.arrayValue ?? []
             guard let next = page["next"], !next.isNull else { break }
             parameters["cursor"] = next
         }
-        return channels
+        return items
     }
 }
 

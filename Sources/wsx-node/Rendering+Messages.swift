@@ -102,6 +102,12 @@ extension Rendering {
             {
                 fields["text"] = .string(place)
                 item = .object(fields)
+            } else if item["text"]?.stringValue?.isEmpty == true,
+                let file = item["attachments"]?.arrayValue?.first?["name"],
+                var fields = item.objectValue
+            {
+                fields["text"] = file
+                item = .object(fields)
             }
             let line = columns([item], .messages)
             return item["state"] == "refused" ? String(line.dropLast()) + "\trefused\n" : line
@@ -147,7 +153,11 @@ extension Rendering {
         if message["deleted"]?.isNull == false { return ["(deleted)"] }
         guard let text = message["text"]?.stringValue else { return ["-"] }
         let place = location(message["location"])
-        if text.isEmpty { return [place ?? "-"] }
+        let files = files(message["attachments"])
+        if text.isEmpty {
+            let lines = (place.map { [$0] } ?? []) + files
+            return lines.isEmpty ? ["-"] : lines
+        }
         var lines = foreignBody(text)
         // What a program printed ends with the end of a line.
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
@@ -155,7 +165,7 @@ extension Rendering {
             let left = lines.count - Self.bodyLinesMax + 1
             lines = lines.prefix(Self.bodyLinesMax - 1) + ["… \(left) more lines"]
         }
-        return (lines.isEmpty ? ["-"] : lines) + (place.map { [$0] } ?? [])
+        return (lines.isEmpty ? ["-"] : lines) + (place.map { [$0] } ?? []) + files
     }
 
     /// `at 52.52,13.405  Alexanderplatz  within 20 m  geo:52.52,13.405;u=20`.

@@ -83,6 +83,8 @@ struct Rendering {
         case .reminder: return reminder(result)
         case .noteText: return noteText(result)
         case .changedNote, .editedNote: return changedNote(result)
+        case .savedFile where !isPlain: return flowed(savedFile(result))
+        case .file where !isPlain: return flowed(file(result))
         case .madeInvite where !isPlain: return flowed(invite(result))
         case .deletedChannel where !isPlain:
             return flowed("deleted \(shown(result["id"]))  #\(shown(result["name"]))\n")
@@ -93,7 +95,7 @@ struct Rendering {
         case .leftWorkspace where !isPlain:
             return flowed("left \(shown(result["name"])); you can still read it here\n")
         case .forgottenWorkspace where !isPlain:
-            return flowed("\(shown(result["name"])) is gone from this device\n")
+            return flowed("\(shown(result["name"])) was removed from this device\n")
         case .text:
             return TerminalText.escaped(result["text"]?.stringValue ?? "", for: .body)
         case .status where !isPlain: return flowed(status(result))
@@ -194,8 +196,7 @@ struct Rendering {
             text +=
                 workspace["behind"]?.isNull == true
                 ? "comparing" : "\(shown(workspace["behind"])) behind"
-            let state = workspace["state"]?.stringValue ?? "member"
-            text += state == "member" ? "\n" : ", \(sanitised(state))\n"
+            text += (Session.end(of: workspace).map { ", \($0)" } ?? "") + "\n"
         }
         for warning in status["warnings"]?.arrayValue ?? [] {
             text += "warn       \(shown(warning["message"]))\n"
@@ -284,9 +285,13 @@ struct Rendering {
         }
     }
 
-    /// An id as far as it is shown in running text: its letter, `_`, and eight more.
-    func shortID(_ value: JSONValue?) -> String {
-        String(shown(value).unicodeScalars.prefix(10).map(Character.init))
+    /// An id as far as it is shown in running text.
+    func shortID(_ value: JSONValue?) -> String { Self.shortened(shown(value)) }
+
+    /// An id by its letter and its last letters: what was made in one minute begins alike.
+    static func shortened(_ id: String) -> String {
+        guard id.utf8.count > 10, id.utf8.dropFirst().first == UInt8(ascii: "_") else { return id }
+        return "\(id.prefix(2))…\(id.suffix(6))"
     }
 
     /// Text in lines that fit, broken at words where it stands on a terminal.

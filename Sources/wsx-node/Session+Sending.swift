@@ -11,7 +11,7 @@ extension Session {
     /// Asks for the text of a message, where it was not given and somebody is there.
     func askingForText() -> Session {
         guard scan.values["channel"] != nil, scan.values["text"] == nil,
-            scan.values["location"] == nil, io.isInputTerminal,
+            scan.values["location"] == nil, scan.values["file"] == nil, io.isInputTerminal,
             io.isOutputTerminal, !globals.noInput, !globals.json,
             let answer = io.ask("Message: "), !answer.isEmpty
         else { return self }
@@ -29,11 +29,17 @@ extension Session {
                     + "and bots do not answer bots",
                 hint: "end the command early where WSX_AUTHOR_BOT is set", reason: "notify.loop")
         }
-        guard given["text"] != nil || given["location"] != nil else {
-            throw .missingText
-        }
+        let files = scan.values["file"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        guard
+            given["text"] != nil || given["location"] != nil || given["attachments"] != nil
+                || !files.isEmpty
+        else { throw .missingText }
         var client = try client()
         var parameters = given
+        if !files.isEmpty {
+            parameters["attachments"] = .array(
+                (given["attachments"]?.arrayValue ?? []) + (try added(files, &client)))
+        }
         // Whoever is run for an event is a program.
         if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
         let message = try client.call("message.send", parameters)
@@ -45,7 +51,7 @@ extension Session {
         let holders = try? holders(of: message, &client)
         let place = try? place(of: message, &client)
         io.print(rendering.sent(message, holders: holders, in: place ?? nil))
-        if let nobody = Self.unheard(in: message) {
+        if let nobody = Self.unheard(in: message, mentioned(in: message, &client)) {
             io.tell(Self.told(nobody) + "\n")
         }
         return 0
@@ -63,15 +69,54 @@ extension Session {
 
     /// That a name in a text means nobody.
     static func told(_ name: String) -> String {
-        "nobody was mentioned: '\(name)' is nobody here, or could be several people"
+        "'\(name)' mentions nobody: no one here has that name, or several do"
     }
 
-    /// The first word of a text that looks as if it mentioned somebody, where it mentions nobody.
-    static func unheard(in message: JSONValue) -> String? {
-        guard message["mentions"]?.arrayValue?.isEmpty == true,
-            message["mentions_channel"] != true, message["format"] != "code"
-        else { return nil }
+    /// So many of the people whom a text mentions are looked up.
+    private static let mentionedMax = 20
+
+    /// What those are called whom a message mentions, where a part of its text may mention nobody.
+    ///
+    /// - Returns: `nil` where that is not known of each of them.
+    func mentioned(in message: JSONValue, _ client: inout ControlClient) -> [String]? {
+        let ids = message["mentions"]?.arrayValue ?? []
+        guard Self.signs(in: message).count > 1, ids.count <= Self.mentionedMax else {
+            return ids.isEmpty ? [] : nil
+        }
+        var names: [String] = []
+        for id in ids {
+            let given: JSONObject = ["workspace": message["workspace"] ?? .null, "member": id]
+            guard let person = try? client.call("member.get", given),
+                let name = person["name"]?.stringValue
+            else { return nil }
+            names.append(name)
+        }
+        return names
+    }
+
+    /// The first word of a text that looks as if it mentioned somebody, and does not.
+    ///
+    /// - Parameter mentioned: what those are called whom it mentions; `nil` where that is not known.
+    static func unheard(in message: JSONValue, _ mentioned: [String]?) -> String? {
+        guard let mentioned else { return nil }
+        let everybody = message["mentions_channel"] == true ? ["channel", "everyone", "here"] : []
+        var silent = mentioned
+        var unheard: [String] = []
+        for word in signs(in: message) {
+            let isName = mentioned.contains { PartOfName.is(word, in: $0) || $0.hasPrefix(word) }
+            silent.removeAll { PartOfName.is(word, in: $0) || $0.hasPrefix(word) }
+            let isHeard = isName || everybody.contains { NameFolding.matches($0, word) }
+            if !isHeard { unheard.append(word) }
+        }
+        // Somebody who is mentioned by no word of theirs is called by another name in the text.
+        return silent.isEmpty ? unheard.first.map { "@" + sanitised($0) } : nil
+    }
+
+    /// The words of a text behind signs that look as if they mentioned somebody.
+    private static func signs(in message: JSONValue) -> [String] {
+        guard message["format"] != "code" else { return [] }
         var before: Character = " "
+        var words: [String] = []
         let text = message["text"]?.stringValue ?? ""
         for index in text.indices {
             defer { before = text[index] }
@@ -79,9 +124,9 @@ extension Session {
                 continue
             }
             let word = text[text.index(after: index)...].prefix { $0.isLetter || $0.isNumber }
-            if word.first?.isLetter == true { return "@" + sanitised(String(word)) }
+            if word.first?.isLetter == true { words.append(String(word)) }
         }
-        return nil
+        return words
     }
 
     /// Which devices of those who may read a message have it, once people are tired of waiting.

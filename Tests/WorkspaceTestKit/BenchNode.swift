@@ -59,6 +59,8 @@ public final class BenchNode {
     /// Jobs of its search that wait.
     public var heldSearchJobCount: Int { heldSearchJobs.count }
     private var heldSearchJobs: [SearchJob] = []
+    /// Its blobs, and the files of its owner.
+    public let blobs = MemoryBlobs()
     private(set) var isReachable = false
     private unowned let bench: CoreBench
     private var answers: [CallID: Result<JSONValue, NodeError>] = [:]
@@ -95,6 +97,7 @@ public final class BenchNode {
         hasStopped = false
         heldSearchJobs = []
         desk = SearchDesk(searchFiles)
+        blobs.crash()
         host = try NodeHost(
             environment: environment, at: time,
             openStore: { [unowned self] () throws(StorageError) in try self.openStore() },
@@ -252,6 +255,9 @@ public final class BenchNode {
         case .search(let job):
             guard holdsSearchJobs else { return bench.give(.searched(desk.run(job)), to: self) }
             heldSearchJobs.append(job)
+        case .blob(let job):
+            blobs.take(job)
+            while blobs.hasWork { for input in blobs.step() { bench.give(input, to: self) } }
         case .notify(let notice): notices.append(notice)
         case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true

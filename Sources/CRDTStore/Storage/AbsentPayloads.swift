@@ -27,7 +27,7 @@ extension OperationStore {
             }
     }
 
-    /// Overwrites a payload with zeros.
+    /// Overwrites a payload with zeros, and forgets which files it named.
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -42,6 +42,7 @@ extension OperationStore {
         try connection.statement(
             "UPDATE operation SET payload = zeroblob(length(payload)) WHERE arr = ?"
         ).run(.integer(arrival))
+        try connection.statement("DELETE FROM blob_reference WHERE arr = ?").run(.integer(arrival))
         return true
     }
 

@@ -13,6 +13,8 @@ public final class NodeStore {
     public let events: EventStore
     /// Peers, agreed states, receipts.
     public let peers: PeerStore
+    /// Blobs: which are known, what is held of each, and which messages name them.
+    public let blobs: BlobTable
     /// Workspaces, keys, answers to repeat, single values.
     public let registry: RegistryStore
     /// COMMITs since the store was made; the guard file's counter.
@@ -29,6 +31,7 @@ public final class NodeStore {
         view = try ViewStore(connection)
         events = try EventStore(connection)
         peers = try PeerStore(connection)
+        blobs = try BlobTable(connection)
         registry = RegistryStore(connection)
         commitCounter =
             try connection.statement("SELECT value FROM counter WHERE name = 'commit'").integer()

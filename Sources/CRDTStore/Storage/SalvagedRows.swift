@@ -79,6 +79,11 @@ struct SalvagedRows {
                 WHERE o.arr = message.arr AND o.sort = message.sort AND l.did = message.did)
         """,
         "DELETE FROM evidence WHERE lid NOT IN (SELECT lid FROM log)",
+        """
+        DELETE FROM blob WHERE typeof(root) <> 'blob' OR length(root) <> 32
+            OR typeof(map) <> 'blob' OR bid NOT BETWEEN 1 AND \(largest)
+            OR size NOT BETWEEN 0 AND \(largest)
+        """,
     ]
 
     // MARK: Logs

@@ -111,11 +111,12 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + lateBasis + unheard + citingWords + notes,
-        9: lateBasis + unheard + citingWords + notes, 10: unheard + citingWords + notes,
+        8: citations + lateBasis + unheard + citingWords + notes + newBlobs,
+        9: lateBasis + unheard + citingWords + notes + newBlobs,
+        10: unheard + citingWords + notes + newBlobs,
         11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard
-            + citingWords + notes,
-        12: citingWords + notes, 13: notes,
+            + citingWords + notes + newBlobs,
+        12: citingWords + notes + newBlobs, 13: notes + newBlobs,
     ]
 
     /// From schema 14 on there are notes. That there is one, its title and its deletion are rows of
@@ -139,6 +140,40 @@ public enum Schema {
             key_id INTEGER NOT NULL, upto INTEGER NOT NULL, sums BLOB NOT NULL,
             page BLOB NOT NULL, runs BLOB NOT NULL, PRIMARY KEY(did, key_hlc, key_id))
             WITHOUT ROWID
+        """,
+    ]
+
+    /// What a store of before schema 14 lacks.
+    private static let newBlobs =
+        ["blob", "blob_reference", "blob_holder"].map { "DROP TABLE IF EXISTS \($0)" } + blobs
+
+    /// What is known of blobs, whose chunks lie in files of their own.
+    private static let blobs = [
+        // root: 32 bytes. size: of the file; a root that somebody named with another size is another
+        // row, and never holds anything. map: which chunks are held (Enc, PROTOCOL.md). bytes: of
+        // ciphertext that these have. used: when it was read, sent or received last, ms. wanted: 1
+        // while it is being fetched. kept: 1 where it stays on purpose. own: 1 where it was put here.
+        """
+        CREATE TABLE blob(bid INTEGER PRIMARY KEY, root BLOB NOT NULL, size INTEGER NOT NULL,
+            map BLOB NOT NULL, bytes INTEGER NOT NULL, used INTEGER NOT NULL,
+            wanted INTEGER NOT NULL, kept INTEGER NOT NULL, own INTEGER NOT NULL,
+            UNIQUE(root, size))
+        """,
+        "CREATE INDEX blob_wanted ON blob(bid) WHERE wanted = 1",
+
+        // The view: which messages name a blob. arr: arrival number. item: place in the manifest.
+        // Name, type and key are in the message, so that an erased one leaves none behind.
+        """
+        CREATE TABLE blob_reference(arr INTEGER NOT NULL, item INTEGER NOT NULL,
+            bid INTEGER NOT NULL, did INTEGER NOT NULL, PRIMARY KEY(arr, item)) WITHOUT ROWID
+        """,
+        "CREATE INDEX blob_reference_blob ON blob_reference(bid, arr)",
+        "CREATE INDEX blob_reference_document ON blob_reference(did, arr)",
+
+        // Which chunks other devices said that they hold. heard: when, ms.
+        """
+        CREATE TABLE blob_holder(bid INTEGER NOT NULL, device BLOB NOT NULL, map BLOB NOT NULL,
+            heard INTEGER NOT NULL, PRIMARY KEY(bid, device)) WITHOUT ROWID
         """,
     ]
 
@@ -252,7 +287,7 @@ public enum Schema {
     /// Everything, in the order of creation.
     static let statements =
         tables + absent + redactions + late + citations + following
-        + lateBasis + unheard + settings + notes
+        + lateBasis + unheard + settings + notes + blobs
 
     private static let tables = [
         // What there is one of, by name. Values are described where they are written.

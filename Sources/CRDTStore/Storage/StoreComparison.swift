@@ -65,6 +65,8 @@ public enum StoreComparison {
         StoredTable("note_edit", ["did", "key_hlc", "key_id", "arr"], ["state"]),
         StoredTable("redaction", ["did", "target", "by"], ["undo", "gid"]),
         StoredTable("redacted", ["arr"], ["did", "by"]),
+        // Of a message that is deleted, and whose payload is still there, the files are named.
+        StoredTable("blob_reference", ["arr", "item"], ["bid", "did"]),
         StoredTable("citation", ["lid", "seq", "by_lid", "by_seq"], []),
     ]
 

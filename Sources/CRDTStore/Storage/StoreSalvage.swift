@@ -61,6 +61,9 @@ public enum StoreSalvage {
         StoredTable("reader", ["name"], ["seq", "at"]),
         StoredTable("request", ["key"], ["body", "made", "at"]),
         StoredTable("peer", ["name"], ["value"]),
+        StoredTable(
+            "blob", ["bid"],
+            ["root", "size", "map", "bytes", "used", "wanted", "kept", "own"]),
     ]
 
     /// Copies a store, and leaves what is derived to be built.
@@ -129,7 +132,7 @@ private struct SalvageReader {
             ? try copyNumbered() : try copyNamed()
     }
 
-    private static let numbers: Set = ["arr", "did", "lid", "gid", "kid", "seq"]
+    private static let numbers: Set = ["arr", "did", "lid", "gid", "kid", "seq", "bid"]
 
     private var selection: String {
         "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)"

@@ -169,6 +169,7 @@ public final class ViewStore {
                 .integer(document), .integer(position.sort), .integer(position.arrival))
             try removeLate(position, in: document)
             try forgetWord(position.arrival)
+            try forgetBlobReferences(of: position.arrival)
         }
         forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
@@ -394,6 +395,6 @@ extension ViewStore {
     /// What is shown of one document.
     private static let tablesOfDocument = [
         "message", "following", "following_past", "subscription", "annotation", "annotation_past",
-        "late", "late_basis", "note_edit", "note_snapshot",
+        "late", "late_basis", "note_edit", "note_snapshot", "blob_reference",
     ]
 }

@@ -105,9 +105,11 @@ public struct Command: Sendable {
                 let other = try context.node.workspaces(having: arguments.named).first
             else { throw error }
             var pointing = error
-            let what = error.kind == .unknownUser ? "there is one" : "it is"
+            let flag = "--workspace \(NodeError.shellWord(other))"
             pointing.hint =
-                "\(what) in another workspace: --workspace \(NodeError.shellWord(other))"
+                error.kind == .unknownUser
+                ? "someone of that name is in another workspace: add \(flag)"
+                : "it is in another workspace: \(flag)"
             throw pointing
         }
     }
@@ -127,6 +129,7 @@ extension Command {
         Group(title: "messages", commands: messageCommands),
         Group(title: "stars and reminders", commands: markCommands),
         Group(title: "notes", commands: NoteCommandTable.commands),
+        Group(title: "files", commands: FileMethods.all),
         Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),

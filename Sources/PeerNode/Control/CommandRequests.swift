@@ -104,6 +104,8 @@ public struct MessageDraft: Sendable {
     public let format: String
     /// Whether a program writes it.
     public var isBot = false
+    /// The ids of files that were added, `b_…`.
+    public var files: [String] = []
 }
 
 /// Which part of a channel's past is wanted.

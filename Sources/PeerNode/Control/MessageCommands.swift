@@ -26,6 +26,7 @@ extension Command {
         let format = Parameter.choice(
             "format", "How to show it: as flowing text, or as code, unchanged.", ["text", "code"]
         ).defaulting(to: "text").flag("code").standing(for: "code")
+        let attachments = FileMethods.attachments
         let bot = Parameter.flag(
             "bot", "Mark it as written by a program, so that bots do not answer it.")
         return Command(
@@ -35,12 +36,13 @@ extension Command {
                 examples: [
                     "send general 'hello'", "uptime | wsx-node send ops -",
                     "send @Mina 'lunch?' --key lunch-1",
-                    "send general 'here' --location 52.52,13.405",
+                    "send general 'here' --location 52.52,13.405", "send general --file plan.pdf",
                 ], flow: .send, channels: .open),
             "Send a message. The answer comes once it is saved on disk.",
             parameters: [
                 channel.definition, text.definition, thread.definition, location.definition,
-                format.definition, bot.definition, key.definition,
+                format.definition, FileMethods.file.definition, attachments.definition,
+                bot.definition, key.definition,
             ],
             result: "message", shape: .sentMessage, effect: .signs, scope: .conversation,
             failures: [
@@ -48,15 +50,15 @@ extension Command {
             ],
             example: ["channel": "general", "text": "hello", "key": "greeting-1"],
             run: { (context, given) throws(NodeError) in
-                guard given[text] != nil || given[location] != nil else {
-                    throw .missingText
-                }
+                guard given[text] != nil || given[location] != nil || !given[attachments].isEmpty
+                else { throw .missingText }
                 return .reply(
                     try context.node.send(
                         MessageDraft(
                             channel: given[channel], text: given[text] ?? "",
                             location: given[location], thread: given[thread],
-                            format: given[format], isBot: given[bot]),
+                            format: given[format], isBot: given[bot],
+                            files: given[attachments]),
                         context.scope(creating: "message.send", given)))
             })
     }()

@@ -27,6 +27,14 @@ extension Command {
         case reminder
         /// Devices that have a message.
         case holders
+        /// Files.
+        case files
+        /// One file.
+        case file
+        /// A file that was saved.
+        case savedFile
+        /// Devices that have a file.
+        case fileHolders
 
         /// Notes.
         case notes

@@ -32,6 +32,8 @@ public struct HomeFolder: Equatable, Sendable {
     var builtStore: String { data + "/check-built.db" }
     /// What messages say, for searching; a home with a passphrase has none.
     public var searchIndex: String { data + "/search.db" }
+    /// Chunks of files, sealed as others get them.
+    var blobs: String { data + "/blobs" }
     /// Tells a restored store from one that went on; see `RestoreGuard`.
     public var storeGuard: String { data + "/node.guard" }
     /// Where the tables of the store begin; see `StoreSchema`.

@@ -45,6 +45,7 @@ public final class NodeLoop {
     private let network: PeerNetwork
     private let jobs: NodeJobs
     private let search: SearchThread
+    private let blobs: BlobThread
     private let notices: NoticeRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
@@ -74,6 +75,7 @@ public final class NodeLoop {
         let buffer = ReadBuffer()
         jobs = NodeJobs(home: home, wakeup: driver.wakeup)
         search = SearchThread(home: home, wakeup: driver.wakeup)
+        blobs = BlobThread(home: home, wakeup: driver.wakeup)
         notices = NoticeRunner(driver: driver)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
@@ -124,7 +126,7 @@ public final class NodeLoop {
         let finished = jobs.takeFinished()
         for (call, result) in finished.answers { control.answer(call, result) }
         let inputs =
-            pending + finished.inputs + search.takeFinished()
+            pending + finished.inputs + search.takeFinished() + blobs.takeFinished()
             + gatherInputs(turn, host, due: due)
         pending = []
         if !inputs.isEmpty {
@@ -229,6 +231,7 @@ public final class NodeLoop {
         case .inspect(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
         case .search(let job): search.begin(job).map { pending.append($0) }
+        case .blob(let job): blobs.begin(job)
         case .notify(let notice): notices.show(notice, now: now)
         case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true
@@ -277,6 +280,7 @@ public final class NodeLoop {
     /// Lets go of the host, which closes the store.
     public func closeHost() {
         search.close()
+        blobs.close()
         notices.close()
         host?.checkpoint(.truncate)
         host = nil

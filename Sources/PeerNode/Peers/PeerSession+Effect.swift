@@ -12,6 +12,8 @@ extension PeerSession {
         case established(PeerIdentity)
         /// The peer said something. Pings are answered here and are not passed on.
         case message(SyncMessage, MessageClass)
+        /// The peer said something about a blob, in these bytes.
+        case blob([UInt8])
         /// The peer answered the ping of this number.
         case pong(number: UInt64)
         /// Write what was handed out before, then close. The session is over.

@@ -201,6 +201,10 @@ extension PeerSession {
     ) throws(LinkEnding) {
         do {
             for message in try decoder.messages(in: plaintext, at: now) {
+                if let type = message.bytes.first, SyncMessage.blobTypes.contains(type) {
+                    effects.append(.blob(message.bytes))
+                    continue
+                }
                 guard let decoded = try SyncMessage.decoded(message.bytes) else { continue }
                 take(decoded, message.messageClass, &effects)
             }
@@ -237,6 +241,18 @@ extension PeerSession {
         guard case .established = state else { return }
         scheduler.enqueue(message.encoded(), in: messageClass, isUnasked: isUnasked)
     }
+
+    /// Queues a message about blobs as it is sent, in the array in which its piece was read.
+    public func send(raw message: [UInt8], in messageClass: MessageClass) {
+        guard case .established = state, !message.isEmpty else { return }
+        scheduler.enqueue(message, in: messageClass)
+    }
+
+    /// Bytes of a piece that the peer has begun to send.
+    public var unfinishedBlobBytes: Int { decoder.bufferedBytes(of: .blob) }
+
+    /// Bytes of pieces that wait to be sealed.
+    public var unsentBlobBytes: Int { scheduler.unsentBytes(of: .blob) }
 
     /// Queues a ping and returns its number; a `pong` effect brings it back.
     public func ping(now: UInt64) -> UInt64 {

@@ -17,6 +17,8 @@ public struct FrameScheduler: Sendable {
         var next = 0
         /// How much of that item is sent.
         var offset = 0
+        /// Bytes that are in no frame yet.
+        var unsentBytes = 0
 
         var first: Item? { next < items.count ? items[next] : nil }
 
@@ -42,6 +44,12 @@ public struct FrameScheduler: Sendable {
     /// Those of them that nobody asked for: live pushes.
     public private(set) var unaskedUnsentBytes = 0
 
+    /// Frames with bulk alone since one with a piece of a blob, while there are pieces to send.
+    private var framesWithoutBlob = 0
+    /// Of so many frames one begins with a piece of a blob, so that bulk which never ends does not
+    /// keep files from coming.
+    static let framesPerBlob = 8
+
     /// Shorter pieces at the end of a frame cost more in heads than they save.
     private static let pieceBytesMin = 512
 
@@ -50,6 +58,11 @@ public struct FrameScheduler: Sendable {
 
     /// Whether there is nothing to send.
     public var isEmpty: Bool { unsentBytes == 0 }
+
+    /// Bytes of messages of one class that are not in a frame yet.
+    public func unsentBytes(of messageClass: MessageClass) -> Int {
+        queues[Int(messageClass.rawValue)].unsentBytes
+    }
 
     /// Puts an encoded message behind those of its class.
     ///
@@ -62,6 +75,7 @@ public struct FrameScheduler: Sendable {
         queues[Int(messageClass.rawValue)].items.append(
             Queue.Item(bytes: message, isUnasked: isUnasked))
         unsentBytes += message.count
+        queues[Int(messageClass.rawValue)].unsentBytes += message.count
         if isUnasked { unaskedUnsentBytes += message.count }
     }
 
@@ -76,7 +90,8 @@ public struct FrameScheduler: Sendable {
         guard !isEmpty else { return nil }
         var frame: [UInt8] = []
         frame.reserveCapacity(min(limit, unsentBytes + 64))
-        while let index = queues.firstIndex(where: { $0.first != nil }),
+        let isForBlob = isTurnOfBlob()
+        while let index = nextQueue(isForBlob: isForBlob && frame.isEmpty),
             let item = queues[index].first
         {
             let left = item.bytes.count - queues[index].offset
@@ -90,6 +105,27 @@ public struct FrameScheduler: Sendable {
         return frame
     }
 
+    /// Which queue has its turn: the most urgent one.
+    ///
+    /// - Parameter isForBlob: whether bulk lets a piece of a blob pass.
+    private func nextQueue(isForBlob: Bool) -> Int? {
+        let index = queues.firstIndex { $0.first != nil }
+        guard isForBlob, index == Int(MessageClass.bulk.rawValue) else { return index }
+        return Int(MessageClass.blob.rawValue)
+    }
+
+    /// Counts the frames that bulk has to itself.
+    private mutating func isTurnOfBlob() -> Bool {
+        guard queues[Int(MessageClass.bulk.rawValue)].first != nil,
+            queues[Int(MessageClass.blob.rawValue)].first != nil
+        else {
+            framesWithoutBlob = 0
+            return false
+        }
+        framesWithoutBlob = (framesWithoutBlob + 1) % Self.framesPerBlob
+        return framesWithoutBlob == 0
+    }
+
     private mutating func append(
         _ length: Int, of item: Queue.Item, from index: Int, isFinal: Bool, to frame: inout [UInt8]
     ) {
@@ -99,6 +135,7 @@ public struct FrameScheduler: Sendable {
         frame.append(UInt8(truncatingIfNeeded: length))
         frame.append(contentsOf: item.bytes[start..<start + length])
         unsentBytes -= length
+        queues[index].unsentBytes -= length
         if item.isUnasked { unaskedUnsentBytes -= length }
         if isFinal {
             queues[index].dropFirst()

@@ -53,11 +53,15 @@ extension SyncMessage {
     /// The type whose messages carry one payload of whatever size.
     static let payloadHaveType: UInt8 = 0x91
 
+    /// Types of messages about blobs, which whoever knows blobs reads (PROTOCOL.md, 5.8).
+    public static let blobTypes: ClosedRange<UInt8> = 0x80...0x84
+
     /// How large a message that begins with `type` may be, in bytes.
     static func bytesMax(type: UInt8) -> Int {
         switch type {
         case operationsType: Limits.operationsMessageBytesMax
         case payloadHaveType: Limits.payloadBytesMax + 1_024
+        case blobTypes: Limits.blobMessageBytesMax
         default: Limits.messageBytesMax
         }
     }

@@ -23,11 +23,16 @@ public enum ContentPayload: Hashable, Sendable {
         public let mentions: Mentions
         /// Whether a program wrote it, as its author says: other programs leave it alone.
         public let isBot: Bool
+        /// Its files: one item of CBOR, which whoever knows files reads. An edit leaves them.
+        public let manifest: [UInt8]?
 
         /// A message with the given parts.
+        ///
+        /// - Parameter manifest: exactly one item of `Enc`.
         public init(
             text: String, format: Format = .text, thread: MessageKey? = nil,
-            location: MessageLocation? = nil, mentions: Mentions = .none, isBot: Bool = false
+            location: MessageLocation? = nil, mentions: Mentions = .none, isBot: Bool = false,
+            manifest: [UInt8]? = nil
         ) {
             self.text = text
             self.format = format
@@ -35,6 +40,7 @@ public enum ContentPayload: Hashable, Sendable {
             self.location = location
             self.mentions = mentions
             self.isBot = isBot
+            self.manifest = manifest
         }
     }
 
@@ -96,6 +102,7 @@ extension ContentPayload {
             fields.optional(4, message.location) { $1.encode(to: &$0) }
             message.mentions.encode(to: &fields, members: 5, everybody: 6)
             if message.isBot { fields.field(7) { $0.bool(true) } }
+            fields.optional(32, message.manifest) { $0.item(raw: $1[...]) }
             return fields.bytes
         case .membership(let action, let members):
             var fields = FieldWriter(type: 2)
@@ -185,6 +192,11 @@ extension ContentPayload.Message {
         // A person has one form: absent.
         guard bot != false else { throw Malformed(.outOfRange, at: start) }
         isBot = bot == true
+        manifest = try fields.optional(32) { (d) throws(Malformed) in
+            let start = d.position
+            try d.skipItem()
+            return [UInt8](d.bytes[start..<d.position])
+        }
     }
 
     static func text(_ key: UInt64, _ fields: inout FieldReader) throws(Malformed) -> String {

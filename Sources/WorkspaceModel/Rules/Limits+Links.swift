@@ -8,6 +8,8 @@ extension Limits {
     public static let fragmentBytesMax = 16 * 1024
     /// One sync message.
     public static let messageBytesMax = 256 * 1024
+    /// The same of a message about blobs, which may have a piece of 256 KiB behind its head.
+    public static let blobMessageBytesMax = 257 * 1024
     /// One `ops` message: the answer to a pull.
     public static let operationsMessageBytesMax = 1024 * 1024
     /// Messages of one link whose rest is still to come: an answer to a pull, and what is more urgent.

@@ -40,7 +40,8 @@ import WorkspaceTestKit
         }
     }
 
-    @Test(arguments: contentNames)
+    /// A key from 32 on is passed over by whoever does not know it: files have more than one form.
+    @Test(arguments: contentNames.filter { $0 != "filesMessage" })
     func `corresponds to its bytes one to one as content`(_ name: String) throws {
         let bytes = try #require(PayloadSamples.content[name]).encoded
         expectOneForm(of: bytes) { (bytes) throws(Malformed) -> [UInt8] in
@@ -60,13 +61,14 @@ import WorkspaceTestKit
     }
 
     /// So that a later version can say more in a message without hiding it from this one.
-    @Test(arguments: contentNames)
+    /// The key of files is one of these.
+    @Test(arguments: contentNames.filter { $0 != "filesMessage" })
     func `may have keys of later versions as content`(_ name: String) throws {
         let sample = try #require(PayloadSamples.content[name])
         var bytes = sample.encoded
         let head = bytes[1] < 24 ? 2 : 3
         bytes[head] += 2
-        let later: [UInt8] = [0x18, 32, 0x82, 0x01, 0x41, 0x00, 0x18, 40, 0xf6]
+        let later: [UInt8] = [0x18, 33, 0x82, 0x01, 0x41, 0x00, 0x18, 40, 0xf6]
         #expect(try ContentPayload(decoding: bytes + later) == sample)
         let refused: [[UInt8]] = [
             [0x17, 0x00, 0x18, 40, 0xf6], Array(later.dropLast()), later + [0x00],

@@ -11,7 +11,8 @@ import WorkspaceTestKit
 @Suite struct `The statements of the program` {
     /// What grows with history, or with what others write.
     private static let growing: Set = [
-        "absent", "agreed", "annotation", "annotation_past", "citation", "document", "epoch_key",
+        "absent", "agreed", "annotation", "annotation_past", "blob", "blob_holder",
+        "blob_reference", "citation", "document", "epoch_key",
         "event", "following", "grant_name", "grant_span", "held", "late", "log", "message",
         "note_edit", "note_snapshot",
         "operation", "read_frontier", "redacted", "redaction", "self_register", "subscription",
@@ -20,7 +21,8 @@ import WorkspaceTestKit
 
     /// Indexes that hold few rows, because most do not fulfil their condition.
     private static let partial: Set = [
-        "absent_missing", "message_refused", "operation_citing", "redacted_due", "unheard_due",
+        "absent_missing", "message_refused", "blob_wanted", "operation_citing", "redacted_due",
+        "unheard_due",
     ]
 
     /// Statements that go through much of a table all the same: a part of each, and why that is as
@@ -40,6 +42,13 @@ import WorkspaceTestKit
         ("SELECT kind, id, secret FROM epoch_key WHERE workspace", "start"),
         ("SELECT subject, log, count FROM read_frontier", "start"),
         ("SELECT kind, subject, hlc, id, arr, key_hlc, key_id FROM self_register", "start"),
+        ("SELECT ifnull(sum(bytes), 0) FROM blob", "start"),
+        ("SELECT 1 FROM blob LIMIT 1", "start, the first row"),
+        ("DELETE FROM blob_reference WHERE arr = ?", "one message"),
+        (
+            "SELECT arr, item, bid, did FROM blob_reference",
+            "the files of one message are put in order"
+        ),
         // A whole document, because all of it is meant.
         ("SELECT arr FROM operation WHERE lid IN (SELECT lid FROM log", "a document is read"),
         ("SELECT DISTINCT lid, gid, kid FROM operation", "a document is opened anew"),

@@ -21,14 +21,16 @@ import Testing
         "Sources/BlobStore": ["WorkspaceCrypto", "WorkspaceModel"],
         "Sources/BlobStore/Disk": ["CLinux", "Glibc", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Node": [
-            "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto", "WorkspaceModel",
+            "BlobStore", "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto",
+            "WorkspaceModel",
         ],
         "Sources/PeerNode/Search": ["CRDTStore", "WorkspaceModel"],
+        "Sources/PeerNode/Blobs": ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Control": ["WorkspaceModel"],
         "Sources/PeerNode/Transport": ["CLinux", "Glibc"],
         "Sources/PeerNode/Loop": [
-            "CLinux", "CRDTStore", "Glibc", "WorkspaceCrypto", "WorkspaceModel",
+            "BlobStore", "CLinux", "CRDTStore", "Glibc", "WorkspaceCrypto", "WorkspaceModel",
         ],
         "Sources/wsx-node": ["Glibc", "PeerNode", "WorkspaceModel"],
     ]
@@ -54,7 +56,7 @@ import Testing
     static let core = [
         "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
         "Sources/NoteText", "Sources/SyncProtocol", "Sources/BlobStore", "Sources/PeerNode/Node",
-        "Sources/PeerNode/Peers", "Sources/PeerNode/Search",
+        "Sources/PeerNode/Peers", "Sources/PeerNode/Search", "Sources/PeerNode/Blobs",
     ]
 
     /// Words with which a layer would look at the world, wait for it, or roll dice.

@@ -61,6 +61,7 @@ enum ResultFields {
     static let declined: Set<String> = ["id", "declined", "was_pending"]
     static let peer: Set<String> = [
         "id", "member", "name", "address", "state", "behind", "ahead", "last_seen", "last_error",
+        "last_tried",
     ]
     static let event: Set<String> = [
         "seq", "cursor", "at", "type", "workspace", "backfill", "data",
@@ -90,6 +91,12 @@ enum ResultFields {
     static let holder: Set<String> = [
         "device", "member", "have", "complete", "at", "verdict", "joined_at",
     ]
+    static let file: Set<String> = [
+        "id", "name", "type", "size", "have", "complete", "wanted", "kept", "own", "holders",
+        "sources", "waiting_since",
+    ]
+    static let fileHolder: Set<String> = ["device", "member", "self", "complete", "at"]
+    static let savedFile: Set<String> = ["path", "name", "size"]
     static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]
     static let history: Set<String> = ["items", "next", "older", "newer"]

@@ -17,6 +17,7 @@ final class InMemoryLink {
         var written: [UInt8] = []
         var messages: [SyncMessage] = []
         var pongs: [UInt64] = []
+        var blobs: [[UInt8]] = []
         var identity: PeerIdentity?
         var ending: LinkEnding?
     }
@@ -78,6 +79,7 @@ final class InMemoryLink {
                 perform(self[keyPath: side].session.agreementGranted(now: now), side)
             case .established(let identity): self[keyPath: side].identity = identity
             case .message(let message, _): self[keyPath: side].messages.append(message)
+            case .blob(let bytes): self[keyPath: side].blobs.append(bytes)
             case .pong(let number): self[keyPath: side].pongs.append(number)
             case .close(let ending): self[keyPath: side].ending = ending
             }

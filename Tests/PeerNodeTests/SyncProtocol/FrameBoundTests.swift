@@ -34,7 +34,7 @@ import WorkspaceTestKit
     @Test(
         arguments: [
             (0x12, Limits.messageBytesMax), (0x13, Limits.messageBytesMax),
-            (0x15, Limits.operationsMessageBytesMax), (0x80, Limits.messageBytesMax),
+            (0x15, Limits.operationsMessageBytesMax), (0x80, Limits.blobMessageBytesMax),
             (0xFF, Limits.messageBytesMax),
         ] as [(UInt8, Int)])
     func `a message has as many bytes as its type may`(_ type: UInt8, _ limit: Int) throws {

@@ -48,6 +48,28 @@ import WorkspaceTestKit
         #expect(scheduler.unaskedUnsentBytes == 0)
     }
 
+    @Test func `give pieces of files one frame of eight while bulk does not end`() throws {
+        var scheduler = FrameScheduler()
+        for _ in 0..<60 {
+            scheduler.enqueue([UInt8](repeating: 7, count: 60_000), in: .bulk)
+        }
+        scheduler.enqueue([UInt8](repeating: 8, count: 200_000), in: .blob)
+        #expect(scheduler.unsentBytes(of: .blob) == 200_000)
+        var firsts: [UInt8] = []
+        for _ in 0..<24 {
+            let frame = scheduler.nextFrame()
+            firsts.append(try #require(frame)[0] & 3)
+        }
+        #expect(firsts.count { $0 == MessageClass.blob.rawValue } == 3)
+        // What is urgent still comes before both.
+        scheduler.enqueue([1, 2, 3], in: .live)
+        let urgent = scheduler.nextFrame()
+        #expect(try #require(urgent)[0] & 3 == MessageClass.live.rawValue)
+        var rest = 0
+        while scheduler.nextFrame() != nil { rest += 1 }
+        #expect(scheduler.unsentBytes(of: .blob) == 0 && scheduler.isEmpty && rest > 0)
+    }
+
     @Test func `never hold a fragment above 16 KiB`() throws {
         var scheduler = FrameScheduler()
         scheduler.enqueue([UInt8](repeating: 0x15, count: 40_000), in: .bulk)

@@ -146,7 +146,7 @@ final class Visitor: BenchStranger {
             case .wantsAgreement:
                 if let session { perform(session.agreementGranted(now: now)) }
             case .established(let identity): self.identity = identity
-            case .pong: break
+            case .pong, .blob: break
             case .message(let message, _): heard(message)
             case .close: isOpen = false
             }

@@ -94,6 +94,7 @@ public final class BehaviourRecorder {
         case .stretch(let call, _): ("stretch \(call.connection) \(call.number)", [])
         case .inspect(let call, _): ("inspect \(call.connection) \(call.number)", [])
         case .search: ("search", [])
+        case .blob: ("blob", [])
         case .notify(let notice): ("notify", notice.input)
         case .forgetNotices: ("forget", [])
         case .wipeHome: ("wipe", [])

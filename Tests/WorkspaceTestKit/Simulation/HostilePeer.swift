@@ -118,6 +118,8 @@ public final class HostileLink {
     public private(set) var ending: LinkEnding?
     /// Whether the node has not hung up.
     public private(set) var isOpen = true
+    /// Called with each message about a blob.
+    public var onBlob: (([UInt8]) -> Void)?
     /// So many bytes more reach the network, then the connection breaks in the middle.
     public var bytesUntilCut: Int?
 
@@ -164,6 +166,13 @@ public final class HostileLink {
     public func send(_ message: SyncMessage, in messageClass: MessageClass = .control) {
         guard let session else { return }
         session.send(message, in: messageClass)
+        perform(session.flush(now: now))
+    }
+
+    /// Says something about a blob.
+    public func send(blob message: [UInt8], in messageClass: MessageClass = .control) {
+        guard let session else { return }
+        session.send(raw: message, in: messageClass)
         perform(session.flush(now: now))
     }
 
@@ -229,6 +238,7 @@ public final class HostileLink {
             switch effect {
             case .write(let bytes): write(bytes)
             case .wantsAgreement, .pong: break
+            case .blob(let bytes): onBlob?(bytes)
             case .established(let identity): self.identity = identity
             case .message(let message, _):
                 messages.append(message)

@@ -20,6 +20,9 @@ public final class SimulatedNode: SimulatedHost {
 
     private var image: [UInt8] = []
     private var desk = SearchDesk(NoSearchFiles())
+    /// Its blobs, and the files of its owner.
+    public let blobs = MemoryBlobs()
+    private var isDeskAwake = false
     private var inputs: [NodeInput] = []
     private var isTurnScheduled = false
     private var alarm: UInt64 = 0
@@ -88,6 +91,8 @@ public final class SimulatedNode: SimulatedHost {
         startCount += 1
         hasStopped = false
         desk = SearchDesk(NoSearchFiles())
+        blobs.crash()
+        isDeskAwake = false
         var environment = NodeEnvironment(
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
@@ -337,6 +342,9 @@ public final class SimulatedNode: SimulatedHost {
             world.schedule(after: 200) { [self] in if startCount == start { give(input) } }
         case .inspect(let call, let job): inspect(call, job)
         case .search(let job): search(job)
+        case .blob(let job):
+            blobs.take(job)
+            wakeDesk()
         case .wipeHome, .notify, .forgetNotices: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
@@ -360,6 +368,22 @@ public final class SimulatedNode: SimulatedHost {
         world.schedule(after: 1) { [self] in
             guard startCount == start, host != nil else { return }
             inputs.append(input)
+            if !isTurnScheduled { turn() }
+        }
+    }
+
+    /// The same for what the desk of blobs does, a step at a time.
+    private func wakeDesk() {
+        guard !isDeskAwake else { return }
+        isDeskAwake = true
+        let start = startCount
+        world.schedule(after: 1) { [self] in
+            guard startCount == start, host != nil else { return }
+            isDeskAwake = false
+            let outcomes = blobs.step()
+            if blobs.hasWork { wakeDesk() }
+            guard !outcomes.isEmpty else { return }
+            inputs += outcomes
             if !isTurnScheduled { turn() }
         }
     }

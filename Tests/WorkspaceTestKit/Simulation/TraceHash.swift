@@ -34,6 +34,7 @@ public struct TraceHash: Sendable, Equatable {
         case .stretch(let call, _): Array("stretch \(call.connection) \(call.number)".utf8)
         case .inspect(let call, _): Array("inspect \(call.connection) \(call.number)".utf8)
         case .search: Array("search".utf8)
+        case .blob: Array("blob".utf8)
         case .notify(let notice): Array("notify ".utf8) + notice.input
         case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)

@@ -138,6 +138,8 @@ public struct MessageObject: ControlObject {
     public var deleted: (at: Int64, by: PersonObject)?
     /// Signs under it: emoji, how many, whether the caller's is among them.
     public var reactions: [Reaction] = []
+    /// Its files.
+    public var attachments: [AttachmentObject] = []
     /// The place that it points to.
     public var location: MessageLocation?
     /// Ids of the members it mentions, `u_…`.
@@ -177,11 +179,13 @@ public struct MessageObject: ControlObject {
     var bytesMax: Int {
         let signs = reactions.reduce(0) { $0 + 64 + AnswerRoom.bytes(of: $1.emoji) }
         let place = location.map { 256 + AnswerRoom.bytes(of: $0.label ?? "") } ?? 0
-        return 4_096 + AnswerRoom.bytes(of: text ?? "") + signs + 40 * mentions.count + place
+        let files = attachments.reduce(0) { $0 + 384 + AnswerRoom.bytes(of: $1.name) }
+        let words = AnswerRoom.bytes(of: text ?? "") + 40 * mentions.count
+        return 4_096 + files + words + signs + place
     }
 
-    /// All fields; files are empty until they are built, `doubtful_time` is there only where it is
-    /// true, and `starred_at` only where the caller has starred the message.
+    /// All fields; `doubtful_time` is there only where it is true, and `starred_at` only where the
+    /// caller has starred the message.
     public var json: JSONValue {
         var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
@@ -189,7 +193,8 @@ public struct MessageObject: ControlObject {
             "format": .string(format), "thread": JSONValue(orNull: thread),
             "replies": .integer(replies), "edited_at": JSONValue(orNull: editedAt),
             "deleted": deleted.map { ["at": .integer($0.at), "by": $0.by.json] } ?? .null,
-            "reactions": .array(reactions.map(reactionJSON)), "attachments": [],
+            "reactions": .array(reactions.map(reactionJSON)),
+            "attachments": .array(attachments.map(\.json)),
             "location": location.map(locationJSON) ?? .null,
             "mentions": JSONValue(texts: mentions),
             "mentions_channel": .bool(mentionsChannel), "pinned": .bool(isPinned),

@@ -1,3 +1,4 @@
+import BlobStore
 import CRDTStore
 import WorkspaceModel
 
@@ -13,7 +14,9 @@ extension CommandDesk {
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }
-        let text = try checkedText(draft.text, with: draft.location)
+        let manifest = try core.files.manifest(of: draft.files)
+        let text = try checkedText(
+            draft.text, isOptional: draft.location != nil || manifest != nil)
         let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
         // Writes where nobody has opened the conversation, so it comes after every refusal.
         let channel = try opened(named, in: workspace)
@@ -21,11 +24,12 @@ extension CommandDesk {
             .init(
                 text: text, format: format, thread: thread, location: draft.location,
                 mentions: try core.messages.mentions(in: text, format, channel, of: workspace),
-                isBot: draft.isBot))
+                isBot: draft.isBot, manifest: manifest?.encoded))
         let sent = try stored { () throws(StorageError) in
             try core.privates.authorContent(content, to: channel.id, in: workspace)
         }
         guard let sent else { throw core.membership.notAllowed(in: workspace) }
+        core.files.sent(draft.files)
         try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
         if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
         return Made(try message(arrival: sent.arrival, in: workspace))
@@ -53,10 +57,11 @@ extension CommandDesk {
         }
     }
 
-    /// The text of a message as it is written. Beside a place, nothing that can be seen is no text.
-    func checkedText(
-        _ text: String, with location: MessageLocation?
-    ) throws(NodeError) -> String {
+    /// The text of a message as it is written.
+    ///
+    /// - Parameter isOptional: whether there is a place or a file, beside which nothing that can be
+    ///   seen is no text.
+    func checkedText(_ text: String, isOptional: Bool) throws(NodeError) -> String {
         do throws(TextProblem) {
             try MessageText.check(text)
         } catch {
@@ -69,10 +74,10 @@ extension CommandDesk {
                 reason: "bad_text")
         }
         guard MessageText.isBlank(text) else { return text }
-        guard location != nil else {
+        guard isOptional else {
             throw NodeError(
                 .badRequest, "'text' has no visible characters",
-                hint: "write something, or give a location", reason: "bad_text",
+                hint: "write something, or give a location or a file", reason: "bad_text",
                 fields: [.init(name: "text", reason: "empty")])
         }
         return ""

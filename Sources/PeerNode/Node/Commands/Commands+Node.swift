@@ -4,6 +4,8 @@ import WorkspaceModel
 
 /// The node itself, as commands ask for it. Here the desk takes on the table's protocol.
 extension CommandDesk: NodeCommands {
+    var files: any FileCommands { core.files }
+
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         if turn.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)

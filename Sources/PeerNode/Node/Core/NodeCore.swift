@@ -23,6 +23,7 @@ final class NodeCore {
     private(set) lazy var derivation = Derivation(self)
     private(set) lazy var keys = KeySchedule(self)
     private(set) lazy var privates = PrivateDocuments(self)
+    private(set) lazy var files = Files(self)
     private(set) lazy var channels = Channels(self)
     private(set) lazy var messages = Messages(self)
     private(set) lazy var notes = Notes(self)
@@ -42,7 +43,7 @@ final class NodeCore {
     /// who is there is told of last.
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
-        log,
+        log, files,
         messages, notes, profiles, syncing, session, queries, commands, derivation,
     ]
 
@@ -117,12 +118,14 @@ final class NodeCore {
             try commands.stretched(call, keys)
         case .searched(let outcome):
             try queries.searched(outcome)
+        case .blobbed(let outcome): try files.took(outcome)
         case .noticed(let outcome): try events.noticed(outcome)
         case .backedUp(let at): try commands.noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
             events.subscriptions.close(connection: connection)
             queries.forgetSearches(of: connection)
+            files.forgetErrands(of: connection)
         case .listening(let addresses):
             links.noteListening(addresses)
             commands.answerResumes()
@@ -151,6 +154,7 @@ final class NodeCore {
         try integrity.askForDamaged()
         try integrity.continueChecking()
         try integrity.patrolWhenDue()
+        try files.planTransfers()
         try syncing.tellPeers()
         if try syncing.settleOwnHistory() { try syncing.tellPeers() }
         privates.planGuestsWhereDue()
@@ -222,7 +226,8 @@ final class NodeCore {
             }
             if command.needs == .identity, session.home == nil { throw NodeError.noIdentity }
             switch try command.call(CommandContext(node: commands, call: call), arguments) {
-            case .reply(let value): result = .success(profiles.tellingFormerNames(value))
+            case .reply(let value):
+                result = .success(profiles.tellingFormerNames(saidOf(command, value)))
             case .later: return
             }
         } catch {
@@ -234,6 +239,16 @@ final class NodeCore {
             result = .failure(error)
         }
         turn.emit(.answer(call, result))
+    }
+
+    /// An answer of what makes or changes something says so where there was nothing to change.
+    private func saidOf(_ command: Command, _ answer: JSONValue) -> JSONValue {
+        guard command.effect == .signs, command.scope != .node, !turn.wroteInInput,
+            var object = answer.objectValue,
+            object["replayed"] == nil
+        else { return answer }
+        object["changed"] = false
+        return .object(object)
     }
 
     private func refuseWrites(
@@ -301,6 +316,7 @@ final class NodeCore {
         syncing.askForOwnHistory()
         try enrolment.openPendingJoins()
         try queries.startSearch()
+        try files.resume()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

@@ -53,6 +53,9 @@ enum PublicID {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// - Parameter root: of a blob. Half of it names one, and gives nobody the right to it.
+    static func blob(_ root: [UInt8]) -> String { "b_" + Base32.encode([UInt8](root.prefix(16))) }
+
     static func reminder(_ name: ReminderName) -> String { "y_" + Base32.encode(name.bytes) }
 }
 

@@ -77,6 +77,7 @@ extension Links {
             guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
             let new = link.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
+            core.files.heard(link)
             try core.syncing.feedReceiving(link)
             try noteUnfinished(on: link)
         case .unsent(let link, let byteCount):
@@ -95,8 +96,8 @@ extension Links {
             core.events.subscriptions.say(.stopping, as: "node.stopping")
             try core.own.writeMarkers(all: true)
         case .beacon(let bytes, let host): try heard(bytes, from: host)
-        case .listening, .tick, .call, .stretched, .searched, .controlClosed, .noticed, .backedUp,
-            .inspected:
+        case .listening, .tick, .call, .stretched, .searched, .blobbed, .controlClosed, .noticed,
+            .backedUp, .inspected:
             break
         }
     }
@@ -198,6 +199,10 @@ extension Links {
                     continue
                 }
                 try core.syncing.received(message, on: link)
+            case .blob(let bytes):
+                if let ending = try core.files.received(bytes, on: link) {
+                    try drop(link, because: ending, telling: true)
+                }
             case .pong: try answeredPing(link)
             case .close(let ending):
                 turn.tally.noteEnding(ending)
@@ -297,6 +302,7 @@ extension Links {
     ) throws(StorageError) {
         guard network.links[link.id] != nil else { return }
         core.presence.forgetPresence(on: link)
+        core.files.left(link)
         network.links[link.id] = nil
         network.unfinished.forget(link.id)
         link.isClosing = true
@@ -378,7 +384,7 @@ extension PeerSession.Effect {
     fileprivate var isLast: Bool {
         switch self {
         case .write, .close: true
-        case .wantsAgreement, .established, .message, .pong: false
+        case .wantsAgreement, .established, .message, .blob, .pong: false
         }
     }
 }

@@ -139,6 +139,11 @@ extension Messages {
             message, key, in: place.document.number, grant: grant, workspace)
         try store.view.fold(row, as: place.isValid ? .shown : isRefused ? .refused : .hidden)
         core.queries.indexShown(row, isBackfill: place.source.isBackfill)
+        try core.files.note(
+            message,
+            at: .init(
+                arrival: place.arrival, document: row.document, isShown: place.isValid,
+                isBackfill: place.source.isBackfill))
         try core.own.noteLate(row, in: workspace)
         guard place.isValid else {
             if isRefused, let stored = try store.operations.operation(place.arrival) {

@@ -187,6 +187,11 @@ extension PrivateDocuments {
         let row = try row(of: message, stored, in: workspace)
         try store.view.fold(row, as: visibility)
         core.queries.indexShown(row, isBackfill: source.isBackfill)
+        try core.files.note(
+            message,
+            at: .init(
+                arrival: position.arrival, document: stored.document,
+                isShown: visibility == .shown, isBackfill: source.isBackfill))
         try core.own.noteLate(row, in: workspace)
         switch visibility {
         case .shown:

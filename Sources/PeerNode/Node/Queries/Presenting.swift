@@ -183,6 +183,8 @@ extension Queries {
         var text = message.text.map { String($0.prefix(120)) }
         if text?.isEmpty == true, let place = message.location {
             text = place.label.map { "(\(String($0.prefix(118))))" } ?? "(location)"
+        } else if text?.isEmpty == true, let file = message.attachments.first {
+            text = "(\(String(file.name.prefix(118))))"
         }
         return PreviewObject(
             id: message.id, author: message.author, at: message.at, text: text)
@@ -234,6 +236,7 @@ extension Queries {
             object.mentionsChannel = message.mentions.isEverybody
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
+            object.attachments = try attachments(of: message)
         }
         // Anybody may name anything as what they reply to.
         let channel = self.channel(row.document, in: workspace)

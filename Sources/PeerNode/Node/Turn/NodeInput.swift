@@ -46,6 +46,8 @@ public enum NodeInput: Sendable {
     case stretched(CallID, Result<[SymmetricKey], NodeError>)
     /// A `SearchJob` has ended.
     case searched(SearchOutcome)
+    /// Something came of a `BlobJob`.
+    case blobbed(BlobOutcome)
     /// What became of a notice that was to be shown.
     case noticed(NoticeOutcome)
     /// An `InspectionJob` has ended.
@@ -83,6 +85,9 @@ public enum NodeEffect: Sendable {
     /// Does work on the search index beside the loop, after those that were handed out before,
     /// and brings what came of it back as `searched`.
     case search(SearchJob)
+    /// Does work on files of blobs beside the loop, after what was handed out before, and brings what
+    /// came of it back as `blobbed`.
+    case blob(BlobJob)
     /// Removes every file of the home once the store is closed; `stop` follows.
     case wipeHome
     /// Sends bytes on a link.

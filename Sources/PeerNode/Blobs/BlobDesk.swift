@@ -1,0 +1,155 @@
+public import BlobStore
+import WorkspaceModel
+
+/// Does the jobs on blobs, one after the other, on whichever thread it is given.
+///
+/// It has the chunks to itself. A long job is done a chunk at a time, and before each every short job
+/// that came meanwhile: so pieces of a transfer never wait for a file of 1 GiB that is being put.
+///
+/// - Not thread-safe: one thread at a time.
+public final class BlobDesk {
+    private let makeStore: () throws(BlobError) -> any ChunkStore
+    let places: any FilePlaces
+    private var opened: (any ChunkStore)?
+    private var jobs: [BlobJob] = []
+    /// Long jobs, the next one first.
+    private var errands: [any BlobErrand] = []
+    /// The tree that a proof was made of last: who asks for one asks for the next soon.
+    private var recentTree: BlobTree?
+
+    /// A desk over a store that is opened with the first job.
+    public init(
+        places: any FilePlaces, store: @escaping () throws(BlobError) -> any ChunkStore
+    ) {
+        self.places = places
+        makeStore = store
+    }
+
+    /// Whether there is something to do.
+    public var hasWork: Bool { !jobs.isEmpty || !errands.isEmpty }
+
+    /// Takes a job, to be done by `step`.
+    public func take(_ job: BlobJob) { jobs.append(job) }
+
+    /// Does the short jobs that wait, or, if there are none, a step of a long one.
+    ///
+    /// - Returns: what came of it, in order.
+    public func step() -> [BlobOutcome] {
+        guard jobs.isEmpty else {
+            let taken = jobs
+            jobs = []
+            return taken.flatMap(run)
+        }
+        guard !errands.isEmpty else { return [] }
+        let errand = errands.removeFirst()
+        switch errand.step(on: self) {
+        case .goesOn: errands.append(errand)
+        case .ended(let outcomes): return outcomes + claimIfMuch()
+        }
+        return claimIfMuch()
+    }
+
+    /// Throws away what is not finished.
+    public func leave() {
+        for errand in errands { errand.abandon(on: self) }
+        (errands, jobs, opened) = ([], [], nil)
+    }
+
+    func store() throws(BlobError) -> any ChunkStore {
+        if let opened { return opened }
+        let store = try makeStore()
+        opened = store
+        return store
+    }
+
+    private func run(_ job: BlobJob) -> [BlobOutcome] {
+        switch job {
+        case .begin(let held): return begin(held)
+        case .store(let piece, let blob, let leaf):
+            let result = Self.result { () throws(BlobError) in
+                try store().store(piece.bytes, piece: piece.number, of: blob, leaf: leaf)
+            }
+            return [.stored(piece: piece.number, of: blob, result)] + claimIfMuch()
+        case .forget(let chunk, let blob):
+            opened?.forget(chunk: chunk, of: blob)
+            return []
+        case .keep(let tree):
+            // Without it the leaves come once more after a restart, and nothing else is lost.
+            _ = Self.result { () throws(BlobError) in try store().keep(tree) }
+            return []
+        case .tree(let blob):
+            let tree = try? Self.result { () throws(BlobError) in try store().tree(of: blob) }.get()
+            return (tree ?? nil).map { [.tree($0)] } ?? []
+        case .claim: return claim()
+        case .remove(let root):
+            if recentTree?.root == root { recentTree = nil }
+            // What stays is swept at the next start: no row knows it.
+            _ = Self.result { () throws(BlobError) in try store().remove(root) }
+            return []
+        case .read(let piece, let blob, let link):
+            let result = Self.result { () throws(BlobError) -> [UInt8] in
+                var message = BlobMessage.pieceHead(blob.root, piece)
+                message += try store().piece(piece, of: blob)
+                return message
+            }
+            return [.read(piece: piece, of: blob, for: link, result)]
+        case .prove(let chunks, let blob, let link):
+            let result = Self.result { () throws(BlobError) in try prove(chunks, of: blob) }
+            return [.proved(blob, for: link, result)]
+        case .put(let id, let path, let key):
+            errands.append(PutErrand(id, path: path, key: key))
+        case .save(let id, let contents, let folder, let name):
+            errands.append(SaveErrand(id, contents, folder: folder, name: name))
+        case .verify(let id, let blob, let chunks):
+            errands.append(VerifyErrand(id, blob, chunks))
+        case .abandon(let id):
+            for errand in errands where errand.id == id { errand.abandon(on: self) }
+            errands.removeAll { $0.id == id }
+        }
+        return []
+    }
+
+    static func result<Value>(
+        _ body: () throws(BlobError) -> Value
+    ) -> Result<Value, BlobError> {
+        do throws(BlobError) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    private func begin(_ held: [BlobName: HaveMap]) -> [BlobOutcome] {
+        var less: [BlobName: HaveMap] = [:]
+        do throws(BlobError) {
+            let store = try store()
+            _ = try store.sweep(keeping: Set(held.keys.map(\.root)))
+            for (blob, map) in held {
+                let found = try store.reconcile(blob, held: map)
+                if found != map { less[blob] = found }
+            }
+        } catch {
+            // A disk that does not answer now says nothing of what lies on it.
+            return [.began(less: less), .unclaimed(error)]
+        }
+        return [.began(less: less)]
+    }
+
+    private func prove(_ chunks: Range<Int>, of blob: BlobName) throws(BlobError) -> TreeProof {
+        if recentTree?.root != blob.root { recentTree = try store().tree(of: blob) }
+        guard let proof = recentTree?.proof(of: chunks) else { throw .missing }
+        return proof
+    }
+
+    // MARK: Claiming
+
+    private func claimIfMuch() -> [BlobOutcome] {
+        guard let opened, opened.unclaimedByteCount >= BlobLimits.unclaimedBytesMax else {
+            return []
+        }
+        return claim()
+    }
+
+    func claim() -> [BlobOutcome] {
+        guard let opened else { return [.claimed([])] }
+        do throws(BlobError) { return [.claimed(try opened.claim())] } catch {
+            return [.unclaimed(error)]
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import BlobStore
+import WorkspaceModel
+
+/// A long job of the desk.
+protocol BlobErrand: AnyObject {
+    var id: ErrandID { get }
+    /// Goes on by one chunk.
+    func step(on desk: BlobDesk) -> ErrandStep
+    /// Throws away what was done.
+    func abandon(on desk: BlobDesk)
+}
+
+/// What a step of a long job has come to.
+enum ErrandStep {
+    case goesOn
+    case ended([BlobOutcome])
+}
+
+/// Reads a file of the owner's and seals it.
+final class PutErrand: BlobErrand {
+    let id: ErrandID
+    private let path: String
+    private let key: BlobKey
+    private var work: Work?
+
+    private struct Work {
+        let source: any OpenedFile
+        var sealer: BlobSealer
+        let ticket: PutTicket
+        var start: [UInt8]
+    }
+
+    init(_ id: ErrandID, path: String, key: BlobKey) {
+        self.id = id
+        self.path = path
+        self.key = key
+    }
+
+    func step(on desk: BlobDesk) -> ErrandStep {
+        do throws(BlobError) {
+            guard let work else { return try begin(on: desk) }
+            return try goOn(work, on: desk)
+        } catch {
+            abandon(on: desk)
+            return .ended([.put(id, .failure(error))])
+        }
+    }
+
+    func abandon(on desk: BlobDesk) {
+        if let ticket = work?.ticket { try? desk.store().abandonPut(ticket) }
+        work = nil
+    }
+
+    private func begin(on desk: BlobDesk) throws(BlobError) -> ErrandStep {
+        let source = try desk.places.open(path)
+        if source.byteCount <= UInt64(BlobLimits.inlineBytesMax) {
+            var bytes: [UInt8] = []
+            while true {
+                let more = try source.read(BlobLimits.inlineBytesMax + 1)
+                guard !more.isEmpty else { break }
+                bytes += more
+                guard bytes.count <= BlobLimits.inlineBytesMax else { throw .changed }
+            }
+            let start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax))
+            return .ended([.put(id, .success(PutContents(place: .inline(bytes), start: start)))])
+        }
+        guard let shape = BlobShape(byteCount: source.byteCount) else { throw .tooLarge }
+        work = Work(
+            source: source, sealer: BlobSealer(shape: shape, key: key),
+            ticket: try desk.store().beginPut(shape), start: [])
+        return .goesOn
+    }
+
+    private func goOn(_ former: Work, on desk: BlobDesk) throws(BlobError) -> ErrandStep {
+        var work = former
+        // So that the chunk under way is in one place alone, and grows there.
+        self.work = nil
+        defer { self.work = work }
+        let bytes = try work.source.read(
+            min(work.sealer.wantedByteCount, BlobLimits.pieceBytesMax))
+        guard !bytes.isEmpty else { throw .changed }
+        if work.start.isEmpty { work.start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax)) }
+        let store = try desk.store()
+        for chunk in try work.sealer.append(bytes[...]) { try store.put(chunk, work.ticket) }
+        guard work.sealer.isWhole else { return .goesOn }
+        guard try work.source.read(1).isEmpty else { throw .changed }
+        let (tree, _) = try work.sealer.finish()
+        try store.finishPut(work.ticket, tree: tree)
+        let blob = BlobName(root: tree.root, shape: tree.shape)
+        let claims = desk.claim()
+        guard case .claimed? = claims.first else {
+            return .ended(claims + [.put(id, .failure(.noSpace))])
+        }
+        return .ended(
+            [.put(id, .success(PutContents(place: .blob(blob), start: work.start)))] + claims)
+    }
+}
+
+/// Writes a file into a folder of the owner's.
+final class SaveErrand: BlobErrand {
+    let id: ErrandID
+    private let contents: SavedContents
+    private let folder: String
+    private let name: String
+    private var file: (any SavedFile)?
+    private var next = 0
+    private var byteCount: UInt64 = 0
+
+    init(_ id: ErrandID, _ contents: SavedContents, folder: String, name: String) {
+        self.id = id
+        self.contents = contents
+        self.folder = folder
+        self.name = name
+    }
+
+    func step(on desk: BlobDesk) -> ErrandStep {
+        do throws(BlobError) {
+            if try goOn(on: desk) { return .goesOn }
+            return .ended([.saved(id, .success(byteCount))])
+        } catch {
+            abandon(on: desk)
+            return .ended([.saved(id, .failure(error))])
+        }
+    }
+
+    func abandon(on desk: BlobDesk) {
+        file?.abandon()
+        file = nil
+    }
+
+    /// - Returns: whether there is more to do.
+    private func goOn(on desk: BlobDesk) throws(BlobError) -> Bool {
+        guard let file else {
+            do throws(BlobError) { file = try desk.places.create(name, in: folder) } catch {
+                // What is missing here is the folder, and no part of the file.
+                throw error == .missing ? .badName : error
+            }
+            return true
+        }
+        switch contents {
+        case .inline(let bytes): try write(bytes[...], to: file)
+        case .blob(let blob, let key):
+            if next < blob.shape.chunkCount {
+                let sealed = try desk.store().chunk(next, of: blob)
+                let opener = BlobOpener(shape: blob.shape, key: key)
+                try write(try opener.open(sealed, chunk: next)[...], to: file)
+                next += 1
+                return true
+            }
+        }
+        try file.finish()
+        return false
+    }
+
+    private func write(
+        _ bytes: ArraySlice<UInt8>, to file: any SavedFile
+    ) throws(BlobError) {
+        try file.write(bytes)
+        byteCount += UInt64(bytes.count)
+    }
+}
+
+/// Compares chunks with their hashes.
+final class VerifyErrand: BlobErrand {
+    let id: ErrandID
+    private let blob: BlobName
+    private let chunks: HaveMap
+    private var next = 0
+    private var wrong: HaveMap
+
+    init(_ id: ErrandID, _ blob: BlobName, _ chunks: HaveMap) {
+        self.id = id
+        self.blob = blob
+        self.chunks = chunks
+        wrong = HaveMap(blob.shape)
+    }
+
+    func step(on desk: BlobDesk) -> ErrandStep {
+        guard let chunk = chunks.first(from: next, held: true) else {
+            return .ended([.verified(id, blob, .success(wrong))])
+        }
+        next = chunk + 1
+        do throws(BlobError) {
+            if try !desk.store().verify(chunk: chunk, of: blob) { wrong.insert(chunk) }
+            return .goesOn
+        } catch { return .ended([.verified(id, blob, .failure(error))]) }
+    }
+
+    func abandon(on desk: BlobDesk) {}
+}

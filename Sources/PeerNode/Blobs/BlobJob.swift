@@ -1,0 +1,92 @@
+public import BlobStore
+public import WorkspaceModel
+
+/// Work on the files of blobs: done beside the loop, so that no byte of a file waits for a turn, nor a
+/// turn for the disk.
+///
+/// Short jobs are done in the order of asking. Long ones, which go through a whole file, are done a
+/// chunk at a time between them.
+public enum BlobJob: Sendable {
+    /// Comes first: removes files of no blob, and looks whether the others are as long as they must be.
+    case begin(held: [BlobName: HaveMap])
+    /// Stores a piece that came.
+    case store(BlobPiece, of: BlobName, leaf: TreeHash?)
+    /// Forgets what came of a chunk that is not whole.
+    case forget(chunk: Int, of: BlobName)
+    /// Keeps the hashes of a blob's chunks.
+    case keep(BlobTree)
+    /// Reads them.
+    case tree(of: BlobName)
+    /// Makes what was stored outlast a power cut, so that it counts.
+    case claim
+    /// Removes a blob.
+    case remove(BlobRoot)
+    /// Reads a piece for the link of this number.
+    case read(piece: Int, of: BlobName, for: UInt64)
+    /// Makes the proof of some leaves for the link of this number.
+    case prove(Range<Int>, of: BlobName, for: UInt64)
+    /// Long: reads a file of the owner's and seals it under a key that is drawn for it.
+    case put(ErrandID, path: String, key: BlobKey)
+    /// Long: writes a file into a folder of the owner's, under a name that nothing has there.
+    case save(ErrandID, SavedContents, folder: String, name: String)
+    /// Long: compares chunks with their hashes.
+    case verify(ErrandID, BlobName, HaveMap)
+    /// Ends a long job; nothing more is told of it.
+    case abandon(ErrandID)
+}
+
+/// The number of a long job.
+public struct ErrandID: Hashable, Comparable, Sendable {
+    let number: UInt64
+
+    /// By age.
+    public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+}
+
+/// What is written into a file.
+public enum SavedContents: Sendable {
+    /// A blob of which all is held.
+    case blob(BlobName, BlobKey)
+    /// These bytes.
+    case inline([UInt8])
+}
+
+/// What was read of a file that was put.
+public struct PutContents: Sendable {
+    /// Where its bytes are now.
+    public enum Place: Sendable {
+        /// In a blob, of which nothing counts before its claim.
+        case blob(BlobName)
+        /// Here: it is as small as what lies in a message.
+        case inline([UInt8])
+    }
+
+    /// Where its bytes are now.
+    public let place: Place
+    /// How it begins, at most `BlobLimits.magicBytesMax` bytes.
+    public let start: [UInt8]
+}
+
+/// What came of a job, to be told to the core as an input.
+public enum BlobOutcome: Sendable {
+    /// The first job is done. Of these blobs less is there than was thought.
+    case began(less: [BlobName: HaveMap])
+    /// A piece was stored, or could not be.
+    case stored(piece: Int, of: BlobName, Result<PieceOutcome, BlobError>)
+    /// These chunks count from now on.
+    case claimed([ChunkClaim])
+    /// What was stored since the last claim does not count.
+    case unclaimed(BlobError)
+    /// The hashes of a blob's chunks.
+    case tree(BlobTree)
+    /// A piece as a whole message, or why it cannot be sent.
+    case read(piece: Int, of: BlobName, for: UInt64, Result<[UInt8], BlobError>)
+    /// The proof of leaves, or why there is none.
+    case proved(BlobName, for: UInt64, Result<TreeProof, BlobError>)
+    /// A file was put, or nothing of it.
+    case put(ErrandID, Result<PutContents, BlobError>)
+    /// A file was saved: how many bytes it has.
+    case saved(ErrandID, Result<UInt64, BlobError>)
+    /// Chunks were looked at: which of them are wrong or not there.
+    case verified(ErrandID, BlobName, Result<HaveMap, BlobError>)
+}

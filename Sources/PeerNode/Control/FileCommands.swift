@@ -1,0 +1,232 @@
+public import WorkspaceModel
+
+/// What the node does for files.
+public protocol FileCommands {
+    /// Reads a file of the owner's, so that a message can name it.
+    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// One file that is known here.
+    func file(_ id: String) throws(NodeError) -> FileObject
+    /// The files of a channel, those of the newest messages first; without one all that are known.
+    func files(
+        of channel: ChannelReference?, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<FileObject>
+    /// Has a file be fetched, and does not wait for it.
+    func fetchFile(_ id: String) throws(NodeError) -> FileObject
+    /// Saves a file of a message, or one that is known by its id, once all of it is here.
+    func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// The devices that have all of a file, as far as is known.
+    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject>
+    /// Has a file stay, or be dropped when room is needed.
+    func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject
+    /// Drops what is here of a file.
+    func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject
+    /// Looks whether what is here of a file is right.
+    func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+}
+
+/// What is to be saved, and where.
+public struct SaveRequest: Sendable {
+    /// Which file.
+    public enum File: Sendable {
+        /// The file at this place, from 1, of a message.
+        case attachment(message: String, index: Int)
+        /// A file by its id, `b_…`.
+        case blob(String)
+    }
+
+    /// Which file.
+    public let file: File
+    /// The folder. Absolute; comes from outside.
+    public let folder: String
+    /// The name there; `nil` is a safe form of the one that its sender gave it.
+    public let name: String?
+}
+
+/// Files in messages.
+enum FileMethods {
+    /// In the order of the documentation.
+    static let all: [Command] = [
+        fileAdd, fileList, fileShow, fileFetch, fileGet, attachmentSave, fileHolders, fileKeep,
+        fileDrop, fileVerify,
+    ]
+
+    /// Files of a message that is to be sent.
+    static let attachments = Parameter<[String]>.list(
+        of: Parameter.identifier("attachments", "Files that 'blob.add' has read.", prefix: "b_"),
+        count: 0...20
+    ).defaulting(to: [])
+    /// The same on the command line, which has them read.
+    static let file = Parameter<[String]>.list(
+        of: Parameter.text("file", "A file to send with it; can be repeated.", bytes: 1...4_096),
+        count: 0...20
+    ).defaulting(to: []).local()
+
+    private static let fileID = Parameter.identifier("blob", "Which file.", prefix: "b_")
+    private static let folder = Parameter.text(
+        "folder", "The folder to save into. Absolute on the socket.", bytes: 1...4_096)
+    private static let fileName = Parameter.text(
+        "name", "The name to save it under. Nothing may have it yet.", bytes: 1...255
+    ).optional()
+    private static let path = Parameter.text(
+        "path", "A new file, or a folder. Without it, the folder you are in.", bytes: 1...4_096
+    ).optional().local()
+    private static let output = path.flag("output").short("o")
+
+    private static let fileAdd = {
+        let file = Parameter.text("path", "The file. Absolute.", bytes: 1...4_096)
+        return Command(
+            "blob.add",
+            """
+            Read a file, so that 'message.send' can name it in 'attachments'. Until a message names \
+            it, it is remembered for a day, and not over a restart.
+            """,
+            parameters: [file.definition], result: "blob", effect: .writes, scope: .node,
+            failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
+            example: ["path": "/home/mina/plan.pdf"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.files.addFile(given[file], context.scope(given))
+            })
+    }()
+
+    private static let fileList = {
+        let channel = Parameter.channel(
+            "channel", "Only files of this channel, the newest first."
+        ).optional()
+        return Command(
+            "blob.list",
+            line: CommandLineForm(
+                "file list", ["channel"], examples: ["file list", "file list general"]),
+            "List the files that messages here name.",
+            parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
+            result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
+            scope: .workspace, failures: [.notFound, .ambiguous],
+            example: ["channel": "general"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.files.files(
+                        of: given[channel], PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    private static let fileShow = Command(
+        "blob.stat",
+        line: CommandLineForm("file show", ["blob"], examples: ["file show b_01hx9t4c"]),
+        "Show what is known of a file, and how much of it is here.",
+        parameters: [fileID.definition], result: "blob", shape: .file, effect: .reads, scope: .node,
+        failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.files.file(given[fileID]))
+        })
+
+    private static let fileFetch = Command(
+        "blob.fetch",
+        line: CommandLineForm("file fetch", ["blob"], examples: ["file fetch b_01hx9t4c"]),
+        """
+        Have a file fetched from the devices that have it. It continues by itself, also after a restart.
+        """,
+        parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
+        scope: .node, failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.files.fetchFile(given[fileID]))
+        })
+
+    private static let fileGet = Command(
+        "blob.get",
+        line: CommandLineForm(
+            "file get", ["blob"],
+            examples: ["file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf"], flow: .saveFile),
+        "Save a file, once all of it is here. It is fetched first, and never replaces anything.",
+        parameters: [
+            fileID.definition, output.definition, folder.definition, fileName.definition,
+        ],
+        result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
+        failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
+        example: ["blob": .string(exampleID), "folder": "/home/mina"],
+        run: { (context, given) throws(NodeError) in
+            try context.node.files.saveFile(
+                SaveRequest(
+                    file: .blob(given[fileID]), folder: given[folder], name: given[fileName]),
+                context.scope(given))
+        })
+
+    private static let attachmentSave = {
+        let message = Parameter.identifier("message", "Which message.", prefix: "m_")
+        let index = Parameter.integer("index", "Which of its files, from 1.", 1...20)
+            .defaulting(to: 1)
+        return Command(
+            "attachment.save",
+            line: CommandLineForm(
+                "attachment save", ["message", "path"],
+                examples: [
+                    "attachment save last --in general", "attachment save m_01hx9t4c plan.pdf",
+                ], flow: .saveFile),
+            "Save a file of a message. It is fetched first, and never replaces anything.",
+            parameters: [
+                message.definition, path.definition, index.definition, Command.inChannel.definition,
+                folder.definition, fileName.definition,
+            ],
+            result: "saved file", shape: .savedFile, effect: .writes, scope: .conversation,
+            failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
+            example: ["message": "m_01hx9t4c", "folder": "/home/mina"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.files.saveFile(
+                    SaveRequest(
+                        file: .attachment(
+                            message: given[message], index: Int(clamping: given[index])),
+                        folder: given[folder], name: given[fileName]), context.scope(given))
+            })
+    }()
+
+    private static let fileHolders = Command(
+        "blob.holders",
+        line: CommandLineForm("file who", ["blob"], examples: ["file who b_01hx9t4c"]),
+        "List the devices that are known to have all of a file.",
+        parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
+        emptiness: "no device is known to have it", effect: .reads, scope: .node,
+        failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.files.fileHolders(given[fileID]))
+        })
+
+    private static let fileKeep = {
+        let off = Parameter.flag("off", "Let it go again when room is needed.")
+        return Command(
+            "blob.keep",
+            line: CommandLineForm("file keep", ["blob"], examples: ["file keep b_01hx9t4c"]),
+            "Fetch a file and keep it on this device, also if others have it.",
+            parameters: [fileID.definition, off.definition], result: "blob", shape: .file,
+            effect: .writes, scope: .node, failures: [.notFound, .ambiguous],
+            example: ["blob": .string(exampleID)],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.files.keepFile(given[fileID], isOn: !given[off]))
+            })
+    }()
+
+    private static let fileDrop = {
+        let force = Parameter.flag(
+            "force", "Also what was put on this device, and the only known copy.")
+        return Command(
+            "blob.drop",
+            line: CommandLineForm("file drop", ["blob"], examples: ["file drop b_01hx9t4c"]),
+            "Remove what this device has of a file. Messages still name it.",
+            parameters: [fileID.definition, force.definition], result: "blob", shape: .file,
+            effect: .writes, scope: .node, failures: [.notFound, .ambiguous, .forbidden],
+            example: ["blob": .string(exampleID)],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.files.dropFile(given[fileID], isForced: given[force]))
+            })
+    }()
+
+    private static let fileVerify = Command(
+        "blob.verify",
+        line: CommandLineForm("file verify", ["blob"], examples: ["file verify b_01hx9t4c"]),
+        "Read what this device has of a file again. What is damaged is fetched again.",
+        parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
+        scope: .node, failures: [.notFound, .ambiguous, .busy],
+        example: ["blob": .string(exampleID)],
+        run: { (context, given) throws(NodeError) in
+            try context.node.files.verifyFile(given[fileID], context.scope(given))
+        })
+
+    private static let exampleID = "b_01hx9t4c"
+}

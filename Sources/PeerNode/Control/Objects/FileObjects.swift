@@ -1,0 +1,164 @@
+public import WorkspaceModel
+
+/// One file of a message (section 4.9).
+public struct AttachmentObject: ControlObject {
+    /// Its blob, `b_…`; `nil` where its bytes lie in the message.
+    public let blob: String?
+    /// What its sender calls it.
+    public let name: String
+    /// What its sender takes it for, such as `image/png`.
+    public let type: String
+    /// Bytes of the file.
+    public let size: Int64
+    /// How many of them are here.
+    public var have: Int64 = 0
+
+    /// A file of which nothing is here.
+    public init(blob: String?, name: String, type: String, size: Int64) {
+        self.blob = blob
+        self.name = name
+        self.type = type
+        self.size = size
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "blob": JSONValue(orNull: blob), "name": .string(name), "type": .string(type),
+            "size": .integer(size), "have": .integer(have),
+        ]
+    }
+}
+
+/// A file that is known here (section 4.9).
+public struct FileObject: ControlObject {
+    /// `b_…`.
+    public let id: String
+    /// What a message that can be read calls it.
+    public var name: String?
+    /// What its sender takes it for.
+    public var type = "application/octet-stream"
+    /// Bytes of the file.
+    public let size: Int64
+    /// How many of them are here.
+    public var have: Int64 = 0
+    /// Whether all of it is here.
+    public var isComplete = false
+    /// Whether it is being fetched.
+    public var isWanted = false
+    /// Whether it stays on purpose.
+    public var isKept = false
+    /// Whether it was put on this device.
+    public var isOwn = false
+    /// How many devices are known to have all of it, this one included.
+    public var holders: Int64 = 0
+    /// How many devices are asked for it now, while it is being fetched.
+    public var sources: Int64 = 0
+    /// Since when nobody is asked, milliseconds since 1970; `nil` while somebody is, or it is not wanted.
+    public var waitingSince: Int64?
+    /// How many parts were found to be damaged, `nil` where nobody has looked.
+    public var bad: Int64?
+
+    /// A file of which nothing is here.
+    public init(id: String, size: Int64) {
+        self.id = id
+        self.size = size
+    }
+
+    /// What to call it.
+    public var title: String { name ?? id }
+
+    /// All fields.
+    public var json: JSONValue {
+        var object: JSONObject = [
+            "id": .string(id), "name": JSONValue(orNull: name), "type": .string(type),
+            "size": .integer(size), "have": .integer(have), "complete": .bool(isComplete),
+            "wanted": .bool(isWanted), "kept": .bool(isKept), "own": .bool(isOwn),
+            "holders": .integer(holders), "sources": .integer(sources),
+            "waiting_since": JSONValue(orNull: waitingSince),
+        ]
+        if let bad { object.append("bad", .integer(bad)) }
+        return .object(object)
+    }
+}
+
+/// How far a transfer is (`transfer.progress`).
+public struct TransferObject: ControlObject {
+    /// `b_…`.
+    public let blob: String
+    /// Bytes of the file.
+    public let size: Int64
+    /// How many of them are here.
+    public var have: Int64 = 0
+    /// How many devices are asked for something now.
+    public var sources: Int64 = 0
+    /// Since when nobody is asked, milliseconds since 1970; `nil` while somebody is.
+    public var waitingSince: Int64?
+    /// Whether it waits for room on the disk.
+    public var isPaused = false
+    /// Whether all of it is here.
+    public var isComplete = false
+
+    /// A transfer that has brought nothing.
+    public init(blob: String, size: Int64) {
+        self.blob = blob
+        self.size = size
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "blob": .string(blob), "size": .integer(size), "have": .integer(have),
+            "sources": .integer(sources), "waiting_since": JSONValue(orNull: waitingSince),
+            "paused": .bool(isPaused), "complete": .bool(isComplete),
+        ]
+    }
+}
+
+/// A device that has all of a file (`blob.holders`).
+public struct FileHolderObject: ControlObject {
+    /// `d_…`.
+    public let device: String
+    /// Whose it is, `nil` where that is not known.
+    public var member: PersonObject?
+    /// Whether it is this one.
+    public var isSelf = false
+    /// When it said so, milliseconds since 1970; of this one now.
+    public let at: Int64
+
+    /// A device.
+    public init(device: String, at: Int64) {
+        self.device = device
+        self.at = at
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "device": .string(device), "member": member?.json ?? .null, "self": .bool(isSelf),
+            "complete": true, "at": .integer(at),
+        ]
+    }
+}
+
+/// A file that was saved.
+public struct SavedFileObject: ControlObject {
+    /// Where.
+    public let path: String
+    /// What it is called in its message.
+    public let name: String
+    /// Bytes of the file.
+    public let size: Int64
+
+    /// A file at `path`.
+    public init(path: String, name: String, size: Int64) {
+        self.path = path
+        self.name = name
+        self.size = size
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        ["path": .string(path), "name": .string(name), "size": .integer(size)]
+    }
+}

@@ -1,0 +1,87 @@
+import BlobStore
+import WorkspaceCrypto
+
+/// The thread of blobs, on which alone their files are read, written, hashed and sealed.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+final class BlobThread {
+    private let shared = Lock(Shared())
+    private let desk: Desk
+    private let wakeup: Wakeup
+    private var thread: WorkerThread?
+
+    private struct Shared: Sendable {
+        var jobs: [BlobJob] = []
+        var outcomes: [BlobOutcome] = []
+        var isClosed = false
+    }
+
+    init(home: HomeFolder, wakeup: Wakeup) {
+        let folder = home.blobs
+        desk = Desk(
+            BlobDesk(
+                places: SystemFilePlaces(random: SystemRandom()),
+                store: { () throws(BlobError) -> any ChunkStore in
+                    try ChunkFiles(KernelDisk(folder: folder))
+                }))
+        self.wakeup = wakeup
+    }
+
+    /// Begins a job, behind those that were begun before. Where there can be no thread it waits for one.
+    func begin(_ job: BlobJob) {
+        shared.withLock { $0.jobs.append(job) }
+        if thread == nil {
+            let (shared, desk, wakeup) = (shared, desk, wakeup)
+            thread = try? WorkerThread(name: "wsx-blobs") {
+                Self.run(shared, desk, wakeup)
+            }
+        }
+        shared.wakeWaiters()
+    }
+
+    /// What came of jobs since the last time, in order.
+    func takeFinished() -> [NodeInput] {
+        shared.withLock { shared in
+            let outcomes = shared.outcomes
+            shared.outcomes = []
+            return outcomes.map { .blobbed($0) }
+        }
+    }
+
+    /// Waits for the step under way, and drops the rest.
+    func close() {
+        shared.withLock { shared in
+            shared.isClosed = true
+            shared.jobs = []
+        }
+        shared.wakeWaiters()
+        thread?.join()
+        thread = nil
+    }
+
+    private static func run(_ shared: Lock<Shared>, _ desk: Desk, _ wakeup: Wakeup) {
+        while true {
+            let hasWork = desk.desk.hasWork
+            let (jobs, isClosed) = shared.waitUntil(
+                { hasWork || !$0.jobs.isEmpty || $0.isClosed },
+                then: { shared in
+                    let jobs = shared.jobs
+                    shared.jobs = []
+                    return (jobs, shared.isClosed)
+                })
+            guard !isClosed else { return desk.desk.leave() }
+            for job in jobs { desk.desk.take(job) }
+            let outcomes = desk.desk.step()
+            guard !outcomes.isEmpty else { continue }
+            shared.withLock { $0.outcomes += outcomes }
+            wakeup.wake()
+        }
+    }
+
+    /// `@unchecked Sendable` is true because only the one thread that is made here ever touches it.
+    private final class Desk: @unchecked Sendable {
+        let desk: BlobDesk
+
+        init(_ desk: BlobDesk) { self.desk = desk }
+    }
+}

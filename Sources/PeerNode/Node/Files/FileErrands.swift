@@ -1,0 +1,245 @@
+import BlobStore
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Files of the owner's: putting them, saving them, and looking whether they are right.
+extension Files {
+    /// Begins a job for a call; the answer comes with what becomes of it.
+    ///
+    /// - Throws: `busy` where there are very many.
+    func begin(_ work: FileErrand.Work, for call: CallID) throws(NodeError) {
+        guard errands.count < Limits.fileErrandsMax else {
+            throw NodeError(
+                .busy, "too many files are being read and written", hint: "try again",
+                reason: "file.busy")
+        }
+        let id = nextErrand()
+        errands[id] = FileErrand(call: call, work: work)
+        try stored { () throws(StorageError) in try begin(id) }
+    }
+
+    /// Hands a job to the desk, or has what it needs be fetched first.
+    private func begin(_ id: ErrandID) throws(StorageError) {
+        guard let errand = errands[id] else { return }
+        if let blob = errand.work.blob {
+            let size = Int64(clamping: blob.shape.byteCount)
+            let row = try store.blobs.row(root: blob.root.bytes, size: size)
+            guard let row, row.held.isWhole else {
+                errands[id]?.waitsFor = blob.root
+                errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
+                if let row { try want(row.number, isUrgent: true) }
+                return
+            }
+            if mayWrite {
+                try write()
+                try store.blobs.touch(row.number, at: Int64(clamping: time.wall))
+            }
+        }
+        errands[id]?.waitsFor = nil
+        errands[id]?.waitsUntil = nil
+        switch errand.work {
+        case .put(let path, let key): try ask(.put(id, path: path, key: key))
+        case .save(let contents, let place):
+            try ask(.save(id, contents, folder: place.folder, name: place.name))
+        case .fetch(_, var object):
+            (object.have, object.isComplete) = (object.size, true)
+            end(id, .success(object.json))
+        case .verify(let object):
+            guard let row = try row(of: object), let blob = row.blob else {
+                return end(id, .failure(NodeError(BlobError.missing, file: object.title)))
+            }
+            try ask(.verify(id, blob, row.held))
+        }
+    }
+
+    func row(of object: FileObject) throws(StorageError) -> BlobTable.Row? {
+        guard let prefix = PublicID.bytes(object.id, prefix: "b_") else { return nil }
+        return try store.blobs.rows(startingWith: prefix).first { $0.size == object.size }
+    }
+
+    /// Begins what has waited for a blob.
+    func beginWaiting(for blob: BlobName) throws(StorageError) {
+        for id in errands.keys.sorted() where errands[id]?.waitsFor == blob.root {
+            try begin(id)
+        }
+    }
+
+    /// Ends what has waited for a file that nobody sends. As long as somebody does, it waits on.
+    func endVainErrands() {
+        for id in errands.keys.sorted() {
+            guard let errand = errands[id], let due = errand.waitsUntil, due <= time.monotonic,
+                let root = errand.waitsFor
+            else { continue }
+            let state = scheduler.state(of: root)
+            if let state, state.waitingSince == nil {
+                errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
+                continue
+            }
+            let isFull = state?.isPaused == true
+            end(
+                id,
+                .failure(NodeError(isFull ? .noSpace : .missing, file: errand.work.title)))
+        }
+    }
+
+    /// Answers all calls: the node is about to be locked.
+    func endErrands(because error: NodeError) {
+        for id in errands.keys.sorted() {
+            turn.emit(.blob(.abandon(id)))
+            end(id, .failure(error))
+        }
+    }
+
+    /// Nobody waits any more for what a client has asked for.
+    func forgetErrands(of connection: UInt64) {
+        for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
+            if errands[id]?.waitsFor == nil { turn.emit(.blob(.abandon(id))) }
+            errands[id] = nil
+        }
+    }
+
+    private func end(_ id: ErrandID, _ result: Result<JSONValue, NodeError>) {
+        guard let errand = errands.removeValue(forKey: id) else { return }
+        turn.emit(.answer(errand.call, result))
+    }
+
+    // MARK: What came of it
+
+    /// Something came of a job of the desk.
+    func took(_ outcome: BlobOutcome) throws(StorageError) {
+        switch outcome {
+        case .began(let less):
+            for (blob, held) in less.sorted(by: { $0.key.root < $1.key.root }) where mayWrite {
+                if let (row, known) = try heldRow(blob.root), known == blob {
+                    try setHeld(held, of: row)
+                }
+            }
+        case .stored(let piece, let blob, let result): try stored(piece, of: blob, result)
+        case .claimed(let claims): try claimed(claims)
+        case .unclaimed(let error): try unclaimed(error)
+        case .tree(let tree):
+            scheduler.know(tree)
+            transfers[tree.root]?.hasTree = true
+        case .read(let piece, let blob, let link, let result):
+            try read(piece, of: blob, for: LinkID(link), result)
+        case .proved(let blob, let link, let result): proved(blob, for: LinkID(link), result)
+        case .put(let id, let result): try put(id, result)
+        case .saved(let id, let result): saved(id, result)
+        case .verified(let id, let blob, let result): try verified(id, blob, result)
+        }
+    }
+
+    private func put(
+        _ id: ErrandID, _ result: Result<PutContents, BlobError>
+    ) throws(StorageError) {
+        guard case .put(let path, let key)? = errands[id]?.work else { return }
+        let name = FileName(fitting: [UInt8](path.utf8))
+        switch result {
+        case .failure(.missing):
+            end(
+                id,
+                .failure(
+                    NodeError(
+                        .notFound, "there is no file \(NodeError.quoted(path))",
+                        reason: BlobError.missing.code,
+                        fields: [.init(name: "path", reason: "not_found")])))
+        case .failure(let error): end(id, .failure(NodeError(error, file: name.text)))
+        case .success(let put):
+            let draft = FileDraft(
+                name: name, type: MagicType.type(of: put.start),
+                contents: put.contents(under: key), putAt: time.monotonic)
+            let publicID: String
+            if case .blob(let blob) = put.place {
+                publicID = PublicID.blob(blob.root.bytes)
+                guard mayWrite else {
+                    return end(id, .failure(NodeError(BlobError.noSpace, file: name.text)))
+                }
+                try write()
+                let number = try store.blobs.enter(
+                    root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount),
+                    map: HaveMap(blob.shape).encoded, at: Int64(clamping: time.wall)
+                ).number
+                try store.blobs.set(.own, true, of: number)
+            } else {
+                publicID = PublicID.blob(environment.random.bytes(16))
+            }
+            dropOldDrafts()
+            drafts[publicID] = draft
+            end(id, .success(object(of: draft, id: publicID).json))
+        }
+    }
+
+    private func saved(_ id: ErrandID, _ result: Result<UInt64, BlobError>) {
+        guard case .save(_, let place)? = errands[id]?.work else { return }
+        switch result {
+        case .success(let byteCount):
+            let path = place.folder == "/" ? "/" + place.name : place.folder + "/" + place.name
+            let object = SavedFileObject(
+                path: path, name: place.title, size: Int64(clamping: byteCount))
+            end(id, .success(object.json))
+        case .failure(.badName):
+            end(
+                id,
+                .failure(
+                    NodeError(
+                        .notFound,
+                        "\(NodeError.quoted(place.name)) cannot be made in "
+                            + NodeError.quoted(place.folder),
+                        hint: "name a folder that is there", reason: BlobError.badName.code,
+                        fields: [.init(name: "folder", reason: "not_found")])))
+        case .failure(let error):
+            let name = error == .exists ? place.name : place.title
+            end(id, .failure(NodeError(error, file: name)))
+        }
+    }
+
+    private func verified(
+        _ id: ErrandID, _ blob: BlobName, _ result: Result<HaveMap, BlobError>
+    ) throws(StorageError) {
+        guard case .verify(var object)? = errands[id]?.work else { return }
+        switch result {
+        case .failure(let error): end(id, .failure(NodeError(error, file: object.title)))
+        case .success(let wrong):
+            object.bad = Int64(wrong.heldCount)
+            if !wrong.isEmpty, mayWrite, let row = try row(of: object) {
+                var held = row.held
+                for chunk in wrong.runs.joined() { held.remove(chunk) }
+                try setHeld(held, of: row)
+                object.have = Int64(clamping: held.plaintextByteCount(of: blob.shape))
+                object.isComplete = false
+                if try store.blobs.isReferenced(row.number) { try want(row.number) }
+            }
+            end(id, .success(object.json))
+        }
+    }
+}
+
+extension PutContents {
+    /// What a manifest says of it.
+    func contents(under key: BlobKey) -> Manifest.Item.Contents {
+        switch place {
+        case .blob(let blob): .blob(blob.root, blob.shape, key)
+        case .inline(let bytes): .inline(bytes)
+        }
+    }
+}
+
+extension FileErrand.Work {
+    /// The blob that has to be here first.
+    var blob: BlobName? {
+        switch self {
+        case .save(.blob(let blob, _), _), .fetch(let blob, _): blob
+        case .put, .save, .verify: nil
+        }
+    }
+
+    /// What people call the file.
+    var title: String {
+        switch self {
+        case .put(let path, _): path
+        case .save(_, let place): place.title
+        case .fetch(_, let object), .verify(let object): object.title
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Files, as far as they are the node's; what blobs are bound by stands in `BlobLimits`.
+extension Limits {
+    // MARK: Files
+
+    /// An image of at most so many bytes is fetched without being asked for: it is looked at as soon as
+    /// its message is, and a thousand of them take a tenth of the default quota.
+    public static let fetchedImageBytesMax: UInt64 = 1024 * 1024
+    /// How long it is remembered who may read the messages that name a blob, milliseconds.
+    public static let blobReadersMilliseconds: UInt64 = 2_000
+    /// Between two words to a peer on what is held of a blob, milliseconds.
+    public static let blobWordsMilliseconds: UInt64 = 2_000
+    /// How long chunks that are stored may wait for their claim, milliseconds.
+    public static let blobClaimMilliseconds: UInt64 = 2_000
+    /// How long a transfer waits for room on a disk that is full before it tries again, milliseconds.
+    public static let blobRetryMilliseconds: UInt64 = 30_000
+    /// Between two looks at blobs that no message names, milliseconds. One goes when two looks in a row
+    /// found it so: a conversation that is read anew names nothing for a moment.
+    public static let blobCollectMilliseconds: UInt64 = 600_000
+    /// How long a call waits for a file that nobody sends, milliseconds.
+    public static let fileWaitMilliseconds: UInt64 = 60_000
+    /// Files that were put and that no message names yet: each may hold 16 KiB of memory.
+    public static let fileDraftsMax = 1_000
+    /// How long such a file stays, milliseconds.
+    public static let fileDraftMilliseconds: UInt64 = 24 * 3_600_000
+    /// Messages that are looked at to find out who may read a blob: it is sent again now and then.
+    public static let blobReferencesReadMax = 16
+    /// Proofs of leaves that one link may wait for: each may cost a tree.
+    public static let blobProofsPerLinkMax = 4
+    /// Pieces that nobody asked for, after which a link ends: some may come because of a race.
+    public static let unaskedPiecesMax = 16
+    /// Files in one message that is written here. Up to 20 are read.
+    public static let filesPerMessageMax = 5
+    /// Files that a list looks at, the newest of each channel.
+    public static let filesListedMax = 10_000
+    /// Long jobs on files at a time; each may hold a chunk of 16 MiB.
+    public static let fileErrandsMax = 256
+    /// Between two words on a transfer's progress, milliseconds.
+    public static let transferProgressMilliseconds: UInt64 = 500
+}

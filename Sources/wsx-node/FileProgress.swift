@@ -1,0 +1,79 @@
+import WorkspaceModel
+
+/// How far a transfer is, in words and as a bar. It never goes back, and never beyond its end.
+struct FileProgress {
+    /// Whether a bar stands on the terminal.
+    var isShown = false
+    private let begunAt: Int64
+    private var size: Int64 = 0
+    private var have: Int64 = 0
+    private var first: Int64?
+    private var now: Int64
+    private var waitingSince: Int64?
+
+    /// - Parameter begunAt: milliseconds since 1970.
+    init(begunAt: Int64) {
+        self.begunAt = begunAt
+        now = begunAt
+    }
+
+    /// Takes up what the daemon says of a file.
+    mutating func note(_ file: JSONValue, at now: Int64) {
+        size = max(size, file["size"]?.integerValue ?? 0)
+        have = min(size, max(have, file["have"]?.integerValue ?? 0))
+        if first == nil { first = have }
+        waitingSince = file["waiting_since"]?.integerValue
+        self.now = max(self.now, now)
+    }
+
+    /// How much is here, of a hundred.
+    var percent: Int64 {
+        guard size > 0 else { return 100 }
+        let (product, isMuch) = have.multipliedReportingOverflow(by: 100)
+        return min(100, isMuch ? have / max(size / 100, 1) : product / size)
+    }
+
+    /// Bytes a second since it began; `nil` while nothing came.
+    private var rate: Int64? {
+        let elapsed = now - begunAt
+        let came = have - (first ?? have)
+        guard elapsed >= 500, came > 0 else { return nil }
+        return came / max(elapsed / 100, 1) * 10
+    }
+
+    /// What is said of it in one line.
+    var line: String {
+        if let waitingSince {
+            let seconds = max(0, now - waitingSince) / 1_000
+            return "\(percent) %, waiting for a device that has it (\(seconds) s)"
+        }
+        let speed = rate.map { "  " + ByteText.text($0) + "/s" } ?? ""
+        return "\(percent) %  \(ByteText.text(have)) of \(ByteText.text(size))\(speed)"
+    }
+
+    /// The same with a bar before it, in so many columns.
+    func bar(columns: Int) -> String {
+        let line = line
+        let room = min(24, columns - line.utf8.count - 4)
+        guard room >= 4 else { return String(line.prefix(max(columns - 1, 1))) }
+        let full = Int(clamping: percent) * room / 100
+        return "[" + String(repeating: "#", count: full)
+            + String(repeating: " ", count: room - full) + "] " + line
+    }
+}
+
+/// Sizes of files as people read them.
+enum ByteText {
+    /// Such as `900 B`, `12.4 kB` or `1.0 GB`: powers of ten, as disks have them.
+    static func text(_ bytes: Int64) -> String {
+        guard bytes >= 1_000 else { return "\(max(bytes, 0)) B" }
+        var unit: Int64 = 1_000
+        var name = "kB"
+        for larger in ["MB", "GB", "TB"] where bytes / 1_000 >= unit {
+            unit *= 1_000
+            name = larger
+        }
+        let tenths = bytes / (unit / 10)
+        return "\(tenths / 10).\(tenths % 10) \(name)"
+    }
+}

@@ -1,0 +1,43 @@
+import PeerNode
+import WorkspaceModel
+
+/// Files as people read them.
+extension Rendering {
+    /// A line for each file of a message: `[plan.pdf  1.2 MB]`, with what is missing of it.
+    func files(_ files: JSONValue?) -> [String] {
+        (files?.arrayValue ?? []).map { file in
+            let size = file["size"]?.integerValue ?? 0
+            let have = file["have"]?.integerValue ?? 0
+            let state = have >= size ? "" : have > 0 ? ", partly here" : ", not here"
+            return "[\(shown(file["name"]))  \(ByteText.text(size))\(state)]"
+        }
+    }
+
+    /// One file with all that is known of it.
+    func file(_ file: JSONValue) -> String {
+        let size = file["size"]?.integerValue ?? 0
+        let have = file["have"]?.integerValue ?? 0
+        var text = "\(shown(file["name"]))  \(shown(file["id"]))\n"
+        text += "  \(ByteText.text(size)), \(shown(file["type"]))\n"
+        if file["complete"] == true {
+            text += "  all of it is here"
+        } else {
+            text += "  \(ByteText.text(have)) of it here"
+        }
+        text += file["wanted"] == true ? ", being fetched" : ""
+        text += file["kept"] == true ? ", kept\n" : "\n"
+        if let since = file["waiting_since"]?.integerValue {
+            text += "  waiting for a device that has it since \(moment(.integer(since)))\n"
+        }
+        let holders = file["holders"]?.integerValue ?? 0
+        text += "  \(holders) \(holders == 1 ? "device is" : "devices are") known to have it\n"
+        if let bad = file["bad"]?.integerValue {
+            text += bad == 0 ? "  nothing is damaged\n" : "  \(bad) damaged parts were removed\n"
+        }
+        return text
+    }
+
+    func savedFile(_ file: JSONValue) -> String {
+        "saved \(shown(file["path"]))  \(ByteText.text(file["size"]?.integerValue ?? 0))\n"
+    }
+}

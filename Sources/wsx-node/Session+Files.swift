@@ -1,0 +1,98 @@
+import PeerNode
+import WorkspaceModel
+
+/// Files: adding them to a message, and fetching and saving them.
+extension Session {
+    /// How often a transfer is looked at, and how often its progress is told where no terminal shows it.
+    private static let fetchStep: Int64 = 200
+    private static let progressStep: Int64 = 10_000
+    /// A file that nobody sends for so long is not waited for any more.
+    private static let fetchPatience: Int64 = 60_000
+
+    /// Has the daemon read files, and gives the ids under which a message can name them.
+    func added(
+        _ files: [String], _ client: inout ControlClient
+    ) throws(NodeError) -> [JSONValue] {
+        var ids: [JSONValue] = []
+        for path in files {
+            let file = try client.call(
+                "blob.add", ["path": .string(io.absolutePath(path))])
+            ids.append(file["id"] ?? .null)
+        }
+        return ids
+    }
+
+    /// `file get` and `attachment save`: fetches with its progress, then saves.
+    func saveFile(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        let place = place(scan.values["path"]?.stringValue)
+        var folder = io.absolutePath(scan.values["folder"]?.stringValue ?? place.folder)
+        for end in ["/.", "/"] where folder.utf8.count > end.utf8.count && folder.hasSuffix(end) {
+            folder.removeLast(end.utf8.count)
+        }
+        session.scan.values["folder"] = .string(folder)
+        if scan.values["name"] == nil {
+            session.scan.values["name"] = place.name.map { .string($0) }
+        }
+        let parameters = try session.parameters(for: command)
+        var client = try client()
+        if let blob = try blob(parameters, &client) { try fetch(blob, &client) }
+        return try callAndPrint(command, parameters)
+    }
+
+    /// Where a path leads: a folder that is there, or a new file in one.
+    private func place(_ path: String?) -> (folder: String, name: String?) {
+        guard let path, !path.isEmpty else { return (".", nil) }
+        // Only of a folder there is something below.
+        if path.utf8.last == UInt8(ascii: "/") || io.exists(path + "/.") { return (path, nil) }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (folder, String(path[path.utf8.index(after: slash)...]))
+    }
+
+    /// The blob that has a file; `nil` for one that lies in its message.
+    private func blob(
+        _ parameters: JSONObject, _ client: inout ControlClient
+    ) throws(NodeError) -> JSONValue? {
+        if let blob = parameters["blob"] { return blob }
+        var given: JSONObject = ["ids": [parameters["message"] ?? .null]]
+        given["workspace"] = parameters["workspace"]
+        let message = try client.call("message.get", given)["items"]?.arrayValue?.first
+        let index = Int(clamping: parameters["index"]?.integerValue ?? 1) - 1
+        let files = message?["attachments"]?.arrayValue ?? []
+        guard files.indices.contains(index), let blob = files[index]["blob"], !blob.isNull else {
+            return nil
+        }
+        return blob
+    }
+
+    /// Waits until all of a file is here. Whoever stops that does not stop the transfer.
+    private func fetch(
+        _ blob: JSONValue, _ client: inout ControlClient
+    ) throws(NodeError) {
+        var file = try client.call("blob.fetch", ["blob": blob])
+        var progress = FileProgress(begunAt: io.now)
+        var told = io.now
+        defer { if progress.isShown { io.printError("\r\u{1b}[K") } }
+        while file["complete"] != true {
+            if let since = file["waiting_since"]?.integerValue,
+                io.now - since >= Self.fetchPatience
+            {
+                // The daemon says what it is in its own words.
+                return
+            }
+            progress.note(file, at: io.now)
+            if !globals.json, !globals.quiet {
+                if let columns = io.errorColumns {
+                    io.printError("\r" + progress.bar(columns: columns) + "\u{1b}[K")
+                    progress.isShown = true
+                } else if io.now - told >= Self.progressStep {
+                    told = io.now
+                    io.printError("wsx-node: " + progress.line + "\n")
+                }
+            }
+            io.pause(milliseconds: Self.fetchStep)
+            file = try client.call("blob.stat", ["blob": blob])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import PeerNode
+import WorkspaceModel
+
+extension TableNode: FileCommands {
+    var files: any FileCommands { self }
+
+    private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
+
+    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("addFile \(path)", scope)
+        return .reply(knownFile.json)
+    }
+    func file(_ id: String) throws(NodeError) -> FileObject {
+        if let failure { throw failure }
+        asked.append("file \(id)")
+        return knownFile
+    }
+    func files(
+        of channel: ChannelReference?, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<FileObject> {
+        try note("files", scope)
+        return Page([knownFile])
+    }
+    func fetchFile(_ id: String) throws(NodeError) -> FileObject {
+        if let failure { throw failure }
+        asked.append("fetchFile \(id)")
+        return knownFile
+    }
+    func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("saveFile \(request.folder)", scope)
+        return .reply(SavedFileObject(path: request.folder + "/a", name: "a", size: 3).json)
+    }
+    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject> {
+        if let failure { throw failure }
+        asked.append("fileHolders \(id)")
+        return Page([FileHolderObject(device: "d_01hx9t4c", at: 1)])
+    }
+    func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
+        if let failure { throw failure }
+        asked.append("keepFile \(id) \(isOn)")
+        return knownFile
+    }
+    func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject {
+        if let failure { throw failure }
+        asked.append("dropFile \(id) \(isForced)")
+        return knownFile
+    }
+    func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("verifyFile \(id)", scope)
+        return .reply(knownFile.json)
+    }
+}

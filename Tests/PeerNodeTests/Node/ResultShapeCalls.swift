@@ -1,0 +1,47 @@
+import WorkspaceModel
+
+@testable import PeerNode
+
+extension `Every method answers with the fields of the contract` {
+    static let notesAndFiles: [Call] = [
+        Call(
+            method: "note.create", parameters: ["channel": "general", "title": "List"],
+            fields: ResultFields.note),
+        Call(method: "note.list", fields: ResultFields.page, element: ResultFields.note),
+        Call(method: "note.get", parameters: ["note": "$note"], fields: ResultFields.noteText),
+        Call(
+            method: "note.get", parameters: ["note": "$note", "blocks": true, "blame": true],
+            fields: ResultFields.noteText.union(["blocks", "blame"])),
+        Call(
+            method: "note.edit", parameters: ["note": "$note", "text": "bread"],
+            fields: ResultFields.noteText),
+        Call(
+            method: "note.rename", parameters: ["note": "$note", "title": "Food"],
+            fields: ResultFields.note),
+        Call(method: "note.delete", parameters: ["note": "$note"], fields: ResultFields.note),
+        Call(
+            method: "note.history", parameters: ["note": "$note"], fields: ResultFields.page,
+            element: ResultFields.noteEvent),
+        Call(
+            method: "blob.add", parameters: ["path": "/home/plan.pdf"], fields: ResultFields.file),
+        Call(method: "blob.list", fields: ResultFields.page, element: ResultFields.file),
+        Call(method: "blob.stat", parameters: ["blob": "$blob"], fields: ResultFields.file),
+        Call(method: "blob.fetch", parameters: ["blob": "$blob"], fields: ResultFields.file),
+        Call(method: "blob.keep", parameters: ["blob": "$blob"], fields: ResultFields.file),
+        Call(
+            method: "blob.drop", parameters: ["blob": "$blob", "force": true],
+            fields: ResultFields.file),
+        Call(
+            method: "blob.verify", parameters: ["blob": "$blob"],
+            fields: ResultFields.file.union(["bad"])),
+        Call(
+            method: "blob.holders", parameters: ["blob": "$blob"], fields: ResultFields.page,
+            element: ResultFields.fileHolder),
+        Call(
+            method: "blob.get", parameters: ["blob": "$blob", "folder": "/home", "name": "a"],
+            fields: ResultFields.savedFile),
+        Call(
+            method: "attachment.save", parameters: ["message": "$message", "folder": "/"],
+            fields: ResultFields.savedFile),
+    ]
+}
