@@ -10,9 +10,43 @@ struct ArgumentWords {
     /// What somebody has typed for a parameter, or would type.
     func word(_ parameter: ParameterDefinition) -> String {
         if let word = typed[parameter.name] { return word }
+        // `policy set join open` is another way to say `policy set --join open`.
+        if typed["setting"] != nil,
+            command.parameters.contains(where: { $0.isChoice(parameter.name) })
+        {
+            return parameter.name
+        }
         let isPosition = command.line?.positions.contains(parameter.name) == true
         return isPosition ? parameter.positionWord : "--" + parameter.flag
     }
+
+    /// What people are asked where a word is missing that stands without a flag; `nil` for what has one.
+    private func question(for parameter: ParameterDefinition) -> String? {
+        guard command.line?.positions.contains(parameter.name) == true else { return nil }
+        var shape = parameter.shape
+        if case .list(let element, _) = shape { shape = element }
+        return switch shape {
+        case .channel: "which channel?"
+        case .member: "who?"
+        case .workspace: "which workspace?"
+        case .time: "when?"
+        case .duration: "for how long?"
+        case .identifier("m_"): "which message?"
+        case .identifier("r_"): "which request?"
+        case .identifier("i_"): "which invite?"
+        case .identifier("y_"): "which reminder?"
+        default: Self.questions[parameter.name]
+        }
+    }
+
+    /// What people are asked for texts, by the names of the parameters.
+    private static let questions = [
+        "text": "which text?", "query": "search for what?", "name": "which name?",
+        "link": "which link?", "device": "which device?", "emoji": "which emoji?",
+        "role": "which role?", "address": "which address?", "peer": "which peer?",
+        "path": "which file?", "level": "which level?", "state": "which status?",
+        "setting": "which setting?", "value": "which value?", "subject": "who or what?",
+    ]
 
     /// The same failure for people. Programs are told the names that a method takes.
     func told(_ error: NodeError) -> NodeError {
@@ -24,6 +58,9 @@ struct ArgumentWords {
             message == "'\(first.name)' must be \(first.shape.words)"
         {
             message = "'\(word(first))' must be \(Self.words(first.shape))"
+        }
+        if let first = failing.first, message == "'\(first.name)' is missing" {
+            message = question(for: first) ?? message
         }
         var hint = error.hint
         // Elsewhere what is quoted is what somebody called a thing.
@@ -60,5 +97,13 @@ struct ArgumentWords {
         case .time: "a time such as 2h, 2026-11-20 or '2026-11-20 14:03'"
         default: shape.words
         }
+    }
+}
+
+extension ParameterDefinition {
+    /// Whether it is the word that chooses a setting, and this one is among them.
+    fileprivate func isChoice(_ setting: String) -> Bool {
+        guard name == "setting", isLocal, case .choice(let settings) = shape else { return false }
+        return settings.contains(setting)
     }
 }

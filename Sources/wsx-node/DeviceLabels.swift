@@ -4,7 +4,7 @@ import WorkspaceModel
 /// What devices are called beside one another: by their people, as far as that tells them apart.
 ///
 /// A person with one device among them is its name. With several it is `Mina (amber)`, by what the
-/// device is called, and `Mina (d_7k3qm2xa)` where that says nothing. No two labels are equal.
+/// device is called, and `Mina (d_…7k3qm2)` where that says nothing. No two labels are equal.
 struct DeviceLabels {
     /// One device, and what is known of it.
     struct Device {
@@ -39,7 +39,7 @@ struct DeviceLabels {
     private static func forms(of device: Device, isShared: Bool) -> [String] {
         var forms = isShared ? [] : [device.person]
         if let name = device.name { forms.append("\(device.person) (\(name))") }
-        return forms + ["\(device.person) (\(device.id.prefix(10)))", device.id]
+        return forms + ["\(device.person) (\(Rendering.shortened(device.id)))", device.id]
     }
 
     /// The label of a device that was listed.

@@ -14,6 +14,23 @@ extension ReferenceResolver {
     /// So many conversations are looked through then.
     private static let conversationsMax = 50
 
+    /// What lists show of an id: its letter, and the last of the others behind an ellipsis.
+    ///
+    /// - Returns: those last letters, `nil` for any other text.
+    static func ending(ofShown text: String) -> String? {
+        for sign in ["…", "..."] {
+            guard let first = text.first, text.dropFirst().hasPrefix("_" + sign) else { continue }
+            let letters = text.dropFirst(2 + sign.count)
+            return isEnding(String(letters), first) ? String(letters) : nil
+        }
+        return nil
+    }
+
+    /// The same without the ellipsis, as people type it.
+    static func whole(_ text: String) -> String {
+        ending(ofShown: text).map { text.prefix(2) + $0 } ?? text
+    }
+
     /// Whether `text` may be the last letters of an id, with or without the letter of its type.
     static func isEnding(_ text: String, _ letter: Character) -> Bool {
         guard letter == "m" || listing(letter) != nil else { return false }

@@ -121,7 +121,7 @@ extension Rendering {
 
     /// A message in a few words, such as before it is deleted.
     func summary(_ message: JSONValue) -> String {
-        "'\(quoted(message))' by \(person(message["author"])), \(moment(message["at"])),"
+        "'\(quoted(message))' by \(person(message["author"])), \(momentInSentence(message["at"])),"
     }
 
     private func which(_ message: JSONValue?, by: JSONValue?) -> String {

@@ -12,11 +12,15 @@ extension Rendering {
         switch shape {
         case .devices, .renamedDevice, .revokedDevice:
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
-        case .peers, .holders, .appliers:
+            if Session.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
+        case .peers, .changedPeer, .holders, .appliers:
             fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
             // What the other one has meanwhile nobody knows.
-            if shape == .peers, item["state"] != "connected" {
+            if shape == .peers || shape == .changedPeer, item["state"] != "connected" {
                 (fields["behind"], fields["ahead"]) = (.null, .null)
+                fields["tried"] = item["last_tried"]?.integerValue.map {
+                    .string("\(TimeText.ago(max(0, now &- $0))) ago")
+                }
             }
             if item["have"] == "unknown" { fields["complete"] = "unknown" }
             if shape == .holders { fields["person"] = .string(verdict(on: item)) }

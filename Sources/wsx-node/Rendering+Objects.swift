@@ -56,10 +56,10 @@ extension Rendering {
     private func deletedMessage(_ message: JSONValue) -> String {
         guard let deleted = message["deleted"], !deleted.isNull else { return "restored\n" }
         guard deleted["by"]?["id"] != message["author"]?["id"] else {
-            return "deleted for everyone: your message from \(moment(message["at"]))\n"
+            return "deleted for everyone: your message from \(momentInSentence(message["at"]))\n"
         }
         return "deleted for everyone, and erased after a day: "
-            + "\(person(message["author"]))'s message from \(moment(message["at"]))\n"
+            + "\(person(message["author"]))'s message from \(momentInSentence(message["at"]))\n"
             + "  to undo: "
             + hints.text("wsx-node message delete \(shown(message["id"])) --undo\n")
     }
@@ -114,7 +114,7 @@ extension Rendering {
         return "welcome back,\(name) this is now a device of yours in \(shown(workspace["name"])), "
             + "role \(shown(workspace["role"]))\n"
             + "  for each of your other workspaces, run this with an invite link to it:\n"
-            + hints.text("  wsx-node identity recover LINK --phrase -\n")
+            + hints.text("  wsx-node identity recover LINK\n")
     }
 
     private func identity(_ identity: JSONValue) -> String {
@@ -139,7 +139,7 @@ extension Rendering {
 
     private func recovery(_ state: String?) -> String {
         switch state {
-        case "shown": "the phrase was shown; it is not kept here"
+        case "shown": "you have seen the phrase; it is not stored here"
         case "unshown": "the phrase has not been shown yet: wsx-node identity show --phrase"
         case "elsewhere": "the phrase of your first device works here too"
         case "lost": "no recovery phrase: it was not shown in time; link a second device"
@@ -180,7 +180,7 @@ extension Rendering {
             return "all that has arrived from \(name) is already kept; nothing was changed\n"
                 + "  what only their own devices have is out of reach: nothing from them is taken\n"
         }
-        var text = "\(name) was removed. What had arrived from them stays; the rest is rejected\n"
+        var text = "\(name) was removed. Their messages up to now stay; later ones are rejected\n"
         let ended = (member["ended_invites"]?.arrayValue ?? []).map(shortID)
         if !ended.isEmpty {
             text += "  their open invites, which have ended: \(ended.joined(separator: ", "))\n"

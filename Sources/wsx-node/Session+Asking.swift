@@ -54,15 +54,17 @@ extension Session {
     ) throws(NodeError) -> Question? {
         switch command.line?.question {
         case .deletesWorkspace: return try aboutDeleting(parameters)
+        case .transfersWorkspace: return try aboutTransferring(parameters)
         case .leavesWorkspace:
-            let name = try workspaceObject(parameters)["name"]
-            return yes("Leave \(shown(name))?", "done")
+            let workspace = try workspaceObject(parameters)
+            guard try mayLeave(workspace) else { return nil }
+            return yes("Leave \(shown(workspace["name"]))?", "done")
         case .forgetsWorkspace:
-            let name = try workspaceObject(parameters)["name"]
-            return yes("Remove \(shown(name)) and its data from this device?", "removed")
-        case .deletesChannel:
-            let channel = try called("channel.get", parameters, ["channel", "workspace"])
-            return yes("Delete #\(shown(channel["name"])) and everything said in it?", "deleted")
+            let workspace = try workspaceObject(parameters)
+            guard workspace["state"] != "member" else { return nil }
+            return yes(
+                "Remove \(shown(workspace["name"])) and its data from this device?", "removed")
+        case .deletesChannel: return try aboutDeletingChannel(parameters)
         case .removesMember where parameters["recut"]?.boolValue != true:
             return try aboutRemoving(parameters)
         case .revokesDevice: return try aboutRevoking(parameters)
@@ -73,7 +75,7 @@ extension Session {
         case .logsOut: return aboutLoggingOut(parameters["wipe"]?.stringValue)
         case .removesPassphrase where parameters["remove"]?.boolValue == true:
             return yes(
-                "Remove the passphrase? Your keys will lie on this disk without protection.",
+                "Remove the passphrase? Your keys will be stored on this disk unprotected.",
                 "changed")
         default: return nil
         }
@@ -109,21 +111,46 @@ extension Session {
     private func aboutRemoving(_ parameters: JSONObject) throws(NodeError) -> Question? {
         let member = try called("member.get", parameters, ["member", "workspace"])
         let workspace = try workspaceObject(parameters)
-        guard ["owner", "admin"].contains(workspace["role"]?.stringValue) else { return nil }
+        guard let role = workspace["role"]?.stringValue, ["owner", "admin"].contains(role),
+            member["self"] != true, member["removed"] != true,
+            Self.reaches(role, member["role"]?.stringValue ?? "")
+        else { return nil }
         let who = "\(shown(member["name"])) (\(shown(member["role"])))"
         return yes("Remove \(who) from \(shown(workspace["name"]))?", "done")
     }
 
+    private func aboutTransferring(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let member = try called("member.get", parameters, ["member", "workspace"])
+        let workspace = try workspaceObject(parameters)
+        guard workspace["role"] == "owner", member["self"] != true, member["removed"] != true,
+            member["role"] != "guest"
+        else { return nil }
+        return yes(
+            "Make \(shown(member["name"])) the owner of \(shown(workspace["name"]))? You stay as "
+                + "an admin, and only the new owner can give it back.", "changed")
+    }
+
+    private func aboutDeletingChannel(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let channel = try called("channel.get", parameters, ["channel", "workspace"])
+        let workspace = try workspaceObject(["workspace": channel["workspace"] ?? .null])
+        guard channel["default"] != true, let actor = try actor(in: workspace),
+            Self.allows(.manage, in: channel, to: actor)
+        else { return nil }
+        return yes("Delete #\(shown(channel["name"])) and everything said in it?", "deleted")
+    }
+
     private func aboutRevoking(_ parameters: JSONObject) throws(NodeError) -> Question? {
         let wanted = parameters["device"]?.stringValue ?? ""
-        let devices = try called("device.list", parameters, ["workspace"])
-        let found = (devices["items"]?.arrayValue ?? []).filter {
-            $0["id"]?.stringValue == wanted
-                || NameFolding.matches($0["name"]?.stringValue ?? "", wanted)
-        }
-        guard found.count == 1, let device = found.first else {
+        let found = Self.devices(wanted, among: try ownDevices(parameters))
+        guard let device = found.first else {
+            // One of somebody else is named by its id, and is for admins to revoke.
+            let role = try workspaceObject(parameters)["role"]
+            guard wanted.hasPrefix("d_"), role == "owner" || role == "admin" else { return nil }
             return yes(
                 "Revoke \(rendering.fitting(sanitised(wanted)))? It can never come back.", "done")
+        }
+        guard found.count == 1, device["self"] != true, device["revoked"] != true else {
+            return nil
         }
         let added = " (added \(rendering.momentInSentence(device["added_at"])))"
         return yes("Revoke \"\(shown(device["name"]))\"\(added)? It can never come back.", "done")
@@ -140,6 +167,7 @@ extension Session {
         else { return nil }
         let isOwn = message["self"]?.boolValue == true
         guard !isOwn || (io.isInputTerminal && !globals.noInput) else { return nil }
+        if !isOwn, try !mayDeleteOthers(message) { return nil }
         return yes("Delete \(rendering.summary(message)) for everyone?", "deleted")
     }
 
@@ -150,14 +178,24 @@ extension Session {
             "erased")
     }
 
+    /// Whether the channel of a message is looked after by the caller.
+    private func mayDeleteOthers(_ message: JSONValue) throws(NodeError) -> Bool {
+        let place: JSONObject = [
+            "workspace": message["workspace"] ?? .null, "channel": message["channel"] ?? .null,
+        ]
+        guard let actor = try actor(in: try workspaceObject(place)) else { return false }
+        let channel = try called("channel.get", place, ["channel", "workspace"])
+        return Self.allows(.change, in: channel, to: actor)
+    }
+
     private func aboutLoggingOut(_ wipe: String?) -> Question? {
         switch wipe {
         case "messages":
             yes("Erase all messages on this device? What others have comes back later.", "erased")
         case "all":
             yes(
-                "Erase everything in this home, your keys too? You come back only by another "
-                    + "device of yours or your 24 words.", "erased")
+                "Erase everything in this home, your keys too? You can come back only with "
+                    + "another device of yours or your 24 words.", "erased")
         default: nil
         }
     }

@@ -61,9 +61,11 @@ extension Session {
     func useBackup(_ command: Command) throws(NodeError) -> Int32 {
         let values = try parameters(for: command)
         let path = absolute(values["path"])?.stringValue ?? ""
-        let secret = try passphrase(values).map { Array($0.utf8) }
+        let given = try passphrase(values).map { Array($0.utf8) }
         guard command.flow == .restoreBackup else {
-            let result = try BackupCheck.verify(path, passphrase: secret, in: home())
+            let (result, secret) = try opened(by: given) { (secret) throws(NodeError) in
+                try BackupCheck.verify(path, passphrase: secret, in: home())
+            }
             show(rendering.text(result, of: command.name))
             if secret != nil, result["sealed"]?.boolValue == false {
                 io.tell(
@@ -71,11 +73,28 @@ extension Session {
             }
             return 0
         }
-        let result = try BackupRestore.restore(
-            path, to: home(), configuration: paths().configuration, passphrase: secret,
-            isForced: values["force"]?.boolValue == true, now: UInt64(max(io.now, 0)))
+        let (result, _) = try opened(by: given) { (secret) throws(NodeError) in
+            try BackupRestore.restore(
+                path, to: home(), configuration: paths().configuration, passphrase: secret,
+                isForced: values["force"]?.boolValue == true, now: UInt64(max(io.now, 0)))
+        }
         show(rendering.text(result, of: command.name))
         return 0
+    }
+
+    /// What is done with a backup; of a sealed one somebody at a terminal is asked for its passphrase.
+    ///
+    /// - Returns: what came of it, and the passphrase that was used.
+    private func opened(
+        by secret: [UInt8]?, _ use: ([UInt8]?) throws(NodeError) -> JSONValue
+    ) throws(NodeError) -> (result: JSONValue, secret: [UInt8]?) {
+        do throws(NodeError) { return (try use(secret), secret) } catch {
+            guard secret == nil, mayAsk, error.reason == "backup.sealed",
+                let answer = io.askSecret("Passphrase of the backup: "), !answer.isEmpty
+            else { throw error }
+            let bytes = Array(answer.utf8)
+            return (try use(bytes), bytes)
+        }
     }
 
     private func home() throws(NodeError) -> HomeFolder {

@@ -56,6 +56,7 @@ extension Session {
             screen.add([homeLine("note  \(people) asking to join")])
         }
         screen.add(newDevices(given, &client))
+        screen.add(othersDevices(home))
         screen.add(dueReminders(given, &client))
         screen.add(backupReminder(home))
         screen.add(warnings(status))
@@ -98,6 +99,22 @@ extension Session {
         workspace["state"]?.stringValue ?? "member" != "member"
     }
 
+    /// How the own membership ended, `nil` while it goes on.
+    static func end(of workspace: JSONValue) -> String? {
+        switch workspace["state"]?.stringValue ?? "member" {
+        case "member": nil
+        case "deleted": "was deleted"
+        case "left": "you left it"
+        case "device_revoked": "this device was revoked"
+        default: "you are no longer a member"
+        }
+    }
+
+    /// The name of a workspace as a shell reads it.
+    static func word(for workspace: JSONValue) -> String {
+        NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
+    }
+
     /// The workspace whose channels are shown.
     func shownWorkspace(_ home: JSONValue) -> JSONValue? {
         let conversations = (home["channels"]?.arrayValue ?? []) + (home["dms"]?.arrayValue ?? [])
@@ -126,7 +143,7 @@ extension Session {
                     title(of: workspace)
                         + (rendering.newWords(home["unread"]).map { "  " + $0 } ?? "")),
             ])
-            if Self.isFormer(workspace) {
+            if Self.isFormer(workspace), workspace["state"] != "deleted" {
                 screen.add([homeLine("  you can still read here what was said before")])
                 screen.add(refused(home["refused"]?.integerValue ?? 0))
             }
@@ -139,7 +156,7 @@ extension Session {
     private func title(of workspace: JSONValue) -> String {
         let members = workspace["members"]?.integerValue ?? 1
         let name = rendering.fitting(rendering.shown(workspace["name"]))
-        let state = Self.isFormer(workspace) ? ", \(rendering.shown(workspace["state"]))" : ""
+        let state = Self.end(of: workspace).map { ", \($0)" } ?? ""
         return "\(name)  \(members) member\(members == 1 ? "" : "s")\(state)"
     }
 
@@ -148,8 +165,15 @@ extension Session {
         var text = title(of: workspace)
         if let new = newWords(of: workspace, &client) { text += "  " + new }
         guard workspace["selected"] != true else { return homeLine(text) }
-        let name = NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
-        return homeLine(text + rendering.hints.text("  (wsx-node workspace use \(name))"))
+        let name = Self.word(for: workspace)
+        let command =
+            switch workspace["state"] {
+            case "member", nil: "workspace use \(name)"
+            // Nothing of it can be read.
+            case "deleted": "workspace forget \(name)"
+            default: "-w \(name)"
+            }
+        return homeLine(text + rendering.hints.text("  (wsx-node \(command))"))
     }
 
     /// How much is new in a workspace that is not shown.

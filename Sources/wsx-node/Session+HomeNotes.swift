@@ -23,6 +23,8 @@ extension Session {
 
     /// For so long a device is new to its person.
     private static let newDeviceMilliseconds: Int64 = 3 * 86_400_000
+    /// So many devices of others are told of: `device list` and the events have the rest.
+    private static let newDevicesMax = 3
 
     /// Devices of the reader that came after this one: whoever stole a key comes by one, too.
     func newDevices(_ given: JSONObject, _ client: inout ControlClient) -> [String] {
@@ -36,6 +38,16 @@ extension Session {
             let when = rendering.momentInSentence(device["added_at"])
             let name = rendering.shown(device["name"])
             return homeLine("note  a device of yours was added \(when): \(name)")
+        }
+    }
+
+    /// Devices of others that came lately: who reads what is written to them has changed.
+    func othersDevices(_ home: JSONValue) -> [String] {
+        (home["new_devices"]?.arrayValue ?? []).prefix(Self.newDevicesMax).map { row in
+            let when = rendering.momentInSentence(row["device"]?["added_at"])
+            let name = rendering.shown(row["device"]?["name"])
+            return homeLine(
+                "note  \(rendering.person(row["member"])) added a device \(when): \(name)")
         }
     }
 
@@ -85,6 +97,16 @@ extension Session {
         return [""] + (lines + [line]).map { rendering.fitted($0) }
     }
 
+    /// What to do where the only workspace is one that this device is out of.
+    static func stepAfterEnd(of workspace: JSONValue) -> String {
+        switch workspace["state"] {
+        case "device_revoked":
+            "wsx-node --home NEW-FOLDER device link LINK, made on another device of yours"
+        case "deleted": "wsx-node workspace forget \(word(for: workspace))"
+        default: "wsx-node join LINK, with an invite from a member"
+        }
+    }
+
     /// The command to go on with.
     func homeStep(
         _ status: JSONValue, _ home: JSONValue, _ peers: [JSONValue]
@@ -107,9 +129,9 @@ extension Session {
             return "wsx-node net resume"
         }
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
-            let other = workspaces.first { !Self.isFormer($0) }?["name"]?.stringValue
-            return other.map { "wsx-node workspace use \(NodeError.shellWord(sanitised($0)))" }
-                ?? "wsx-node join LINK, with an invite from a member"
+            let other = workspaces.first { !Self.isFormer($0) }
+            return other.map { "wsx-node workspace use \(Self.word(for: $0))" }
+                ?? Self.stepAfterEnd(of: shown)
         }
         if !warnings.isEmpty { return "wsx-node doctor" }
         if home["unread"]?["unread"]?.integerValue ?? 0 > 0 { return "wsx-node unread" }

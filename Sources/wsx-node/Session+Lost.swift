@@ -9,6 +9,8 @@ extension Session {
         var client = try client()
         if scan.values["device"] == nil, mayAsk {
             session.scan.values["device"] = .string(try lostDevice(&client))
+        } else if let wanted = scan.values["device"]?.stringValue, mayAsk {
+            session.scan.values["device"] = .string(try lostDevice(called: wanted))
         }
         if scan.values["phrase"] == nil, mayAsk {
             session.scan.values["phrase"] = .string(try askPhrase())
@@ -64,6 +66,9 @@ extension Session {
         return 0
     }
 
+    /// A device that was heard within this is online.
+    private static let onlineMilliseconds: Int64 = 60_000
+
     /// Shows the other devices of the person at the terminal, and asks which of them is meant.
     private func lostDevice(_ client: inout ControlClient) throws(NodeError) -> String {
         var given = JSONObject()
@@ -79,7 +84,8 @@ extension Session {
         }
         for (number, device) in devices.enumerated() {
             let seen = device["last_seen"]?.integerValue.map {
-                "last seen \(TimeText.ago(max(0, io.now - $0))) ago"
+                io.now - $0 < Self.onlineMilliseconds
+                    ? "online now" : "last seen \(TimeText.ago(max(0, io.now - $0))) ago"
             }
             let name = rendering.fitting(sanitised(device["name"]?.stringValue ?? ""))
             io.tell(
@@ -99,6 +105,27 @@ extension Session {
         }
         guard let id = (numbered ?? named.first)?["id"]?.stringValue else {
             throw .usage("nothing was revoked", hint: "give the number or the name of a device")
+        }
+        return id
+    }
+
+    /// The device that was named, before anybody types 24 words for it.
+    private func lostDevice(called wanted: String) throws(NodeError) -> String {
+        var given = JSONObject()
+        given["workspace"] = workspace.map { .string($0) }
+        let found = Self.devices(wanted, among: try ownDevices(given))
+        guard let device = found.first, let id = device["id"]?.stringValue else {
+            throw .notFound("device", wanted, field: "device", hint: "wsx-node device list")
+        }
+        guard found.count == 1 else {
+            throw .ambiguous(
+                wanted,
+                candidates: found.map { ["id": $0["id"] ?? .null, "name": $0["name"] ?? .null] },
+                field: "device")
+        }
+        guard device["self"] != true else {
+            throw .usage(
+                "that is this device, which is not lost", hint: "wsx-node device list")
         }
         return id
     }

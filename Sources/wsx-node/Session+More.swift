@@ -8,6 +8,12 @@ extension Session {
         io.isOutputTerminal && !globals.json && !globals.plain && !globals.quiet
     }
 
+    /// Says that all was as it should become.
+    func tellUnchanged(_ result: JSONValue) {
+        guard hasReader, result["changed"] == false else { return }
+        io.tell("nothing changed\n")
+    }
+
     /// Says that a list goes on, which nobody would see otherwise.
     func tellMore(_ result: JSONValue, _ command: Command) {
         guard command.parameters.contains(where: { $0.name == "cursor" }), result.has("next")
@@ -55,7 +61,7 @@ extension Session {
         }
         guard !others.isEmpty else { return }
         let names = others.compactMap { $0["name"]?.stringValue }.map(sanitised)
-        let how = rendering.hints.text("wsx-node device revoke NAME --phrase -")
+        let how = rendering.hints.text("wsx-node device lost")
         io.tell(
             "your other devices there: \(names.joined(separator: ", "))\n"
                 + "revoke any that you have lost: \(how)\n")

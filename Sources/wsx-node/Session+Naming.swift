@@ -29,11 +29,20 @@ extension Session {
     }
 
     private func confirm(_ sentence: String) throws(NodeError) {
-        guard scan.command?.line?.isWeighty == true else {
-            return io.tell(sentence + "\n")
-        }
+        guard let weight = scan.command?.line?.weight, !namesInQuestion, !isSurelyRefused(weight)
+        else { return io.tell(sentence + "\n") }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }
+    }
+
+    /// Whether a question comes anyway that says the whole name.
+    private var namesInQuestion: Bool {
+        guard !globals.yes else { return false }
+        return switch scan.command?.line?.question {
+        case .transfersWorkspace: true
+        case .removesMember: scan.values["recut"]?.boolValue != true
+        default: false
+        }
     }
 
     /// Whom a former name was taken for, or would be: `{name, member}` of an answer or a failure.
@@ -109,17 +118,10 @@ extension Session {
 
     /// Everybody in the workspace: id and name.
     private func people(in place: String? = nil) throws(NodeError) -> [JSONValue] {
-        var client = try client()
-        var given: JSONObject = ["limit": 1_000]
+        var given = JSONObject()
         given["workspace"] = (place ?? workspace).map { .string($0) }
-        var found: [JSONValue] = []
-        while true {
-            let page = try client.call("member.list", given)
-            for item in page["items"]?.arrayValue ?? [] {
-                found.append(["id": item["id"] ?? .null, "name": item["name"] ?? .null])
-            }
-            guard let next = page["next"], !next.isNull else { return found }
-            given["cursor"] = next
+        return try every("member.list", given).map {
+            ["id": $0["id"] ?? .null, "name": $0["name"] ?? .null]
         }
     }
 }

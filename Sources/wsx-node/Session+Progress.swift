@@ -34,7 +34,7 @@ extension Session {
             else {
                 // Who they are comes with what is fetched from them.
                 return Command.shape(of: method) == .deviceLink
-                    ? "connected" : "connected to a member of the workspace"
+                    ? "connected to another device" : "connected to someone in the workspace"
             }
             return "connected to \(sanitised(name))"
         case "sync.progress":

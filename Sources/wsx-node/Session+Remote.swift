@@ -48,6 +48,8 @@ extension Session {
                 throw .usage("\(NodeError.quoted(setting)) is given twice")
             }
             values[setting] = value
+            // Whether it fits is for the setting to say.
+            values["value"] = nil
         }
         // Who names a workspace to delete means that one.
         if command.line?.question == .deletesWorkspace, values["workspace"] == nil, workspace == nil
@@ -64,6 +66,9 @@ extension Session {
             resolver.client.tellsFormer = { _ in }
             values = try resolver.resolved(values, command)
             for part in resolver.taken { try confirm(part.typed, means: part.name) }
+            if let name = resolver.conversation {
+                io.tell("the last message in \(rendering.fitting(sanitised(name)))\n")
+            }
         }
         do { try command.check(values) } catch { throw usage(error, command) }
         for parameter in command.parameters where parameter.isLocal { values[parameter.name] = nil }
@@ -138,6 +143,7 @@ extension Session {
         case .renewPhrase: return try renewPhrase(command)
         case .loseDevice: return try loseDevice(command)
         case .revokeDevice: return try revokeDevice(command)
+        case .saveFile: return try saveFile(command)
         case .send:
             let session = askingForText()
             return try session.send(try session.parameters(for: command))
@@ -161,6 +167,7 @@ extension Session {
             _ = try? readNames(&client, into: &rendering.channelNames)
         }
         show(rendering.text(result, of: command.name), isLong: command.shape == .messages)
+        tellUnchanged(result)
         tellMore(result, command)
         if command.flow == .makeWorkspace { tellOtherDevices(result, &client) }
         if command.shape == .removedMember { tellOpenInvites(&client) }

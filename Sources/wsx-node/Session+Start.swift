@@ -201,9 +201,7 @@ extension Session {
         guard let workspace else {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
-        if workspace["state"] == "device_revoked" {
-            return "wsx-node --home NEW-FOLDER device link LINK, made on another device of yours"
-        }
+        if workspace["state"] == "device_revoked" { return Self.stepAfterEnd(of: workspace) }
         if workspace["state"] == "deleted" {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
@@ -264,11 +262,12 @@ extension Session {
         let role = sanitised(workspace["role"]?.stringValue ?? "member")
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
         if let former, former["id"] != workspace["id"] {
-            let name = NodeError.shellWord(sanitised(former["name"]?.stringValue ?? ""))
+            let here = rendering.fitting(rendering.shown(workspace["name"]))
+            let command = rendering.hints.text("wsx-node workspace use \(Self.word(for: former))")
             say(
                 "selected",
-                "this one from now on; to go back: "
-                    + rendering.hints.text("wsx-node workspace use \(name)"), state: "warn")
+                "\(here) is now selected; \(rendering.fitting(rendering.shown(former["name"]))) "
+                    + "stays available: \(command)")
         }
         try tellPhrase(identity, &client)
         // A guest is in no public channel.
@@ -369,13 +368,7 @@ extension Session {
         _ workspace: JSONValue, _ how: String?, _ client: inout ControlClient
     ) throws(NodeError) {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
-        let state = workspace["state"]?.stringValue ?? "member"
-        guard state == "member" else {
-            let known = [
-                "deleted": "was deleted", "left": "you left it",
-                "device_revoked": "this device was revoked there",
-            ]
-            let end = known[state] ?? "you are no longer a member"
+        if let end = Self.end(of: workspace) {
             return say("workspace", "\(name)  \(end)", state: "warn")
         }
         var text = "\(name)  \(rendering.shortID(workspace["id"]))"

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// A table for people, made to fit into a terminal.
 ///
-/// Where it is too wide, ids are cut to their beginnings; then what is long and to be copied goes
+/// Where it is too wide, ids are cut to their ends; then what is long and to be copied goes
 /// below its row; then the columns go that matter least, for which `…` stands behind the titles;
 /// and then texts are cut, the widest first.
 struct TableText {
@@ -32,7 +32,9 @@ struct TableText {
     init(_ rows: [[String]], _ set: ColumnSet) {
         self.set = set
         lines = [set.titles] + rows
-        shown = Array(set.titles.indices)
+        shown = set.titles.indices.filter { column in
+            !set.optional.contains(column) || rows.contains { $0[column] != "-" }
+        }
         widths = []
         measure()
     }
@@ -40,7 +42,9 @@ struct TableText {
     private mutating func measure() {
         widths = set.titles.indices.map { column in
             let widest = lines.map { columnWidth($0[column]) }.max() ?? 0
-            guard set.isDescribing(column), widest > Self.describingColumnsMax else {
+            guard set.isDescribing(column), !set.isWhole(column),
+                widest > Self.describingColumnsMax
+            else {
                 return widest
             }
             cut.insert(column)
@@ -66,22 +70,28 @@ struct TableText {
         isFitted = true
         guard width > columns else { return }
         for column in shown where set.isIdentifier(column) {
-            // The beginning of an id names the thing as well.
+            // The end of an id names the thing as well.
             for row in lines.indices.dropFirst() {
-                lines[row][column] = String(lines[row][column].prefix(10))
+                lines[row][column] = Rendering.shortened(lines[row][column])
             }
         }
         measure()
-        for column in set.below where comfortableWidth > columns {
+        for column in set.early where width > columns { drop(column) }
+        for column in set.below where (set.isWhole(column) ? width : comfortableWidth) > columns {
             shown.removeAll { $0 == column }
             below.append(column)
         }
-        for column in set.drops where comfortableWidth > columns && shown.count > 1 {
-            shown.removeAll { $0 == column }
-            isShortened = true
+        for column in set.drops
+        where comfortableWidth > columns && shown.count > 1 && shown.contains(column) {
+            drop(column)
         }
         narrow(shown.filter(set.isDescribing), into: columns)
         narrow(shown, into: columns)
+    }
+
+    private mutating func drop(_ column: Int) {
+        shown.removeAll { $0 == column }
+        isShortened = true
     }
 
     /// Makes the widest of some columns narrower until the table fits.

@@ -1,7 +1,7 @@
 import CRDTStore
 public import PeerNode
 public import WorkspaceCrypto
-import WorkspaceModel
+public import WorkspaceModel
 
 /// A few nodes on one table: virtual time, stores in memory, and links that carry bytes at once.
 ///
@@ -94,10 +94,11 @@ public final class CoreBench {
 
     /// A node that came into the selected workspace of `inviter`.
     public func guest(
-        _ name: String, of inviter: BenchNode, role: String = "member"
+        _ name: String, of inviter: BenchNode, role: String = "member", channels: [JSONValue] = []
     ) throws -> BenchNode {
         let node = try bareNode(name)
-        let invite = try inviter.ok("invite.create", ["role": .string(role)])
+        let invite = try inviter.ok(
+            "invite.create", ["role": .string(role), "channels": .array(channels)])
         try node.ok(
             "workspace.join",
             ["link": invite["link"] ?? .null, "name": .string(name)])

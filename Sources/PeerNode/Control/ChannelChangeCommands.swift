@@ -44,7 +44,7 @@ extension Command {
             "channel.transfer",
             line: CommandLineForm(
                 "channel transfer", ["channel", "member"],
-                examples: ["channel transfer plans @Mina"], isWeighty: true),
+                examples: ["channel transfer plans @Mina"], weight: .channelOwners),
             "Make someone else the owner of a channel.",
             parameters: [channel.definition, member.definition], result: "channel",
             shape: .ownedChannel, effect: .signs,
@@ -65,7 +65,7 @@ extension Command {
             "channel.role",
             line: CommandLineForm(
                 "channel role", ["channel", "member", "role"],
-                examples: ["channel role plans @Mina admin"], isWeighty: true),
+                examples: ["channel role plans @Mina admin"], weight: .channelOwners),
             "Make someone an admin of a channel, or a plain member again.",
             parameters: [channel.definition, member.definition, role.definition],
             result: "channel", shape: .channelRoles, effect: .signs, scope: .conversation,

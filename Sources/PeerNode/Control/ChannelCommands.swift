@@ -137,7 +137,7 @@ extension Command {
         "channel.add",
         line: CommandLineForm(
             "channel add", ["channel", "members"], examples: ["channel add plans @Mina @Joon"],
-            isWeighty: true),
+            weight: .unknown),
         "Add people in the workspace to a channel. In a private channel this is what lets them "
             + "read and write; in a public one it gives them no rights.",
         parameters: [channel.definition, people.definition], result: "channel",
@@ -154,7 +154,7 @@ extension Command {
         "channel.remove",
         line: CommandLineForm(
             "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"],
-            isWeighty: true),
+            weight: .unknown),
         "Remove people from a channel. They can still read a public channel, and come back. In a "
             + "private one they cannot read what is written after that. For an admin who left a "
             + "private channel, it also ends what a modified program could still do there by "

@@ -10,8 +10,8 @@ public struct CommandLineForm: Sendable {
     public let flow: Flow
     /// What a person is asked before, where it cannot be taken back.
     public let question: Question?
-    /// Whether it ends, gives or takes something: a part of a name is not enough for it.
-    public let isWeighty: Bool
+    /// Who may do it, where it ends, gives or takes something: a part of a name is not enough for it.
+    public let weight: Weight?
     /// Which message `last` means.
     public let last: LastMessage
     /// Which channels are offered.
@@ -19,7 +19,7 @@ public struct CommandLineForm: Sendable {
 
     init(
         _ words: String, _ positions: [String] = [], examples: [String] = [], flow: Flow = .call,
-        question: Question? = nil, isWeighty: Bool = false, last: LastMessage = .said,
+        question: Question? = nil, weight: Weight? = nil, last: LastMessage = .said,
         channels: OfferedChannels = .all
     ) {
         self.words = words.split(separator: " ").map(String.init)
@@ -27,7 +27,7 @@ public struct CommandLineForm: Sendable {
         self.examples = examples
         self.flow = flow
         self.question = question
-        self.isWeighty = isWeighty
+        self.weight = weight
         self.last = last
         self.channels = channels
     }
@@ -86,6 +86,8 @@ extension CommandLineForm {
         case showNote
         /// It sends, and says who has it.
         case send
+        /// It fetches a file with its progress, and saves it.
+        case saveFile
         /// It tells a time from what follows it, and makes a reminder.
         case remind
         /// It makes an invite, and shows who comes.
@@ -133,6 +135,8 @@ extension CommandLineForm {
     public enum Question: Sendable {
         /// Deleting a workspace for everyone.
         case deletesWorkspace
+        /// Giving a workspace to another owner.
+        case transfersWorkspace
         /// Leaving a workspace.
         case leavesWorkspace
         /// Removing a workspace from this device.
@@ -151,6 +155,18 @@ extension CommandLineForm {
         case logsOut
         /// Changing the passphrase, where it is removed.
         case removesPassphrase
+    }
+
+    /// Who may do something of weight. The node decides; this spares a question to everybody else.
+    public enum Weight: Sendable {
+        /// The node alone can say.
+        case unknown
+        /// Owners of the workspace.
+        case owners
+        /// Owners and admins of the workspace.
+        case admins
+        /// Who looks after the channel.
+        case channelOwners
     }
 
     /// Which message `last` means: the newest of these.

@@ -54,6 +54,12 @@ extension Manual {
             Every method takes named parameters, answers with an object, and also takes
             `workspace`: \(Command.workspace.definition.summary)
 
+            An answer of a method that signs has `"changed": false` if there was nothing to change.
+
+            Where a method takes milliseconds since 1970, the command line also takes other forms: \
+            \(Manual.times(ahead: false)). For a point in time to come, `2h` is from now, and `14:03`
+            the next one.
+
 
             """
         for group in Command.groups {

@@ -60,7 +60,7 @@ extension Command {
             "member.role",
             line: CommandLineForm(
                 "member role", ["member", "role"], examples: ["member role @Joon admin"],
-                isWeighty: true),
+                weight: .admins),
             "Change a member's role.",
             parameters: [member.definition, role.definition], result: "member", shape: .memberRole,
             effect: .signs,
@@ -96,7 +96,7 @@ extension Command {
                 examples: [
                     "member remove @Joon", "member remove @Joon --keep-invite i_7k3qm2xa",
                     "member remove @Joon --recut",
-                ], question: .removesMember, isWeighty: true),
+                ], question: .removesMember, weight: .admins),
             "Remove someone from the workspace. What this node has from them stays; anything "
                 + "else from them is rejected.",
             parameters: [

@@ -29,7 +29,7 @@ extension Command {
         return Command(
             method,
             line: CommandLineForm(
-                words, ["id"], examples: ["\(words) r_7k3qm2xa"], isWeighty: true),
+                words, ["id"], examples: ["\(words) r_7k3qm2xa"], weight: .unknown),
             summary, parameters: [id.definition], result: "request", shape: .requests,
             effect: .signs,
             scope: .workspace,

@@ -148,7 +148,7 @@ extension Command {
             "workspace.transfer",
             line: CommandLineForm(
                 "workspace transfer", ["member"], examples: ["workspace transfer @Joon"],
-                isWeighty: true),
+                question: .transfersWorkspace, weight: .owners),
             "Make another member the owner. You stay as an admin; your open invites end.",
             parameters: [member.definition], result: "workspace", shape: .workspaces,
             effect: .signs, scope: .workspace,
@@ -166,7 +166,7 @@ extension Command {
             "workspace.successor.set",
             line: CommandLineForm(
                 "workspace successor", ["member"],
-                examples: ["workspace successor @Joon", "workspace successor none"], isWeighty: true
+                examples: ["workspace successor @Joon", "workspace successor none"], weight: .owners
             ),
             "Name who gets the workspace when its owner leaves.",
             parameters: [member.definition], result: "workspace", shape: .successor, effect: .signs,

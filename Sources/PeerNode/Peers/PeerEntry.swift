@@ -23,6 +23,8 @@ struct PeerEntry {
     var isPassing = false
     var lastError: String?
     var lastSeen: UInt64?
+    /// When an attempt failed last, in monotonic milliseconds.
+    var lastTried: UInt64?
 
     mutating func forgetFailures() {
         failures = 0

@@ -29,6 +29,8 @@ extension PeerRegistry {
         public let lastError: String?
         /// When a link to it last stood, in wall milliseconds.
         public let lastSeen: UInt64?
+        /// When an attempt failed last, in monotonic milliseconds; `nil` where none did since the start.
+        public let lastTried: UInt64?
     }
 
     /// An attempt that the owner must now make, and report under its number.

@@ -60,7 +60,8 @@ extension PeerRegistry {
         entries[name].map { entry in
             Peer(
                 name: name, addresses: entry.addresses.entries, state: state(of: entry),
-                failures: entry.failures, lastError: entry.lastError, lastSeen: entry.lastSeen)
+                failures: entry.failures, lastError: entry.lastError, lastSeen: entry.lastSeen,
+                lastTried: entry.lastTried)
         }
     }
 
@@ -316,6 +317,7 @@ extension PeerRegistry {
         letGo.remove(number)
         guard let name = target(ofAttempt: number), var entry = entries[name] else { return }
         entry.lastError = error
+        entry.lastTried = now
         entry.tries += 1
         // What was still silent when the round was over has its part in no other one.
         let isOver = entry.attempts?.isResting == true

@@ -23,6 +23,11 @@ public struct FrameDecoder: Sendable {
     /// How many bytes wait for the rest of their message.
     public var bufferedBytes: Int { unfinished.reduce(into: 0) { $0 += $1.count } }
 
+    /// The same of one class.
+    public func bufferedBytes(of messageClass: MessageClass) -> Int {
+        unfinished[Int(messageClass.rawValue)].count
+    }
+
     /// When the oldest message began that is unfinished, `nil` where none is.
     public var unfinishedSince: UInt64? {
         unfinished.indices.filter { !unfinished[$0].isEmpty }.map { begun[$0] }.min()

@@ -151,6 +151,13 @@ extension Limits {
     /// After how long another backup is due: what was said is with others as well, but the keys are
     /// nowhere else, and people are not to be nagged every week.
     public static let backupAgeMilliseconds: UInt64 = 30 * 24 * 60 * 60 * 1_000
+    /// For so long a device is new to others: somebody who was away over a weekend hears of it still.
+    public static let newDeviceMilliseconds: UInt64 = 3 * 24 * 60 * 60 * 1_000
+    /// So many of the latest operations about who is in a workspace are looked through for new
+    /// devices: a first screen is asked for often, and must not take longer in an old workspace.
+    public static let newDeviceOperationsMax = 1_000
+    /// So many new devices are told of: more than a screen has room for.
+    public static let newDevicesShownMax = 20
 }
 
 /// Logs that begin (PROTOCOL.md, 4.0.4, S-9).

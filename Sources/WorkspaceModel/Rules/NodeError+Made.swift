@@ -117,7 +117,9 @@ extension NodeError {
             candidate["id"]?.stringValue?.utf8.starts(with: "u_".utf8) == true
         }
         return Self(
-            .ambiguous, "\(quoted(name)) could be any of \(candidates.count) things",
+            .ambiguous,
+            "\(quoted(name)) could be any of \(candidates.count) "
+                + (arePeople ? "people" : "things"),
             hint: arePeople ? "give the id; 'wsx-node why ID' says who let each in" : "give the id",
             reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
             details: ["candidates": .array(candidates)])

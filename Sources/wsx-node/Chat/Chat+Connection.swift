@@ -129,9 +129,16 @@ extension Chat {
         }
     }
 
+    /// Says of a name in what was just said that it means nobody.
+    private func tellUnheard(in message: JSONValue) {
+        var mentioned: [String]?
+        asking { client in mentioned = session.mentioned(in: message, &client) }
+        if let nobody = Session.unheard(in: message, mentioned) { remark(Session.told(nobody)) }
+    }
+
     private func deliver(_ given: JSONObject) throws(NodeError) {
         let message = try call("message.send", given)
-        if let nobody = Session.unheard(in: message), hasReader { remark(Session.told(nobody)) }
+        if hasReader { tellUnheard(in: message) }
         guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
             !room.has(id)
         else { return }

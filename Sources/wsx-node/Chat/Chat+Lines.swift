@@ -6,6 +6,11 @@ extension Chat {
     func obey(_ line: ChatLine) throws(NodeError) {
         // Twice means one after the other.
         if case .delete = line {} else { doomed = nil }
+        if case .say(let text) = line, hasReader, ChatLine.isForShell(text), doubted != text {
+            doubted = text
+            return remark("! that looks like a command for the shell; enter it again to send it")
+        }
+        doubted = nil
         switch line {
         case .nothing: break
         case .say(let text): try say(text)
@@ -80,6 +85,17 @@ extension Chat {
             _ = try? session.readNames(home: home, &client, into: &rendering.channelNames)
         }
         print(rendering.text(answer, of: "unread.get"))
+    }
+
+    /// Looks for messages, each with the name of its conversation.
+    func tellFound(_ text: String) throws(NodeError) {
+        let answer = try call("search", ["query": .string(text), "limit": 10])
+        var rendering = rendering
+        asking { client in
+            let home = workspaceID.map { JSONValue.string($0) }
+            _ = try? session.readNames(home: home, &client, into: &rendering.channelNames)
+        }
+        print(rendering.text(answer, of: "search"))
     }
 
     /// Lets the command line ask for what makes an answer readable, if the daemon is there.

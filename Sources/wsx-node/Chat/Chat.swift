@@ -34,6 +34,8 @@ final class Chat {
     private var openAfter: String?
     /// What somebody else said, and was asked to be deleted just now.
     var doomed: String?
+    /// What was about to be said and looks like a command for the shell.
+    var doubted: String?
     /// When it is told in a line of its own that some have the newest message, and not all.
     var tickDue: Int64?
     /// When to ask again who has the newest message of one's own.

@@ -65,7 +65,7 @@ extension Chat {
     func carryOut(_ action: ChatAction) throws(NodeError) {
         let here: JSONValue = .string(room.id)
         switch action {
-        case .search(let text): try show("search", ["query": .string(text), "limit": 10])
+        case .search(let text): try tellFound(text)
         case .pin(let message):
             _ = try call("message.pin", ["message": .string(try room.message(message))])
         case .unpin(let message):

@@ -66,7 +66,7 @@ enum ChatLine: Equatable {
         Word(word: "stars", form: "", summary: "show the messages that you starred"),
         Word(
             word: "remind", form: "MSG WHEN",
-            summary: "remind yourself of MSG, or of 'here'; what follows WHEN is the text"),
+            summary: "remind yourself of MSG, or of 'here'; text after WHEN is included"),
         Word(word: "reminders", form: "", summary: "show your reminders"),
         Word(word: "dismiss", form: "", summary: "dismiss the reminders that are due"),
         Word(word: "topic", form: "[TEXT]", summary: "show or set the topic of the channel"),
@@ -98,6 +98,12 @@ enum ChatLine: Equatable {
         }
         let (word, arguments) = Self.parted(String(rest))
         self = Self.command(word, arguments)
+    }
+
+    /// Whether a line is more likely meant for the shell than for people.
+    static func isForShell(_ text: String) -> Bool {
+        let (first, rest) = parted(String(text.drop { $0 == " " }))
+        return first == "wsx-node" && !rest.isEmpty && !text.contains("\n")
     }
 
     /// The first word, and what stands behind it without the blanks between.
@@ -157,7 +163,9 @@ enum ChatLine: Equatable {
         let widest = forms.map(columnWidth).max() ?? 0
         let lines = zip(forms, words).flatMap { form, word in
             let gap = String(repeating: " ", count: widest - columnWidth(form) + 2)
-            return wrapped("  " + form + gap + word.summary, columns: columns)
+            let line = "  " + form + gap + word.summary
+            let indent = min(widest + 4, columns / 2)
+            return FlowedText.lines(of: line, columns: columns, indent: indent)
         }
         let about = wrapped(explanation, columns: max(columns - 2, 8)).map { "  " + $0 }
         return (lines + about).joined(separator: "\n") + "\n"

@@ -86,7 +86,8 @@ struct ChatRoom {
     /// The message that `text` names, as help explains it.
     ///
     /// - Throws: a sentence for who wrote it.
-    func message(_ text: String) throws(NodeError) -> String {
+    func message(_ typed: String) throws(NodeError) -> String {
+        let text = ReferenceResolver.ending(ofShown: typed) ?? typed
         if text == "last", let newest { return newest }
         if text.utf8.first == UInt8(ascii: "@") {
             let name = String(text.dropFirst())

@@ -201,6 +201,9 @@ import WorkspaceModel
         #expect(ambiguous.json["data"]?["candidates"] == ["u_1", "u_2"])
         #expect(ambiguous.json["data"]?["field"] == "member")
         #expect(ambiguous.message == "'Mina' could be any of 2 things")
+        let people: [JSONValue] = [["id": "u_1"], ["id": "u_2"], ["id": "u_3"]]
+        let several = NodeError.ambiguous("Mina", candidates: people, field: "member")
+        #expect(several.message == "'Mina' could be any of 3 people")
         #expect(NodeError.cursorExpired(oldest: "e1.5").json["data"]?["oldest"] == "e1.5")
     }
 

@@ -135,6 +135,8 @@ enum PayloadSamples {
                     idPrefix: 0x0102_0304_0506_0708))),
         "shortMessage": .message(.init(text: "")),
         "botMessage": .message(.init(text: "b", isBot: true)),
+        "filesMessage": .message(
+            .init(text: "", manifest: [0x81, 0x83, 0x61, 0x61, 0x63, 0x61, 0x2f, 0x62, 0x41, 0x07])),
         "placedMessage": .message(
             .init(
                 text: "@", location: place,
@@ -328,6 +330,7 @@ extension PayloadSamples {
         "shortMessage": """
         82 01 a1 01 60
         """,
+        "filesMessage": "82 01 a2 01 60 18 20 81 83 61 61 63 61 2f 62 41 07",
         "botMessage": """
         82 01 a2 01 61 62 07 f5
         """,

@@ -53,6 +53,41 @@ import WorkspaceModel
         #expect(drawn[3].contains("third"), "\(drawn[3])")
     }
 
+    /// Whoever takes this window for a shell does not mean to tell everybody.
+    @Test func `takes a line for the shell for a slip, once`() throws {
+        let (io, keyboard) = world()
+        let node = try #require(io.node)
+        var sent: [Int] = []
+        func note(_ line: String) -> (String) -> String {
+            { _ in
+                sent.append(node.asked.count { $0.hasPrefix("send ") })
+                return line
+            }
+        }
+        keyboard.steps = [
+            note("wsx-node status\r"), note("hello\r"), note("wsx-node status\r"),
+            note("wsx-node status\r"), note("wsx-node\r"), note(""),
+        ]
+        chat(io, keyboard)
+        #expect(sent == [0, 0, 1, 1, 2, 3])
+        #expect(node.asked.contains { $0.contains(" wsx-node status ") })
+    }
+
+    @Test func `names the conversation of each message that is found`() {
+        let (io, keyboard) = world()
+        var drawn = ""
+        keyboard.steps = [
+            { _ in "/search hello\r" },
+            { shown in
+                drawn = shown
+                return ""
+            },
+        ]
+        chat(io, keyboard)
+        #expect(drawn.contains("#general"), "\(drawn)")
+        #expect(!drawn.contains("c_general0"), "\(drawn)")
+    }
+
     /// Another workspace may be selected while somebody talks in this one.
     @Test(arguments: ["/msg @Mi hello\r", "/dm @Mi\r"])
     func `looks for people in its own workspace`(_ line: String) throws {

@@ -61,6 +61,61 @@ import WorkspaceModel
         #expect(io.output.contains("new:1 unknown\n"), "\(io.output)")
     }
 
+    /// Of a workspace that was deleted nothing can be read, and of others all that was there.
+    @Test(arguments: [
+        (state: "deleted", says: "was deleted", isRead: false, next: "workspace forget acme"),
+        ("left", "you left it", true, "join LINK, with an invite from a member"),
+        ("removed", "you are no longer a member", true, "join LINK, with an invite from a member"),
+        (
+            "device_revoked", "this device was revoked", true,
+            "--home NEW-FOLDER device link LINK, made on another device of yours"
+        ),
+    ])
+    func `promises of a workspace that is over what holds`(
+        _ row: (state: String, says: String, isRead: Bool, next: String)
+    ) {
+        let io = terminal()
+        io.node?.workspaceState = row.state
+        #expect(io.run() == 0)
+        #expect(io.output.contains("acme  0 members, \(row.says)\n"), "\(io.output)")
+        #expect(io.output.contains("you can still read here") == row.isRead, "\(io.output)")
+        #expect(io.output.hasSuffix("next: wsx-node \(row.next)\n"), "\(io.output)")
+        // With another one there is somewhere to go on.
+        io.node?.listedWorkspaces = [
+            WorkspaceObject(id: "w_0ther000", name: "duo", createdAt: 1, digest: "9f")
+        ]
+        io.output = ""
+        #expect(io.run() == 0)
+        #expect(io.output.hasSuffix("next: wsx-node workspace use duo\n"), "\(io.output)")
+    }
+
+    @Test(arguments: [
+        (state: "member", command: "workspace use duo"), ("deleted", "workspace forget duo"),
+        ("left", "-w duo"), ("device_revoked", "-w duo"),
+    ])
+    func `says of another workspace how to see it, if it can be seen`(
+        _ row: (state: String, command: String)
+    ) {
+        let io = terminal()
+        var other = WorkspaceObject(id: "w_0ther000", name: "duo", createdAt: 1, digest: "9f")
+        other.state = row.state
+        io.node?.listedWorkspaces = [other]
+        #expect(io.run() == 0)
+        #expect(io.output.contains("  (wsx-node \(row.command))\n"), "\(io.output)")
+    }
+
+    @Test func `tells of devices that others have added`() {
+        let io = terminal()
+        let joon = PersonObject(id: "u_joon0000", name: "Joon Kim")
+        io.node?.newDevices = ["desk", "phone", "couch", "shelf"].map {
+            (joon, DeviceObject(id: "d_\($0)0000", name: $0, addedAt: io.now - 60_000))
+        }
+        #expect(io.run() == 0)
+        #expect(
+            io.output.contains("note  Joon Kim added a device today 19:39: desk\n"), "\(io.output)")
+        #expect(io.output.split(separator: "\n").count { $0.contains("added a device") } == 3)
+    }
+
     @Test func `asks about the workspace that was named`() {
         let io = terminal()
         #expect(io.run("-w", "acme") == 0)

@@ -116,7 +116,7 @@ import WorkspaceModel
 
                 """)
         let wide = rendering(columns: 80).text(Self.channels, of: "channel.list")
-        #expect(wide.hasPrefix("ID          NAME     KIND     PRIVATE  MEMBERS  UNREAD  TOPIC\n"))
+        #expect(wide.hasPrefix("ID         NAME     KIND     PRIVATE  MEMBERS  UNREAD  TOPIC\n"))
         #expect(wide.contains("  what we co"), "it is cut, and no column is gone")
         #expect(lines(wide).allSatisfy { columnWidth($0) <= 80 })
         let whole = rendering(columns: nil).text(Self.channels, of: "channel.list")
@@ -133,19 +133,55 @@ import WorkspaceModel
                     "used": 0, "uses": 3, "link": .string(link),
                 ],
                 [
-                    "id": "i_cjf9qaz500000000000000000a", "state": "used", "role": "member",
+                    "id": "i_cjf9qaz500000000000000000b", "state": "used", "role": "member",
                     "used": 1, "uses": 1, "link": .null,
                 ],
             ]
         ]
         #expect(
             rendering(columns: 40).text(invites, of: "invite.list") == """
-                ID          STATE  ROLE    USED  USES
-                i_m85r3cve  open   member  0     3
+                ID         STATE  ROLE    USED  USES
+                i_…00000a  open   member  0     3
                   \(link)
-                i_cjf9qaz5  used   member  1     1
+                i_…00000b  used   member  1     1
 
                 """)
+    }
+
+    @Test func `why a link ended is read whole, and other columns go before it`() {
+        let peers: JSONValue = [
+            "items": [
+                [
+                    "id": "d_1a5nz2z18n854jynsjjeqvxebw", "name": "Eve", "state": "waiting",
+                    "address": "192.168.178.21:29790", "behind": .null, "ahead": .null,
+                    "last_error": "refused",
+                ]
+            ]
+        ]
+        let why = LinkWords.text("refused")
+        let wide = rendering(columns: 100).text(peers, of: "peer.list")
+        #expect(wide.contains(why), "\(wide)")
+        for columns in [60, 40] {
+            let narrow = rendering(columns: columns).text(peers, of: "peer.list")
+            let words = narrow.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+            #expect(words.contains(why), "\(narrow)")
+            #expect(lines(narrow).allSatisfy { columnWidth($0) <= columns }, "\(narrow)")
+        }
+    }
+
+    @Test func `when a peer was tried last is told of who has no link`() {
+        func text(_ state: String, _ tried: JSONValue) -> String {
+            let peer: JSONValue = [
+                "id": "d_1a5nz2z18n854jynsjjeqvxebw", "name": "Eve", "state": .string(state),
+                "address": "10.0.0.1:1", "last_error": .null, "last_tried": tried,
+            ]
+            return rendering(columns: 80).text(["items": [peer]], of: "peer.list")
+        }
+        let before = JSONValue.integer(MemoryIO().now - 3_000)
+        #expect(text("waiting", before).contains("3 s ago"), "\(text("waiting", before))")
+        for other in [text("connected", before), text("waiting", .null)] {
+            #expect(!other.contains("TRIED") && !other.contains("ago"), "\(other)")
+        }
     }
 
     @Test(arguments: [20, 30, 40, 60, 80])
@@ -156,7 +192,8 @@ import WorkspaceModel
             "self": false, "added_at": 1_795_190_000_000, "origin": "founded", "role": "member",
             "added_by": ["name": .string(long)], "revoked": false, "label": .string(long),
             "state": "connected", "address": "[2001:db8:1234:5678:9abc:def0:1234:5678]:29790",
-            "behind": 12, "ahead": 7, "last_error": "refused", "members": 1_000, "channels": 1_000,
+            "behind": 12, "ahead": 7, "last_error": "refused", "last_tried": 1, "members": 1_000,
+            "channels": 1_000,
             "selected": true, "devices": 3, "unread": 5, "private": false, "topic": .string(long),
             "muted": true, "muted_until": 1_795_190_000_000, "notify": "mentions",
             "owner": ["name": .string(long)], "archived": true, "complete": true,

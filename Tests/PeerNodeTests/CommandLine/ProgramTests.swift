@@ -75,7 +75,7 @@ import WorkspaceModel
         #expect(io.run("send", "general", "-") == 0)
         #expect(io.node?.asked == ["send name(\"general\") from a pipe text"])
         #expect(io.run("send", "general") == 2)
-        #expect(io.errors.contains("'TEXT' is missing\nhint: usage: wsx-node send CHANNEL "))
+        #expect(io.errors.contains("which text?\nhint: usage: wsx-node send CHANNEL "))
         // On a terminal until ctrl-D.
         io.isInputTerminal = true
         #expect(io.run("send", "general", "-") == 0)

@@ -51,7 +51,7 @@ import WorkspaceModel
             #expect(columnWidth(String(line)) <= columns, "\(line)")
         }
         #expect(text.contains("Today 18:40") && text.contains("Sat 21 Nov 19:40"), "\(text)")
-        #expect(text.contains("weekly notes") && text.contains("y_7k3qm2xa"), "\(text)")
+        #expect(text.contains("weekly notes") && text.contains("t8n4h5"), "\(text)")
         #expect(text.contains("could you"), "\(text)")
     }
 

@@ -89,6 +89,11 @@ import WorkspaceModel
             question: "Revoke \"amber\" (added Thu 1 Jan 1970 01:00)? It can never come back."
                 + " [y/N] ",
             call: "revoke"),
+        Severe(
+            words: ["workspace", "transfer", "@Joon"],
+            question:
+                "Make Joon the owner of acme? You stay as an admin, and only the new owner can"
+                + " give it back. [y/N] ", call: "transfer"),
         Severe(words: ["workspace", "leave"], question: "Leave acme? [y/N] ", call: "leave"),
         Severe(
             words: ["workspace", "forget", "acme"],
@@ -102,7 +107,7 @@ import WorkspaceModel
                 """, call: "deleteWorkspace", needsYes: true, yes: "acme"),
         Severe(
             words: ["passphrase", "change", "--remove"],
-            question: "Remove the passphrase? Your keys will lie on this disk without protection."
+            question: "Remove the passphrase? Your keys will be stored on this disk unprotected."
                 + " [y/N] ", call: "changePassphrase", needsYes: true,
             answersLater: true),
         Severe(
@@ -119,6 +124,7 @@ import WorkspaceModel
         ) -> (io: MemoryIO, isDone: Bool) {
             let io = MemoryIO()
             io.node?.ownRole = "owner"
+            if row.words.contains("forget") { io.node?.workspaceState = "left" }
             (io.isInputTerminal, io.answer) = (isTerminal, answer)
             let status = Program.run(arguments: row.words + more, environment: [:], io: io)
             let isDone = io.node?.asked.contains { $0.hasPrefix(row.call) } == true
@@ -189,7 +195,36 @@ import WorkspaceModel
         let message: JSONValue = [
             "text": .string(row.text), "mentions": [], "mentions_channel": false, "format": "text",
         ]
-        #expect(Session.unheard(in: message) == row.name)
+        #expect(Session.unheard(in: message, []) == row.name)
+    }
+
+    /// Somebody was mentioned, and somebody else was not.
+    @Test(
+        arguments: [
+            ("hi @Dana and @Nobody", ["Dana"], "@Nobody"),
+            ("hi @Nobody and @Dana", ["Dana"], "@Nobody"),
+            ("hi @Da and @Joon", ["Dana", "Joon Kim"], nil), ("hi @dana, @DANA", ["Dana"], nil),
+            // A name of before, or an id: who is meant by which word is not known from here.
+            ("hi @Former and @Nobody", ["Dana"], nil), ("hi @u_7k3q and @Nobody", ["Dana"], nil),
+            ("hi @Dana", nil, nil),
+        ] as [(text: String, mentioned: [String]?, name: String?)])
+    func `a sign that mentions nobody is told of beside one that does`(
+        _ row: (text: String, mentioned: [String]?, name: String?)
+    ) {
+        let message: JSONValue = [
+            "text": .string(row.text), "mentions": ["u_1"], "mentions_channel": false,
+            "format": "text",
+        ]
+        #expect(Session.unheard(in: message, row.mentioned) == row.name)
+    }
+
+    @Test func `the word for everybody mentions everybody, and another one nobody`() {
+        for (text, name) in [("@here hello", nil), ("@channel and @Nobody", "@Nobody")] {
+            let message: JSONValue = [
+                "text": .string(text), "mentions": [], "mentions_channel": true, "format": "text",
+            ]
+            #expect(Session.unheard(in: message, []) == name)
+        }
     }
 
     @Test(arguments: [
@@ -275,8 +310,8 @@ import WorkspaceModel
             #expect(told("Joon", method) == "connected to Joon")
         }
         for name in ["u_joon0000", nil] {
-            #expect(told(name, "workspace.join") == "connected to a member of the workspace")
-            #expect(told(name, "device.link") == "connected")
+            #expect(told(name, "workspace.join") == "connected to someone in the workspace")
+            #expect(told(name, "device.link") == "connected to another device")
         }
     }
 

@@ -70,10 +70,11 @@ import WorkspaceModel
         for (answer, isDone) in [("y", true), ("Yes", true), ("n", false), ("", false)] {
             let io = terminal()
             io.answer = answer
+            io.node?.ownRole = "admin"
             #expect((io.run("message", "delete", id) == 0) == isDone, "\(answer)")
             #expect(io.errors.hasPrefix("Delete 'hello' by Mina, "))
-            let shown = "messages [\"\(id)\"]"
-            #expect(io.node?.asked == [shown] + (isDone ? ["deleteMessage \(id) false"] : []))
+            #expect(io.node?.asked.first == "messages [\"\(id)\"]")
+            #expect((io.node?.asked.last == "deleteMessage \(id) false") == isDone)
         }
         for words in [["--yes"], ["--undo"]] {
             let io = terminal()
@@ -84,6 +85,7 @@ import WorkspaceModel
         }
         // It is somebody else's: a script has to mean it.
         let pipe = MemoryIO()
+        pipe.node?.ownRole = "admin"
         #expect(pipe.run("message", "delete", id) == 2)
         #expect(pipe.errors.contains("--yes"))
         #expect(pipe.run("message", "delete", id, "--yes") == 0)
@@ -171,6 +173,67 @@ import WorkspaceModel
         let why = try #require(Command.all.first { $0.name == "why" })
         let values: JSONObject = ["subject": .string(row.subject)]
         #expect(ReferenceResolver.needed(values, why) == row.isShort)
+    }
+
+    @Test func `is shown by its last letters, and found by what is shown`() throws {
+        let id = "d_1a5nz2z18n854jynsjjeqvxebw"
+        let shown = Rendering.shortened(id)
+        #expect(shown == "d_…qvxebw")
+        #expect(Rendering.shortened("d_device00") == "d_device00")
+        for typed in [shown, "d_...qvxebw"] {
+            #expect(ReferenceResolver.ending(ofShown: typed) == "qvxebw")
+        }
+        for other in ["d_qvxebw", "qvxebw", "…qvxebw", "x_…qvxebw", "d_…qv", "d_…qvx ebw"] {
+            #expect(ReferenceResolver.ending(ofShown: other) == nil, "\(other)")
+        }
+        for row in [
+            (["device", "rename", "d_…3qm2xb", "desk"], "renameDevice d_00007k3qm2xb desk"),
+            (["channel", "show", "c_…3qm2xc"], "channel id(\"c_00007k3qm2xc\")"),
+            (["invite", "revoke", "i_…3qm2xa", "--yes"], "revoke i_7k3qm2xa"),
+        ] {
+            let io = MemoryIO()
+            io.node?.device = DeviceObject(id: "d_00007k3qm2xb", name: "amber", addedAt: 1)
+            io.node?.changesChannel = { $0.id = "c_00007k3qm2xc" }
+            #expect(Program.run(arguments: row.0, environment: [:], io: io) == 0, "\(io.errors)")
+            #expect(io.node?.asked.last == row.1)
+        }
+        let messages = MemoryIO()
+        #expect(messages.run("message", "show", "m_…hx9t4c", "--in", "general") == 0)
+        #expect(messages.node?.asked == ["history latest 100", "messages [\"m_01hx9t4c\"]"])
+    }
+
+    /// Where somebody has just said something is where they are.
+    @Test func `last without a conversation is in the one that was used last`() throws {
+        let io = terminal()
+        let node = try #require(io.node)
+        node.ownMember = "u_mina0000"
+        node.changesChannel = {
+            let author = PersonObject(id: "u_mina0000", name: "Mina")
+            $0.last = PreviewObject(id: "m_01hx9t4c", author: author, at: 1, text: "hello")
+        }
+        #expect(io.run("message", "react", "last", "👍") == 0, "\(io.errors)")
+        #expect(io.errors.hasPrefix("the last message in #general\n"), "\(io.errors)")
+        #expect(node.asked.last == "react m_01hx9t4c 👍 true")
+        // Somebody else has answered since: what the reader said there is still the newest of theirs.
+        node.changesChannel = {
+            let author = PersonObject(id: "u_joon0000", name: "Joon")
+            $0.last = PreviewObject(id: "m_0answer0", author: author, at: 2, text: "yes")
+        }
+        node.changesMessage = { $0.isSelf = true }
+        #expect(io.run("message", "react", "last", "👍") == 0, "\(io.errors)")
+        node.changesMessage = { _ in }
+        #expect(io.run("message", "react", "last", "👍") == 2, "nothing of theirs is anywhere")
+        // A script says what it means.
+        node.changesMessage = { $0.isSelf = true }
+        (io.isInputTerminal, io.errors) = (false, "")
+        #expect(io.run("message", "react", "last", "👍") == 2)
+        #expect(io.errors.contains("hint: add --in CHANNEL\n"))
+    }
+
+    private func terminal() -> MemoryIO {
+        let io = MemoryIO()
+        (io.isInputTerminal, io.isOutputTerminal) = (true, true)
+        return io
     }
 
     @Test func `is one with the last letters of an id, at least four`() {

@@ -40,7 +40,10 @@ import WorkspaceModel
         (["search", "x", "--kind", "smell"], "'--kind' must be one of `"),
         (["join", "wsx://join/x", "--timeout", "1ms"], "'--timeout' must be a duration, 1s to "),
         (["channel", "mute", "general", "tomorrow"], "'DUR' cannot be 'tomorrow'"),
-        (["send", "general"], "'TEXT' is missing"),
+        (["send", "general"], "which text?"), (["log"], "which channel?"),
+        (["member", "show"], "who?"), (["search"], "search for what?"),
+        (["policy", "set", "join", "maybe"], "'join' must be one of `closed`, `request`, `open`"),
+        (["policy", "set", "--join", "maybe"], "'--join' must be one of `closed`"),
     ])
     func `names what was typed`(_ row: (line: [String], says: String)) {
         let io = MemoryIO()

@@ -302,7 +302,8 @@ import WorkspaceModel
         #expect(
             object.json.text == """
                 {"id":null,"member":null,"name":null,"address":null,"state":"heard",\
-                "behind":null,"ahead":null,"last_seen":null,"last_error":null}
+                "behind":null,"ahead":null,"last_seen":null,"last_error":null,\
+                "last_tried":null}
                 """)
         object.id = "d_1"
         object.member = mina
@@ -312,11 +313,12 @@ import WorkspaceModel
         object.ahead = 2
         object.lastSeen = 5
         object.lastError = "refused"
+        object.lastTried = 6
         #expect(
             object.json.text == """
                 {"id":"d_1","member":{"id":"u_mina00","name":"Mina"},"name":"amber",\
                 "address":"[::1]:7","state":"heard","behind":1,"ahead":2,"last_seen":5,\
-                "last_error":"refused"}
+                "last_error":"refused","last_tried":6}
                 """)
     }
 

@@ -7,12 +7,13 @@ extension TableNode {
         try note("home", scope)
         var home = HomeObject()
         home.identity = IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
-        home.workspaces = [
-            WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
-        ]
+        var acme = WorkspaceObject(id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+        acme.state = workspaceState
+        home.workspaces = [acme] + (listedWorkspaces ?? [])
         home.selected = "w_acme0000"
         home.channels = [channel]
         home.unread = unreadMessages
+        home.newDevices = newDevices
         (home.backupAt, home.isBackupDue) = (backupAt, isBackupDue)
         return home
     }

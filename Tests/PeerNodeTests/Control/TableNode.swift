@@ -43,11 +43,20 @@ final class TableNode: NodeCommands {
     var listedWorkspaces: [WorkspaceObject]?
     /// Who the caller is in the workspace, where that is asked.
     var ownRole: String?
+    /// How that ended, by `state`; and who the caller is there, `u_…`.
+    var workspaceState = "member"
+    var ownMember: String?
+    /// What is different of the one channel, of the one message and of whoever is asked for by name.
+    var changesChannel: (inout ChannelObject) -> Void = { _ in }
+    var changesMessage: (inout MessageObject) -> Void = { _ in }
+    var changesMember: (inout MemberObject) -> Void = { _ in }
     /// Who is in it, where that is asked.
     var people: [String]?
     /// The device that is listed first, and those behind it.
     var device = DeviceObject(id: "d_device00", name: "amber", addedAt: 1)
     var moreDevices: [DeviceObject] = []
+    /// What others have added.
+    var newDevices: [(member: PersonObject, device: DeviceObject)] = []
     /// Where pages of messages go on.
     var pageEnds: (older: String, newer: String)?
     /// Whether there is nothing to be found.
@@ -66,13 +75,16 @@ final class TableNode: NodeCommands {
 
     private var person: PersonObject { PersonObject(id: "u_mina0000", name: authorName) }
     var message: MessageObject {
-        MessageObject(
+        var message = MessageObject(
             id: "m_01hx9t4c", workspace: "w_acme0000", channel: "c_general0", author: person,
             at: 1_795_150_800_123, text: text)
+        changesMessage(&message)
+        return message
     }
-    private var workspace: WorkspaceObject {
+    var workspace: WorkspaceObject {
         var object = WorkspaceObject(
             id: "w_acme0000", name: "acme", createdAt: 1, digest: "9f0c")
+        object.state = workspaceState
         guard let ownRole else { return object }
         object.role = ownRole
         (object.members, object.channels, object.messages) = (1, 1, 12)
@@ -86,6 +98,7 @@ final class TableNode: NodeCommands {
         object.kind = notice.kind
         object.isMuted = notice.isMuted
         object.notify = notice.notify
+        changesChannel(&object)
         return object
     }
     private var invite: InviteObject {
@@ -94,16 +107,18 @@ final class TableNode: NodeCommands {
             createdBy: person)
     }
     private var identityObject: IdentityObject {
-        IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
+        var identity = IdentityObject(id: "d_device00", name: "Mina", createdAt: 1)
+        if let ownMember { identity.members = [("w_acme0000", ownMember, "acme")] }
+        return identity
     }
     var reader: ReaderObject { ReaderObject(name: "bot", cursor: "e1.1", at: 1) }
 
-    private var request: RequestObject {
+    var request: RequestObject {
         RequestObject(
             id: "r_7k3qm2xa", name: "Joon", member: "u_joon0000", device: "d_joon0000",
             invite: "i_7k3qm2xa", at: 1, state: "pending")
     }
-    private var policy: PolicyObject {
+    var policy: PolicyObject {
         PolicyObject(workspace: "w_acme0000", mayInvite: "admins", join: "closed", address: nil)
     }
 
@@ -111,57 +126,6 @@ final class TableNode: NodeCommands {
         try note("metrics", scope)
         return MetricsObject([.init("wsx_event_seq", "The newest.", samples: [.init(7)])])
     }
-    func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
-        -> WorkspaceObject
-    {
-        try note("editWorkspace \(draft.name ?? "-") \(draft.description ?? "-")", scope)
-        return workspace
-    }
-    func transferWorkspace(to member: MemberReference, _ scope: CallScope) throws(NodeError)
-        -> WorkspaceObject
-    {
-        try note("transfer \(member)", scope)
-        return workspace
-    }
-    func setSuccessor(_ member: MemberReference?, _ scope: CallScope) throws(NodeError)
-        -> WorkspaceObject
-    {
-        try note("successor \(member.map { "\($0)" } ?? "-")", scope)
-        return workspace
-    }
-    func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        try note("deleteWorkspace \(name)", scope)
-        return workspace
-    }
-    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
-        try note("policy", scope)
-        return policy
-    }
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
-    {
-        try note("setPolicy \(whoMayInvite ?? "-") \(join ?? "-")", scope)
-        return policy
-    }
-    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {
-        try note("decline \(link)", scope)
-        return DeclinedObject(workspace: "w_acme0000", wasPending: false)
-    }
-    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<RequestObject>
-    {
-        try note("requests \(page.limit)", scope)
-        return Page([request])
-    }
-    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        try note("approve \(id)", scope)
-        return request
-    }
-    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        try note("reject \(id)", scope)
-        return request
-    }
-
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         try note("status", scope)
         var status = StatusObject(home: "/h", socket: "/h/control.sock")
@@ -340,24 +304,31 @@ final class TableNode: NodeCommands {
             })
     }
     private var someone: MemberObject {
-        MemberObject(id: "u_joon0000", name: "Joon", role: "member", joinedAt: 1)
+        var member = MemberObject(id: "u_joon0000", name: "Joon", role: "member", joinedAt: 1)
+        changesMember(&member)
+        return member
+    }
+    /// Throws for a name that nobody has, where it is said who is there.
+    func require(_ member: MemberReference) throws(NodeError) {
+        guard let people, case .name(let name) = member, !people.contains(name) else { return }
+        throw .unknownUser(name, field: "member")
     }
     func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject {
         try note("member \(member)", scope)
-        if let people, case .name(let name) = member, !people.contains(name) {
-            throw .unknownUser(name, field: "member")
-        }
+        try require(member)
         return someone
     }
     func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
         throws(NodeError) -> MemberObject
     {
+        try require(member)
         try note("setRole \(role) \(member)", scope)
         return someone
     }
     func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
         -> MemberObject
     {
+        try require(draft.member)
         try note("remove \(draft.member) \(draft.isForced) \(draft.widens)", scope)
         return someone
     }
@@ -484,7 +455,7 @@ final class TableNode: NodeCommands {
         -> Page<ChannelObject>
     {
         try note("directs", scope)
-        return Page([channel])
+        return Page(notice.kind == "channel" ? [] : [channel])
     }
 }
 

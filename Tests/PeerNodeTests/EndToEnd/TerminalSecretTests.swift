@@ -39,18 +39,26 @@ extension TerminalEndToEnd {
             return true
         }
 
+        /// The program, as somebody starts it at a terminal.
+        private func start(
+            _ words: [String], of node: TemporaryNode, on terminal: FileHandle
+        ) throws -> Process {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: TemporaryNode.program)
+            process.arguments = ["--home", node.home] + words
+            process.environment = ["HOME": node.home, "PATH": "/usr/bin:/bin", "TERM": "dumb"]
+            process.standardInput = terminal
+            process.standardOutput = terminal
+            process.standardError = terminal
+            try process.run()
+            return process
+        }
+
         @Test func `is asked for, is never shown, and leaves the echo as it was`() throws {
             let (node, _) = try EndToEnd.`A home with a passphrase`.sealed()
             node.run("session", "lock")
             let (ours, theirs) = try terminal()
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: TemporaryNode.program)
-            process.arguments = ["--home", node.home, "session", "unlock"]
-            process.environment = ["HOME": node.home, "PATH": "/usr/bin:/bin", "TERM": "dumb"]
-            process.standardInput = theirs
-            process.standardOutput = theirs
-            process.standardError = theirs
-            try process.run()
+            let process = try start(["session", "unlock"], of: node, on: theirs)
             var shown = ""
             #expect(read(ours, until: "Passphrase: ", into: &shown), "\(shown)")
             var flags = termios()
@@ -65,6 +73,30 @@ extension TerminalEndToEnd {
             tcgetattr(theirs.fileDescriptor, &flags)
             #expect(flags.c_lflag & tcflag_t(ECHO) != 0)
             #expect(node.run("session", "status", "--json").object["state"] == "open")
+        }
+
+        /// Who has a sealed backup before them has its passphrase in the head.
+        @Test func `is asked for a sealed backup, before it is looked at or restored`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let file = mina.home + "-sealed.bak"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let made = mina.run(
+                "backup", "create", "-o", file, "--passphrase", "-", input: "correct horse\n")
+            try #require(made.status == 0, "\(made.errors)")
+            let fresh = TemporaryNode()
+            for (words, node, answer, status) in [
+                ("verify", mina, "correct horse\n", 0), ("verify", mina, "wrong\n", 4),
+                ("restore", fresh, "correct horse\n", 0),
+            ] {
+                let (ours, theirs) = try terminal()
+                let process = try start(["backup", words, file], of: node, on: theirs)
+                var shown = ""
+                #expect(read(ours, until: "Passphrase of the backup: ", into: &shown), "\(shown)")
+                try ours.write(contentsOf: Data(answer.utf8))
+                process.waitUntilExit()
+                #expect(process.terminationStatus == Int32(status), "\(words) \(answer)")
+            }
         }
     }
 }

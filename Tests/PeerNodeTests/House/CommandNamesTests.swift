@@ -8,7 +8,7 @@ import WorkspaceModel
 @Suite struct `Names of commands` {
     /// What a name may stand behind: a call says whom it calls, and whose answer it shows.
     static let calls = [
-        "call(", "called(", "names(", "items(", "show(", "by:", "of:", "method:",
+        "call(", "called(", "names(", "items(", "show(", "by:", "of:", "method:", "every(",
     ]
 
     /// The same words, where no command is meant by them or a call is meant otherwise.

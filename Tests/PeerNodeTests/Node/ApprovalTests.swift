@@ -145,6 +145,20 @@ extension BenchNode {
         #expect(try mina.memberNames() == ["Joon", "Mina"])
     }
 
+    /// Who was let in and removed later was not rejected.
+    @Test func `stays the answer of somebody who was removed later, who is shown so`() throws {
+        let (bench, mina, joon, link) = try bench()
+        #expect(joon.ask(link) == "pending")
+        bench.advance(2_000)
+        try mina.decide("join.approve")
+        bench.advance(5_000)
+        try mina.ok("member.remove", ["member": "Joon"])
+        bench.advance(5_000)
+        #expect(try mina.requests().map { $0["state"] } == ["removed"])
+        let again = try mina.ok("join.reject", ["id": try mina.requests()[0]["id"] ?? .null])
+        #expect(again["state"] == "removed")
+    }
+
     @Test func `is asked for again by the same link`() throws {
         let (bench, mina, joon, link) = try bench()
         for _ in 0..<3 { #expect(joon.ask(link) == "pending") }

@@ -128,6 +128,16 @@ extension BenchNode {
         withExtendedLifetime(bench) {}
     }
 
+    @Test func `is shown to others on their first screen for three days`() throws {
+        let (bench, laptop, phone, joon) = try world()
+        let shown = try joon.ok("home.get")["new_devices"]?.arrayValue ?? []
+        #expect(shown.map { $0["device"]?["id"] } == [.string(try phone.deviceID())])
+        #expect(shown.first?["member"]?["name"] == "Mina")
+        #expect(try laptop.ok("home.get")["new_devices"] == [], "it is one of her own")
+        bench.wall += Limits.newDeviceMilliseconds + 60_000
+        #expect(try joon.ok("home.get")["new_devices"] == [])
+    }
+
     @Test func `is told of aloud`() throws {
         let (bench, laptop, phone, joon) = try world()
         let added = try laptop.events(types: ["device.added"])

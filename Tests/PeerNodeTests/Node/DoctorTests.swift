@@ -95,14 +95,15 @@ import WorkspaceTestKit
     @Test func `knows how old the last backup is`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")
-        #expect(try finding("backup", mina)["message"] == "no backup has been made yet")
+        #expect(
+            try finding("backup", mina)["message"] == "no backup yet, and this home is new")
         let day: UInt64 = 24 * 3_600_000
         bench.wall += 8 * day
         let never = try finding("backup", mina)
         #expect(never["state"] == "warn" && never["hint"] == "wsx-node backup create -o FILE")
         bench.give(.backedUp(at: bench.wall), to: mina)
         bench.settle()
-        #expect(try finding("backup", mina)["message"] == "the last backup is 0 days old")
+        #expect(try finding("backup", mina)["message"] == "the last backup was made today")
         try mina.restart()
         bench.wall += 30 * day
         #expect(try finding("backup", mina)["state"] == "ok")

@@ -95,6 +95,31 @@ import WorkspaceTestKit
         try joon.ok("workspace.forget", ["workspace": "acme"])
     }
 
+    @Test func `takes what its person asked of it along`() throws {
+        let (mina, joon) = try world()
+        let link = try mina.link()
+        try joon.ok("workspace.leave")
+        bench.advance(5_000)
+        #expect(joon.ask(link) == "pending")
+        bench.advance(2_000)
+        #expect(try joon.warnings().contains("join.pending"))
+        try joon.ok("workspace.forget", ["workspace": "acme"])
+        bench.advance(30_000)
+        #expect(try !joon.warnings().contains("join.pending"))
+        #expect(try joon.ok("workspace.list").texts("name") == ["side"])
+        #expect(try joon.ok("peer.list").texts("name").contains { $0.hasPrefix("u_") } == false)
+    }
+
+    @Test func `is said to be deleted to who opens a link into it`() throws {
+        let (mina, joon) = try world()
+        let link = try mina.link()
+        try mina.ok("workspace.delete", ["name": "acme"])
+        bench.advance(5_000)
+        let refused = try joon.refused("workspace.join", ["link": .string(link)])
+        #expect(refused.kind == .notFound && refused.reason == "workspace.deleted")
+        #expect(try joon.ok("workspace.get")["name"] == "side")
+    }
+
     /// What is left of it would stand under the new one's number.
     @Test func `is come into again at once, before all of it is erased`() throws {
         let (mina, joon) = try world()

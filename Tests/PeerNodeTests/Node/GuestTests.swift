@@ -296,7 +296,7 @@ struct GuestTable {
         #expect(
             try table.cleo.refused(
                 "channel.add", ["channel": "open", "members": ["@Gita"]]
-            ).kind == .unknownUser)
+            ).reason == "member.guest")
     }
 }
 

@@ -40,6 +40,33 @@ import WorkspaceModel
         #expect(names(in: text) == expected)
     }
 
+    @Test(
+        arguments: [
+            ("@Ro", ["Rosa Lind"]), ("@rosa lin", ["Rosa Lind"]), ("@Jö!", ["Jörg"]), ("@R", []),
+            ("@Ti", []), ("@Rosi", []), ("@Ro_", []), ("@미", []), ("@To", ["Tom"]),
+        ] as [(String, [String])])
+    func `are those whose name alone begins so, from two letters on`(
+        _ text: String, _ expected: [String]
+    ) {
+        let names = ["Rosa Lind", "Jörg", "Tina", "Tim", "미나", "Tom"]
+        let finder = MentionFinder(names.enumerated().map { (Self.member($0.offset), $0.element) })
+        let found = finder.mentions(in: text).members.map { member in
+            names.indices.first { Self.member($0) == member }.map { names[$0] }
+        }
+        #expect(found == expected)
+    }
+
+    /// Cho was called Joon Park, and Joon Kim is another person.
+    @Test func `are no first word of a name where a former name of more words stands`() {
+        let (cho, joon) = (Self.member(0), Self.member(1))
+        let finder = MentionFinder(
+            [(cho, "Cho Park"), (joon, "Joon Kim")], formerly: [(cho, "Joon Park")])
+        let found = finder.look(in: "hey @Joon Park, and @Joon")
+        #expect(found.former.map(\.name) == ["Joon Park"])
+        #expect(found.former.map(\.holders) == [[cho]])
+        #expect(found.mentions.members == [joon])
+    }
+
     @Test func `are those whose id stands there, or its beginning`() {
         let people = [Self.member(6), Self.member(7)]
         for (person, other) in zip(people, people.reversed()) {

@@ -47,7 +47,7 @@ import WorkspaceTestKit
             try mina.ok("message.history", ["channel": "general"]).items, lastDay: &day,
             namesChannel: false)
         let id = try mina.ok("member.list").items.first { $0["self"] == true }?["id"]?.stringValue
-        #expect(lines.contains("(\((id ?? "").prefix(10)))"))
+        #expect(lines.contains("(u_…\((id ?? "").suffix(6)))"))
     }
 
     @Test func `is flagged in a list of channels`() throws {

@@ -90,7 +90,8 @@ import WorkspaceTestKit
                 let failure = try mina.refused(method, given)
                 #expect(failure.kind == .unknownUser, "\(failure)")
                 #expect(
-                    failure.hint == "there is one in another workspace: --workspace acme",
+                    failure.hint
+                        == "someone of that name is in another workspace: add --workspace acme",
                     "\(method): \(failure)")
             }
         }
@@ -99,7 +100,9 @@ import WorkspaceTestKit
         try other.join(try mina.link(["workspace": "other two"]))
         bench.advance(5_000)
         let failure = try mina.refused("message.send", ["channel": "@Sora", "text": "x"])
-        #expect(failure.hint == "there is one in another workspace: --workspace 'other two'")
+        #expect(
+            failure.hint
+                == "someone of that name is in another workspace: add --workspace 'other two'")
         let here = try mina.refused("message.send", ["channel": "@Joon", "text": "x"])
         #expect(here.hint?.contains("--workspace") != true, "\(here)")
     }

@@ -17,7 +17,7 @@ import WorkspaceTestKit
         let peer = try mina.ok("peer.add", ["address": .string(typed)])
         #expect(peer["address"] == .string(shown))
         for unknown in ["id", "member", "name"] { #expect(peer[unknown] == .null) }
-        #expect(peer["behind"] == 0)
+        #expect(peer["behind"] == .null && peer["ahead"] == .null)
         // Twice is once.
         try mina.ok("peer.add", ["address": .string(shown)])
         #expect(try mina.ok("peer.list").texts("address") == [shown])
@@ -34,6 +34,7 @@ import WorkspaceTestKit
         let waiting = try mina.ok("peer.list").items[0]
         #expect(waiting["state"] == "waiting")
         #expect(waiting["last_error"] == "refused")
+        #expect(waiting["last_tried"] == .integer(Int64(bench.wall)))
         let joon = try bench.guest("Joon", of: mina)
         let peers = try mina.ok("peer.list").items
         let connected = try #require(peers.first { $0["state"] == "connected" })
@@ -44,6 +45,11 @@ import WorkspaceTestKit
         bench.advance(5_000)
         let now = try mina.ok("peer.list").items.first { $0["name"] == "Joon" }
         #expect(now?["last_seen"] == .integer(Int64(bench.wall)))
+        // Of a link that the other side has made, too, the address that it really has.
+        for node in [mina, joon] {
+            let linked = try node.ok("peer.list").items.first { $0["state"] == "connected" }
+            #expect(linked?["address"]?.stringValue?.isEmpty == false, "\(node.name)")
+        }
         let counts = try mina.ok("net.status")["peers"]
         #expect(counts == ["connected": 1, "dialing": 0, "waiting": 1, "blocked": 0])
         #expect(try mina.ok("node.status")["peers"] == counts)

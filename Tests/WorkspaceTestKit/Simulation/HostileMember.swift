@@ -49,7 +49,7 @@ public struct HostileMember: Sendable {
             signing: key,
             identity: LocalIdentity(
                 certifiedBy: key, staticKey: AgreementKey(using: random),
-                store: StoreID(random.bytes(16))),
+                store: StoreID(random.bytes(16)), features: 1),
             psk: psk, workspace: workspace, grant: grant, keyID: keyID, epochKey: epochKey,
             channel: channel)
     }

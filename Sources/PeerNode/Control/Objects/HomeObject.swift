@@ -19,6 +19,9 @@ public struct HomeObject: ControlObject {
     public var mentions: Int64 = 0
     /// Messages of the caller's that others do not take, in that workspace.
     public var refused: Int64 = 0
+    /// Devices that others in that workspace have added lately, the newest first: the key of somebody
+    /// has changed.
+    public var newDevices: [(member: PersonObject, device: DeviceObject)] = []
     /// When the last backup of this home was made that it knows of, milliseconds since 1970; `nil`
     /// for never.
     public var backupAt: Int64?
@@ -61,6 +64,8 @@ public struct HomeObject: ControlObject {
             "dms": .array(Array(directs.prefix(fitting))),
             "unread": ["unread": .integer(unread), "mentions": .integer(mentions)],
             "refused": .integer(refused),
+            "new_devices": .array(
+                newDevices.map { ["member": $0.member.json, "device": $0.device.json] }),
             "backup_at": JSONValue(orNull: backupAt),
             "backup_due": .bool(isBackupDue),
             "complete": .bool(next == nil && shown.count == workspaces.count),

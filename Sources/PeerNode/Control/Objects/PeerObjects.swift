@@ -43,6 +43,9 @@ public struct PeerObject: ControlObject {
     public var lastSeen: Int64?
     /// A sentence without secrets.
     public var lastError: String?
+    /// When an attempt to reach it failed last, milliseconds since 1970; `nil` where none did since the
+    /// start.
+    public var lastTried: Int64?
 
     /// A peer nothing is known about yet.
     public init(state: String) { self.state = state }
@@ -55,6 +58,7 @@ public struct PeerObject: ControlObject {
             "state": .string(state), "behind": JSONValue(orNull: behind),
             "ahead": JSONValue(orNull: ahead),
             "last_seen": JSONValue(orNull: lastSeen), "last_error": JSONValue(orNull: lastError),
+            "last_tried": JSONValue(orNull: lastTried),
         ]
     }
 }

@@ -2,10 +2,10 @@ public import WorkspaceModel
 
 /// What somebody says of himself (section 2.2).
 public struct ProfileObject: ControlObject {
-    /// `u_…`.
+    /// `u_…`; of one's own before there is a workspace the device's, `d_…`.
     public var id: String
-    /// `w_…`.
-    public var workspace: String
+    /// `w_…`; `nil` before there is one.
+    public var workspace: String?
     /// What they are called here.
     public var name: String
     /// Whether it is the caller's own.
@@ -18,7 +18,7 @@ public struct ProfileObject: ControlObject {
     public var presence: PresenceObject.Shown?
 
     /// A profile of which nothing but the name is known.
-    public init(id: String, workspace: String, name: String) {
+    public init(id: String, workspace: String?, name: String) {
         self.id = id
         self.workspace = workspace
         self.name = name
@@ -27,7 +27,7 @@ public struct ProfileObject: ControlObject {
     /// All fields; `visible` is `null` in profiles of others.
     public var json: JSONValue {
         var object: JSONObject = [
-            "id": .string(id), "workspace": .string(workspace), "name": .string(name),
+            "id": .string(id), "workspace": JSONValue(orNull: workspace), "name": .string(name),
             "self": .bool(isSelf),
         ]
         for field in ProfileChange.Field.allCases {

@@ -116,14 +116,12 @@ extension Memberships {
         return own.first { !isOver($0) } ?? chosen ?? own.first
     }
 
-    /// What the owner of this home is called. A further device has a name of its own, and its owner
-    /// that of the first workspace which tells it.
+    /// What the owner of this home is called: in the first workspace that says so and is not over, and
+    /// as the home says where none does. A further device has a name of its own.
     func personName(of home: HomeIdentity) -> String {
-        // Only the device with which somebody began has a phrase of its own.
-        guard home.recovery == nil else { return home.name }
         let own = workspaces.values.filter { $0.standing == .member }
-            .sorted { $0.number < $1.number }
-        return own.lazy.compactMap { $0.profileNames[$0.member] }.first ?? home.name
+            .sorted { (isOver($0) ? 1 : 0, $0.number) < (isOver($1) ? 1 : 0, $1.number) }
+        return own.lazy.compactMap { $0.saidName(of: $0.member) }.first ?? home.name
     }
 
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {

@@ -218,6 +218,7 @@ extension Channels {
                 let former = try core.profiles.former(
                     name, among: people, in: workspace, field: field, isTaken: purpose == .talk)
                 if let former { return former }
+                if purpose == .public { try refuseGuest(name, field: field, in: workspace) }
             }
             return try core.queries.single(
                 found, name, "member", field: field,
@@ -229,6 +230,18 @@ extension Channels {
                 ]
             }
         }
+    }
+
+    /// A guest is not missing: no public channel is for them.
+    private func refuseGuest(
+        _ name: String, field: String, in workspace: Workspace
+    ) throws(NodeError) {
+        let guests = workspace.visibleMembers.filter { $0.role > .member }.map(\.member)
+        guard !workspace.named(name, among: guests).isEmpty else { return }
+        throw NodeError(
+            .forbidden,
+            "\(NodeError.quoted(name)) is a guest, and guests can only be in private channels",
+            reason: "member.guest", fields: [.init(name: field, reason: "guest")])
     }
 
     /// Somebody who is in a private channel, whether or not the workspace still has them.

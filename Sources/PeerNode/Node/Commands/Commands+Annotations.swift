@@ -21,7 +21,8 @@ extension CommandDesk {
                 hint: "reply instead: wsx-node send CHANNEL TEXT --thread \(id)")
         }
         let before = try shown(row, in: workspace)
-        let text = try checkedText(text, with: before.location)
+        let text = try checkedText(
+            text, isOptional: before.location != nil || !before.attachments.isEmpty)
         if let base, base != before.version {
             throw NodeError(
                 .conflict, "the message has changed since", hint: "wsx-node message show \(id)",

@@ -126,7 +126,8 @@ extension CommandDesk {
         throw .forbidden(
             "\(NodeError.quoted(name)) is not in \(NodeError.quoted(shown))",
             reason: "channel.absent",
-            hint: "first: wsx-node channel add \(NodeError.shellWord(shown)) @NAME")
+            hint: "first: wsx-node channel add \(NodeError.shellWord(shown)) "
+                + NodeError.shellWord("@" + name))
     }
 
     func setChannelRole(

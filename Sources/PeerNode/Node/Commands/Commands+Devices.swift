@@ -22,12 +22,15 @@ extension CommandDesk {
         return Page(found, next: next)
     }
 
-    /// Every device that was ever bound to a member, the earliest first.
+    /// Every device that was ever bound to a member, or is in by a grant although what bound it is not
+    /// valid any more; the earliest first.
     private func knownDevices(of member: MemberID, in workspace: Workspace) -> [DeviceID] {
         var devices: [DeviceID] = []
         for id in workspace.authorityOrder {
             for entry in workspace.authority[id]?.payload.listedDevices ?? []
-            where workspace.evaluator.isBound(entry.device, to: member)
+            where
+                (workspace.evaluator.isBound(entry.device, to: member)
+                || workspace.evaluator.bestGrant(of: entry.device, as: member) != nil)
                 && !devices.contains(entry.device)
             {
                 devices.append(entry.device)
@@ -40,7 +43,9 @@ extension CommandDesk {
     func device(
         _ reference: String, in workspace: Workspace
     ) throws(NodeError) -> DeviceID {
-        let devices = workspace.evaluator.boundDevices
+        // Whatever is in can be named, by whichever grant.
+        let devices = Set(workspace.evaluator.boundDevices)
+            .union(workspace.members.flatMap(\.devices)).sorted()
         let isLong = isIdentifier(reference, prefix: "d_")
         let found = devices.filter { device in
             if isLong { return PublicID.device(device).utf8.starts(with: reference.utf8) }

@@ -142,13 +142,17 @@ extension CommandDesk {
         guard let last = try lastBackup() else {
             let age = home.map { time.wall &- min($0.createdAt, time.wall) } ?? 0
             return age <= 7 * day
-                ? .init(id: "backup", state: "ok", message: "no backup has been made yet")
+                ? .init(
+                    id: "backup", state: "ok", message: "no backup yet, and this home is new")
                 : .init(
                     id: "backup", state: "warn",
                     message: "this home has never been backed up", hint: hint)
         }
         let days = (time.wall &- min(last, time.wall)) / day
-        let message = "the last backup is \(days == 1 ? "1 day" : "\(days) days") old"
+        let message =
+            days == 0
+            ? "the last backup was made today"
+            : "the last backup is \(days == 1 ? "1 day" : "\(days) days") old"
         return days <= 30
             ? .init(id: "backup", state: "ok", message: message)
             : .init(id: "backup", state: "warn", message: message, hint: hint)
@@ -179,7 +183,8 @@ extension CommandDesk {
                 addresses.isEmpty ? "no address known" : "addresses \(addresses)",
             ]
             let message = "\(name) not connected: \(parts.joined(separator: "; "))"
-            guard isAlone || isTyped else {
+            // Who was put out is told so once, and not by each who stays.
+            guard isAlone && peer.lastError != LinkEnding.removed.word || isTyped else {
                 return .init(id: "peer", state: "ok", message: message)
             }
             return .init(

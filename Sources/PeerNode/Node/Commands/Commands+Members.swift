@@ -272,7 +272,11 @@ extension CommandDesk {
                 throw NodeError(
                     .transferFirst,
                     "you are the only owner of \(NodeError.quoted(workspace.displayName))",
-                    hint: "first: wsx-node workspace transfer @NAME, or workspace successor @NAME",
+                    hint: others.isEmpty && workspace.members.count == 1
+                        ? "to end it: wsx-node workspace delete "
+                            + NodeError.shellWord(workspace.displayName)
+                        : "first: wsx-node workspace transfer @NAME, or workspace successor @NAME, "
+                            + "or workspace delete",
                     reason: "workspace.owner")
             }
             try refuseWeakTransfer(of: workspace)

@@ -62,7 +62,32 @@ extension CommandDesk {
     func editProfile(
         _ edit: ProfileEditDraft, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        try editProfile(edit, in: try core.queries.workspace(scope))
+        if let home, scope.workspace == nil, workspaces.isEmpty {
+            return try editStartProfile(edit, of: home)
+        }
+        return try editProfile(edit, in: try core.queries.workspace(scope))
+    }
+
+    /// Before there is a workspace: what is said here goes into each one that this home comes into.
+    private func editStartProfile(
+        _ edit: ProfileEditDraft, of home: HomeIdentity
+    ) throws(NodeError) -> ProfileObject {
+        let (name, values) = try checked(edit)
+        guard name == nil || name == home.name, edit.shown.isEmpty, edit.hidden.isEmpty else {
+            throw NodeError(
+                .conflict,
+                "your name, and who sees what, can be changed once you are in a workspace",
+                hint: "wsx-node up --workspace NAME, or wsx-node join LINK",
+                reason: "workspace.none")
+        }
+        return try stored { () throws(StorageError) in
+            try core.profiles.keepStartProfile(values)
+            var object = ProfileObject(
+                id: PublicID.device(home.device), workspace: nil, name: home.name)
+            object.isSelf = true
+            object.values = try core.profiles.startProfile()
+            return object
+        }
     }
 
     func editProfile(

@@ -1,3 +1,4 @@
+import CRDTStore
 import WorkspaceModel
 
 /// Commands that a single room answers.
@@ -99,7 +100,13 @@ extension CommandDesk {
     func forgetWorkspace(
         _ reference: WorkspaceReference, isForced: Bool, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {
-        try core.integrity.forgetWorkspace(reference, isForced: isForced, scope)
+        let object = try core.integrity.forgetWorkspace(reference, isForced: isForced, scope)
+        try stored { () throws(StorageError) in
+            for workspace in workspaces.values where PublicID.workspace(workspace.id) == object.id {
+                try core.enrolment.forgetJoins(into: workspace.id)
+            }
+        }
+        return object
     }
 
     // MARK: Names

@@ -19,8 +19,16 @@ extension CommandDesk {
             name = checked
         }
         let image = try draft.image.map { (typed) throws(NodeError) in try checkedImage(typed) }
+        let before = workspace.fields
+        let hasChange =
+            name.map { $0 != before.name } ?? false
+            || draft.description.map { $0 != before.description ?? "" } ?? false
+            || image.map { $0 != before.image ?? "" } ?? false
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
+        }
+        guard hasChange else {
+            return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
         }
         let made = try stored { () throws(StorageError) in
             try core.log.authorAuthority(in: workspace) { authoring in
@@ -85,7 +93,9 @@ extension CommandDesk {
         .forbidden(
             "\(NodeError.quoted(workspace.displayName(of: guest.member))) is a guest, and a guest "
                 + "cannot own a workspace",
-            reason: "transfer.guest", hint: "first: wsx-node member role @NAME member")
+            reason: "transfer.guest",
+            hint: "first: wsx-node member role "
+                + NodeError.shellWord("@" + workspace.displayName(of: guest.member)) + " member")
     }
 
     /// Whoever finds a lost phone does not own the workspace: what it hands over, an older device
@@ -124,9 +134,10 @@ extension CommandDesk {
     ) throws(StorageError) -> OperationID? {
         let evaluator = workspace.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
-        let kept = evaluator.byAge(own?.devices ?? [], of: workspace.member)
+        let kept = evaluator.byStrength(own?.devices ?? [], of: workspace.member)
             .prefix(Limits.grantedDevicesMax)
-        let given = evaluator.byAge(heir.devices, of: heir.member).prefix(Limits.grantedDevicesMax)
+        let given = evaluator.byStrength(heir.devices, of: heir.member).prefix(
+            Limits.grantedDevicesMax)
         let named = evaluator.bindings(of: given + kept)
         try core.membership.gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
         return try core.log.authorAuthority(in: workspace, naming: named) { _ in

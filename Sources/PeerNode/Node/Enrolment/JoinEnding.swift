@@ -79,7 +79,8 @@ extension Enrolment {
                             .unreachable,
                             "could not reach anyone who can let you in: "
                                 + LinkWords.text(join.lastError),
-                            hint: "is the inviter's node running? try again",
+                            hint: "is the inviter's node running? This does not go on by itself: "
+                                + "try again when it is",
                             reason: "join.timeout")))
         }
     }

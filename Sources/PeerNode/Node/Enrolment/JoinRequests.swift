@@ -67,7 +67,8 @@ struct JoinRequestGroup {
 
 /// What became of a request.
 enum JoinRequestState: String {
-    case pending, approved, rejected, void
+    /// `removed`: it was approved, and its person removed since.
+    case pending, approved, rejected, removed, void
 }
 
 extension AuthorityPayload.Joiner {
@@ -129,10 +130,13 @@ extension Enrolment {
         let isIn = workspace.members.contains { $0.member == joiner.member }
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
         if isIn, admission != nil || isBound(joiner, in: workspace) { return .approved }
-        let isRejected = (workspace.invites.removals[joiner.member] ?? []).contains { removal in
+        let answers = (workspace.invites.removals[joiner.member] ?? []).filter { removal in
             group.operations.contains { workspace.evaluator.isAncestor($0, of: removal) }
         }
-        if isRejected { return .rejected }
+        if !answers.isEmpty {
+            let wasIn = answers.contains { wasLetIn(group, before: $0, in: workspace) }
+            return wasIn ? .removed : .rejected
+        }
         if admission != nil, joiner.answering == nil { return .approved }
         if wasTakenBack(group, in: workspace) { return .approved }
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
@@ -142,6 +146,25 @@ extension Enrolment {
                 || UInt64(workspace.invites.used[joiner.invite] ?? 0) < invite.maximum
         else { return .void }
         return .pending
+    }
+
+    /// Whether a removal knew that its person had been let in by the request.
+    private func wasLetIn(
+        _ group: JoinRequestGroup, before removal: OperationID, in workspace: Workspace
+    ) -> Bool {
+        let joiner = group.joiner
+        let entrances =
+            (workspace.invites.grants[joiner.member] ?? [])
+            + workspace.authority.entrances.filter { id in
+                guard case .admit(let admitted, _, _, _)? = workspace.authority[id]?.payload else {
+                    return false
+                }
+                return admitted.member == joiner.member && admitted.invite == joiner.invite
+            }
+        return entrances.contains { entrance in
+            workspace.evaluator.isAncestor(entrance, of: removal)
+                && group.operations.contains { workspace.evaluator.isAncestor($0, of: entrance) }
+        }
     }
 
     /// Whether somebody who knew the request let that person in again by it. It stays the answer when
@@ -289,7 +312,8 @@ extension Enrolment {
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             let own = workspace.ownRole, own <= .admin
         else { return nil }
-        let devices = workspace.evaluator.byAge(joiner.devices.map(\.device), of: joiner.member)
+        let devices = workspace.evaluator.byStrength(
+            joiner.devices.map(\.device), of: joiner.member)
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
         let named = workspace.evaluator.bindings(of: devices) + answered
@@ -349,7 +373,7 @@ extension Enrolment {
         let workspace: Workspace = try core.queries.workspace(scope)
         let group = try request(id, in: workspace)
         switch state(of: group, in: workspace) {
-        case .rejected, .void: return object(of: group, in: workspace)
+        case .rejected, .removed, .void: return object(of: group, in: workspace)
         case .approved:
             throw NodeError(
                 .conflict, "that person was already let in", hint: "wsx-node member list",

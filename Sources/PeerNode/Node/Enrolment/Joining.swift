@@ -20,6 +20,7 @@ extension Enrolment {
         if let known = workspaces.values.first(where: {
             $0.standing == .member && Identifier16(prefixOf: $0.id) == link.workspace
         }), known.ownRole != nil {
+            guard known.fields.deletion == nil else { throw .deleted(known) }
             guard core.membership.isInHere(known) else { throw .inByAnotherDevice(known) }
             if let doubt = core.membership.doubt(about: known) { throw .doubted(known, doubt) }
             let shown = try stored { () throws(StorageError) in
@@ -122,7 +123,8 @@ extension Enrolment {
                 hint: "try again when another member is online", reason: "join.busy")
         case .invalid, .open, .admitted:
             NodeError(
-                .inviteInvalid, "the invite is not valid, or was revoked",
+                .inviteInvalid,
+                "the invite is not valid: it was revoked, or its workspace was deleted",
                 hint: "ask for a new one", reason: "invite.invalid")
         }
     }

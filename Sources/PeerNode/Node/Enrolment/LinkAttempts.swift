@@ -229,7 +229,8 @@ extension Enrolment {
             .failure(
                 NodeError(
                     .unreachable, "could not reach the other device",
-                    hint: "is it on, and is its link less than ten minutes old?",
+                    hint: "is it on, and is its link less than ten minutes old? "
+                        + "This does not go on by itself: try again",
                     reason: "link.timeout")))
     }
 
@@ -261,6 +262,14 @@ extension Enrolment {
 }
 
 extension NodeError {
+    /// A link leads into a workspace that is over.
+    static func deleted(_ workspace: Workspace) -> NodeError {
+        NodeError(
+            .notFound, "the workspace \(quoted(workspace.displayName)) was deleted",
+            hint: "ask for an invite to another one", reason: "workspace.deleted",
+            fields: [.init(name: "link", reason: "over")])
+    }
+
     /// Somebody came back by one device, and this is another one.
     static func inByAnotherDevice(_ workspace: Workspace) -> NodeError {
         .forbidden(

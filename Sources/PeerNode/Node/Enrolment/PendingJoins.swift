@@ -114,6 +114,14 @@ extension Enrolment {
         try writePendingJoins()
     }
 
+    /// Drops what was asked of a workspace that is forgotten here: it would come back by that.
+    func forgetJoins(into workspace: WorkspaceID) throws(StorageError) {
+        let name: Identifier16<Named.Document> = .init(prefixOf: workspace)
+        network.joins.removeAll { $0.scope == nil && $0.link.workspace == name }
+        let links = network.pendingJoins.compactMap { try? InviteLink($0.link) }
+        for link in links where link.workspace == name { try forgetJoin(by: link) }
+    }
+
     /// What was turned down stays until somebody has been told.
     func refusedJoin(
         by link: InviteLink, _ error: NodeError, isTold: Bool
@@ -157,14 +165,15 @@ extension Enrolment {
             let known = workspaces.values.first {
                 $0.standing == .member && PublicID.workspace($0.id) == id
             }
-            let name = known?.displayName ?? id
+            // An id tells nobody anything.
+            let place = known.map { " \($0.displayName)" } ?? ""
             return join.isRefused
                 ? .init(
-                    kind: "join.refused", message: "your request to join \(name) was declined",
+                    kind: "join.refused", message: "your request to join\(place) was declined",
                     hint: "to forget it: wsx-node invite decline LINK")
                 : .init(
                     kind: "join.pending",
-                    message: "your request to join \(name) waits for an approval",
+                    message: "your request to join\(place) waits for an approval",
                     hint: "to ask again: wsx-node join LINK; to forget it: "
                         + "wsx-node invite decline LINK")
         }

@@ -200,7 +200,7 @@ extension Enrolment {
     // MARK: Refusals
 
     private static let needsOldWords = NodeError(
-        .badRequest, "a new recovery phrase takes the words of the old one",
+        .badRequest, "a new recovery phrase needs the words of the old one",
         hint: "without them: have an admin remove you, ask to join again with this device, and be "
             + "let in; the old phrase is left out then",
         reason: "recovery.words", fields: [.init(name: "phrase", reason: "missing")])

@@ -164,13 +164,14 @@ extension Links {
     }
 
     /// Signs the own addresses once more where somebody shows a newer word of this device: its home was
-    /// restored. What is only claimed would let any member date them ahead of others' clocks.
+    /// restored, or a copy of it runs. What is only claimed would let any member date them ahead of others' clocks.
     private func outdo(_ shown: AddressRecord) throws(StorageError) {
         guard mayOutdo, shown.hasAllowedSize,
             AddressRecord.isTimely(shown.at, wallMilliseconds: time.wall),
             shown.at > network.book.record(of: shown.device)?.at ?? 0, shown.isAuthentic
         else { return }
         network.addressNews.signedAgain = time.monotonic
+        try noteSignOfCopy(at: shown.at)
         try renewOwnRecord(after: shown.at)
         planAddressNews()
     }

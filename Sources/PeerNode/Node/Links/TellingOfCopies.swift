@@ -17,13 +17,21 @@ extension Links {
     /// Notes operations of this device that somebody brought, in a log that this store does not
     /// write. Whatever was written there since this process started, a copy has written.
     func noteForeignOwn(_ log: LogName, _ last: HybridTimestamp) throws(StorageError) {
+        guard log.device == turn.session.ownDevice else { return }
+        try noteSignOfCopy(at: last.milliseconds)
+    }
+
+    /// Notes what this device signed and this store did not. What is older than this process a home has
+    /// signed from which this one was restored.
+    ///
+    /// - Parameter milliseconds: when, as the signer says, since 1970.
+    func noteSignOfCopy(at milliseconds: UInt64) throws(StorageError) {
         let lived = time.monotonic - min(turn.startedAt, time.monotonic)
-        guard log.device == turn.session.ownDevice,
-            last.milliseconds > time.wall - min(lived, time.wall),
-            mayWrite, !turn.session.lock.isLocked
+        guard milliseconds > time.wall - min(lived, time.wall), mayWrite,
+            !turn.session.lock.isLocked
         else { return }
-        let isNew = network.copies.wroteAt == nil
-        network.copies.wroteAt = max(network.copies.wroteAt ?? 0, last.milliseconds)
+        let isNew = network.copies.signedAt == nil
+        network.copies.signedAt = max(network.copies.signedAt ?? 0, milliseconds)
         if isNew, let sentence = ownCopySentence { try warnOfCopy(sentence) }
     }
 
@@ -78,8 +86,8 @@ extension Links {
     }
 
     private var ownCopySentence: String? {
-        network.copies.wroteAt.map {
-            "another copy of this home is running; it wrote at \(UTCMinute.text($0))"
+        network.copies.signedAt.map {
+            "another copy of this home is running; it was there at \(UTCMinute.text($0))"
         }
     }
 }

@@ -30,6 +30,8 @@ struct MentionFinder {
     private var meanings: [String: Meaning] = [:]
     private var formerMeanings: [String: [MemberID]] = [:]
     private let ids: [(text: String, member: MemberID)]
+    /// What people are called, folded: for the beginning of a name that only one of them has.
+    private let keys: [(key: String, member: MemberID)]
     /// Characters of the longest name.
     private var longest = 0
 
@@ -41,6 +43,9 @@ struct MentionFinder {
         formerly: [(member: MemberID, name: String)] = []
     ) {
         ids = people.map { (PublicID.member($0.member), $0.member) }
+        keys = people.filter { NewNames.isPerson($0.name) }.compactMap { person in
+            NameFolding.key(of: person.name).map { ($0, person.member) }
+        }
         for (member, name) in people where NewNames.isPerson(name) {
             guard let key = NameFolding.key(of: name), !key.isEmpty else { continue }
             if case .members(let others)? = meanings[key] {
@@ -110,10 +115,25 @@ struct MentionFinder {
     private func meaning(at rest: Substring) -> Meaning? {
         if let named = member(at: rest) { return .members([named]) }
         let candidate = Array(rest.prefix(longest + 1))
-        if let found = longestName(in: candidate, { meanings[$0] }) { return found.meaning }
-        guard !formerMeanings.isEmpty else { return nil }
-        let found = longestName(in: candidate) { formerMeanings[$0] }
-        return found.map { Meaning.former(Former(name: $0.name, holders: $0.meaning)) }
+        let today = longestName(in: candidate) { meanings[$0] }
+        // The first word of somebody's name is not meant where more words were somebody's name.
+        if !formerMeanings.isEmpty,
+            let former = longestName(in: candidate, { formerMeanings[$0] }),
+            today.map({ $0.name.count < former.name.count }) ?? true
+        {
+            return .former(Former(name: former.name, holders: former.meaning))
+        }
+        return today?.meaning ?? beginning(at: rest)
+    }
+
+    /// Whom a word of two letters or more means with which the name of one of them alone begins.
+    private func beginning(at rest: Substring) -> Meaning? {
+        let word = rest.prefix(longest + 1).prefix { Self.isWord($0) }
+        guard word.count >= 2, let short = NameFolding.key(of: String(word)), !short.isEmpty else {
+            return nil
+        }
+        let found = keys.filter { $0.key.hasPrefix(short) }
+        return found.count == 1 ? .members(found.map(\.member)) : nil
     }
 
     /// What the longest name means with which a text begins.

@@ -159,8 +159,8 @@ struct CopiedHomes {
 
     /// Devices whose copies were told of since the start.
     var told: Set<DeviceID> = []
-    /// When a copy of this home wrote last, as far as is known, on the wall clock.
-    var wroteAt: UInt64?
+    /// When a copy of this home signed something last, as far as is known, on the wall clock.
+    var signedAt: UInt64?
     /// When this store gave way to a copy of it, on the monotonic clock.
     var yieldedAt: UInt64?
     /// How often it did since the start.

@@ -16,27 +16,35 @@ struct IdentityStart {
 /// make or come into, where each field is shown or hidden as it is by itself.
 extension Profiles {
     private static let startProfileName = "profile.start"
-    /// The fields that can be told beforehand.
-    private static let startFields: [ProfileChange.Field] = [.email, .phone]
 
     /// Keeps it sealed: it is on this device alone, like what is hidden in a profile.
-    func keepStartProfile(_ values: [ProfileChange.Field: String]) throws(StorageError) {
-        guard let home, !values.isEmpty else { return }
+    ///
+    /// - Parameter changes: fields that are told, and those that are told no more, as `nil`.
+    func keepStartProfile(_ changes: [ProfileChange.Field: String?]) throws(StorageError) {
+        guard let home, !changes.isEmpty else { return }
+        let values = try startProfile().merging(changes.compactMapValues { $0 }) { $1 }
+            .filter { field, _ in changes[field] != .some(nil) }
         var fields = JSONObject()
-        for field in Self.startFields { fields[field.word] = values[field].map { .string($0) } }
+        for field in ProfileChange.Field.allCases {
+            fields[field.word] = values[field].map { .string($0) }
+        }
+        try write()
         try store.registry.setValue(
             home.seal(
                 JSONValue.object(fields).bytes, name: Array(Self.startProfileName.utf8),
                 using: environment.random), of: Self.startProfileName)
     }
 
-    private func startProfile() throws(StorageError) -> [ProfileChange.Field: String] {
+    /// What was told beforehand, field by field.
+    func startProfile() throws(StorageError) -> [ProfileChange.Field: String] {
         guard let home, let sealed = try store.registry.value(Self.startProfileName),
             let bytes = home.open(sealed, name: Array(Self.startProfileName.utf8)),
             let fields = try? JSONValue(parsing: bytes)
         else { return [:] }
         var values: [ProfileChange.Field: String] = [:]
-        for field in Self.startFields { values[field] = fields[field.word]?.stringValue }
+        for field in ProfileChange.Field.allCases {
+            values[field] = fields[field.word]?.stringValue
+        }
         return values
     }
 

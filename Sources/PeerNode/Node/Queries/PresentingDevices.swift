@@ -10,7 +10,8 @@ extension Queries {
         ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace
     ) -> DeviceObject? {
         guard let owner = member ?? workspace.owner(of: device),
-            let binding = workspace.evaluator.binding(of: device, to: owner),
+            let binding = workspace.evaluator.binding(of: device, to: owner)
+                ?? workspace.evaluator.bestGrant(of: device, as: owner),
             let record = workspace.authority[binding]
         else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
@@ -59,12 +60,16 @@ extension Queries {
 
     func object(of peer: PeerRegistry.Peer) -> PeerObject {
         var object = PeerObject(state: word(of: peer.state))
-        if peer.state != .connected { (object.behind, object.ahead) = (0, 0) }
-        if case .device(let device) = peer.name { describe(device, &object) }
         if case .dialing(let address) = peer.state {
             object.address = address.text
         } else {
             object.address = peer.addresses.first?.address.text
+        }
+        // The address of a link is the one that the peer really has.
+        if case .device(let device) = peer.name { describe(device, &object) }
+        object.lastTried = peer.lastTried.map { tried in
+            Int64(clamping: time.wall)
+                - Int64(clamping: time.monotonic - min(tried, time.monotonic))
         }
         object.lastSeen = (peer.state == .connected ? time.wall : peer.lastSeen)
             .map { Int64(clamping: $0) }
@@ -74,7 +79,13 @@ extension Queries {
 
     private func describe(_ device: DeviceID, _ object: inout PeerObject) {
         object.id = PublicID.device(device)
-        for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
+        // Where this home is no member it reads nobody's name.
+        let known = workspaces.values.sorted {
+            ($0.standing == .member ? 0 : 1, $0.number) < (
+                $1.standing == .member ? 0 : 1, $1.number
+            )
+        }
+        for workspace in known {
             if let standing = workspace.members.first(where: {
                 $0.devices.contains(device)
             }) {
@@ -83,14 +94,14 @@ extension Queries {
                 break
             }
         }
-        for link in network.links(to: device) {
-            object.address = link.address
+        for case let address? in network.links(to: device).map(\.address) {
+            object.address = address
         }
         let distances = distances(to: device)
-        let known = distances.values.compactMap { $0 }
-        guard known.count == distances.count, !known.isEmpty else { return }
-        object.behind = known.reduce(0) { $0 + $1.behind }
-        object.ahead = known.reduce(0) { $0 + $1.ahead }
+        let told = distances.values.compactMap { $0 }
+        guard told.count == distances.count, !told.isEmpty else { return }
+        object.behind = told.reduce(0) { $0 + $1.behind }
+        object.ahead = told.reduce(0) { $0 + $1.ahead }
     }
 
     /// How far this device and another one are apart, by workspace; `nil` while they compare. Two

@@ -11,7 +11,7 @@ extension Queries {
         guard workspace.fields.deletion == nil else {
             throw .forbidden(
                 "the workspace \(NodeError.quoted(workspace.displayName)) was deleted",
-                reason: "workspace.deleted", hint: "wsx-node workspace use NAME")
+                reason: "workspace.deleted", hint: "wsx-node workspace list")
         }
         return workspace
     }

@@ -335,15 +335,21 @@ final class Workspace {
         String(PublicID.member(member).prefix(10))
     }
 
-    private func admittedName(of member: MemberID) -> String {
+    /// What somebody is called by their profile or since they came in; `nil` where neither says it.
+    func saidName(of member: MemberID) -> String? {
         if let name = profileNames[member] { return name }
         for id in authority.entrances {
             if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
                 joiner.member == member, let name = name(joiner.name, key: 7, of: id)
             {
-                return name
+                return CheckedName.isBlank(name) ? nil : name
             }
         }
+        return nil
+    }
+
+    private func admittedName(of member: MemberID) -> String {
+        if let name = saidName(of: member) { return name }
         if let name = told.people[member] { return name }
         if member == self.member, let ownName { return ownName }
         return Self.namelessName(of: member)

@@ -1,0 +1,140 @@
+import PeerNode
+import WorkspaceModel
+
+/// Refusals that can be foreseen by what the node shows.
+///
+/// Nobody should answer a question first and hear afterwards that the answer did not matter. The node
+/// is what decides: where it is not clear from here, somebody is asked.
+extension Session {
+    /// What a role may do with a channel.
+    enum ChannelUse {
+        /// Its texts, and what others said in it.
+        case change
+        /// The channel itself: its owner, its roles, its end.
+        case manage
+    }
+
+    /// Who acts: the role in the workspace, and the id there, where it is known.
+    struct Actor {
+        let role: String
+        let id: String?
+
+        /// Whether the workspace is looked after by them.
+        var isAdmin: Bool { role == "owner" || role == "admin" }
+    }
+
+    /// - Returns: `nil` for who is no member of the workspace any more.
+    func actor(in workspace: JSONValue) throws(NodeError) -> Actor? {
+        guard let role = workspace["role"]?.stringValue else { return nil }
+        var client = try client()
+        let members = try client.call("identity.show", [:])["members"]?.arrayValue ?? []
+        let own = members.first { $0["workspace"] == workspace["id"] }
+        return Actor(role: role, id: own?["member"]?.stringValue)
+    }
+
+    /// Whether somebody may do that in a channel.
+    static func allows(_ use: ChannelUse, in channel: JSONValue, to actor: Actor) -> Bool {
+        guard channel["kind"] == "channel" else { return false }
+        // A private channel is looked after by its own people alone.
+        if channel["private"] != true, actor.isAdmin { return true }
+        guard let id = actor.id, actor.role != "guest" else { return actor.role != "guest" }
+        if channel["owner"]?["id"]?.stringValue == id { return true }
+        return use == .change
+            && (channel["admins"]?.arrayValue ?? []).contains { $0["id"]?.stringValue == id }
+    }
+
+    /// Whether somebody can leave: who owns the workspace has an heir, and channels have owners.
+    func mayLeave(_ workspace: JSONValue) throws(NodeError) -> Bool {
+        guard let actor = try actor(in: workspace) else { return false }
+        let given: JSONObject = ["workspace": workspace["id"] ?? .null]
+        var all = given
+        all["scope"] = "all"
+        let isHolding = try every("channel.list", all).contains { channel in
+            guard let id = actor.id, channel["owner"]?["id"]?.stringValue == id else {
+                return false
+            }
+            let isAlone = channel["private"] == true && channel["members"]?.integerValue ?? 0 <= 1
+            return channel["default"] != true && !isAlone
+        }
+        guard !isHolding else { return false }
+        guard actor.role == "owner", workspace["successor"]?.isNull != false else { return true }
+        return try every("member.list", given).contains {
+            $0["role"] == "owner" && $0["self"] != true
+        }
+    }
+
+    /// Whether a role is at least as strong as another one; what it reaches besides, the node knows.
+    static func reaches(_ own: String, _ other: String) -> Bool {
+        let roles = ["owner", "admin", "member", "guest"]
+        guard let first = roles.firstIndex(of: own), let second = roles.firstIndex(of: other)
+        else { return true }
+        return first <= second
+    }
+
+    /// Whether it is certain that the node refuses what has this weight to whoever calls it.
+    func isSurelyRefused(_ weight: CommandLineForm.Weight) -> Bool {
+        var given = JSONObject()
+        given["workspace"] = workspace.map { .string($0) }
+        guard var client = try? client(), let place = try? client.call("workspace.get", given),
+            let role = place["role"]?.stringValue
+        else { return false }
+        switch weight {
+        case .owners: return role != "owner"
+        case .admins: return role != "owner" && role != "admin"
+        case .channelOwners:
+            given["channel"] = scan.values["channel"]
+            guard let channel = try? client.call("channel.get", given),
+                let actor = try? actor(in: place)
+            else { return false }
+            return !Self.allows(.manage, in: channel, to: actor)
+        case .unknown: return false
+        }
+    }
+
+    /// The own devices: those of the workspace that was named, or else of every one.
+    func ownDevices(_ parameters: JSONObject) throws(NodeError) -> [JSONValue] {
+        var places: [JSONValue] = []
+        if let named = parameters["workspace"] {
+            places = [named]
+        } else {
+            places = try every("workspace.list", [:]).filter { $0["state"] == "member" }
+                .compactMap { $0["id"] }
+        }
+        var seen: Set<String> = []
+        var devices: [JSONValue] = []
+        for place in places {
+            devices += try every("device.list", ["workspace": place]).filter { device in
+                device["id"]?.stringValue.map { seen.insert($0).inserted } ?? false
+            }
+        }
+        return devices
+    }
+
+    /// The devices that are meant by an id, a part of one, or a name.
+    static func devices(_ wanted: String, among all: [JSONValue]) -> [JSONValue] {
+        let named = all.filter {
+            $0["id"]?.stringValue == wanted
+                || NameFolding.matches($0["name"]?.stringValue ?? "", wanted)
+        }
+        guard named.isEmpty else { return named }
+        let things = all.compactMap { device in
+            device["id"]?.stringValue.map { ReferenceResolver.Found(id: $0, candidate: device) }
+        }
+        return ReferenceResolver.meant(wanted, "d", among: things).map(\.candidate)
+    }
+
+    /// All items of a list.
+    func every(_ method: String, _ given: JSONObject) throws(NodeError) -> [JSONValue] {
+        var client = try client()
+        var given = given
+        given["limit"] = 1_000
+        var items: [JSONValue] = []
+        for _ in 0..<ReferenceResolver.pagesMax {
+            let page = try client.call(method, given)
+            items += page["items"]?.arrayValue ?? []
+            guard let next = page["next"], !next.isNull else { break }
+            given["cursor"] = next
+        }
+        return items
+    }
+}

@@ -1,0 +1,57 @@
+import PeerNode
+import WorkspaceModel
+
+/// What becomes of a workspace, and who comes into it: answered with small fixed things.
+extension TableNode {
+    func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("editWorkspace \(draft.name ?? "-") \(draft.description ?? "-")", scope)
+        return workspace
+    }
+    func transferWorkspace(to member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try require(member)
+        try note("transfer \(member)", scope)
+        return workspace
+    }
+    func setSuccessor(_ member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    {
+        try note("successor \(member.map { "\($0)" } ?? "-")", scope)
+        return workspace
+    }
+    func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {
+        try note("deleteWorkspace \(name)", scope)
+        return workspace
+    }
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
+        try note("policy", scope)
+        return policy
+    }
+    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
+        -> PolicyObject
+    {
+        try note("setPolicy \(whoMayInvite ?? "-") \(join ?? "-")", scope)
+        return policy
+    }
+    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {
+        try note("decline \(link)", scope)
+        return DeclinedObject(workspace: "w_acme0000", wasPending: false)
+    }
+    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<RequestObject>
+    {
+        try note("requests \(page.limit)", scope)
+        return Page([request])
+    }
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        try note("approve \(id)", scope)
+        return request
+    }
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
+        try note("reject \(id)", scope)
+        return request
+    }
+}
