@@ -37,6 +37,30 @@ extension Rendering {
         return text
     }
 
+    /// The room that files take.
+    func cache(_ cache: JSONValue) -> String {
+        func bytes(_ field: String) -> Int64 { cache[field]?.integerValue ?? 0 }
+        let files = bytes("files")
+        var text = ""
+        if let cleared = cache["cleared_bytes"]?.integerValue {
+            text += cleared == 0 ? "nothing to clear\n" : "cleared \(ByteText.text(cleared))\n"
+        }
+        text += "\(files) \(files == 1 ? "file takes" : "files take") "
+        text += "\(ByteText.text(bytes("bytes"))) of at most \(ByteText.text(bytes("quota")))\n"
+        for (field, words) in [
+            ("own_bytes", "put on this device"), ("kept_bytes", "kept on purpose"),
+            ("clearable_bytes", "can be cleared"),
+        ] where bytes(field) > 0 {
+            text += "  \(ByteText.text(bytes(field))) \(words)\n"
+        }
+        switch cache["keep"]?.stringValue {
+        case "7d": text += "what nobody uses for 7 days goes\n"
+        case "30d": text += "what nobody uses for 30 days goes\n"
+        default: text += "what nobody uses stays until room is needed\n"
+        }
+        return text
+    }
+
     func savedFile(_ file: JSONValue) -> String {
         "saved \(shown(file["path"]))  \(ByteText.text(file["size"]?.integerValue ?? 0))\n"
     }

@@ -84,6 +84,7 @@ struct Rendering {
         case .noteText: return noteText(result)
         case .changedNote, .editedNote: return changedNote(result)
         case .savedFile where !isPlain: return flowed(savedFile(result))
+        case .cache where !isPlain: return flowed(cache(result))
         case .file where !isPlain: return flowed(file(result))
         case .madeInvite where !isPlain: return flowed(invite(result))
         case .deletedChannel where !isPlain:

@@ -354,6 +354,8 @@ public final class BenchHome: HomeFiles {
         machine: 1, device: 2, inode: 3, birthNanoseconds: 4)
     /// Free bytes on the disk.
     public var freeBytes: Int64 = 1 << 40
+    /// All bytes of the disk.
+    public var diskBytes: Int64 = 1 << 41
     /// Bytes of node.db.
     public var storeBytes: Int64 = 4_096
     /// Times that an identity was written.

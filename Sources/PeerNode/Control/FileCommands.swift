@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 /// What the node does for files.
-public protocol FileCommands {
+public protocol FileCommands: FileCacheCommands {
     /// Reads a file of the owner's, so that a message can name it.
     func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// One file that is known here.

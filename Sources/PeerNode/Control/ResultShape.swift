@@ -35,6 +35,8 @@ extension Command {
         case savedFile
         /// Devices that have a file.
         case fileHolders
+        /// The room that files take.
+        case cache
 
         /// Notes.
         case notes

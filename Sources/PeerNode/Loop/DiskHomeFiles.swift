@@ -90,6 +90,11 @@ public final class DiskHomeFiles: HomeFiles {
         (try? FileSystem.freeByteCount(at: home.data)).map { Int64(clamping: $0) } ?? 0
     }
 
+    /// All bytes of that disk.
+    public var diskBytes: Int64 {
+        (try? FileSystem.byteCount(at: home.data)).map { Int64(clamping: $0) } ?? 0
+    }
+
     /// Bytes of node.db and its log.
     public var storeBytes: Int64 {
         [home.store, home.store + "-wal"].reduce(0) { sum, path in

@@ -165,12 +165,23 @@ public enum FileSystem {
 
     /// Bytes that we may still write to the file system that holds `path`.
     public static func freeByteCount(at path: String) throws(SystemError) -> UInt64 {
+        try byteCount(at: path) { $0.f_bavail }
+    }
+
+    /// All bytes of the file system that holds `path`.
+    public static func byteCount(at path: String) throws(SystemError) -> UInt64 {
+        try byteCount(at: path) { $0.f_blocks }
+    }
+
+    private static func byteCount(
+        at path: String, _ blocks: (statvfs) -> fsblkcnt_t
+    ) throws(SystemError) -> UInt64 {
         try checkPath(path)
         var status = statvfs()
         guard uninterrupted({ statvfs(path, &status) }) == 0 else {
             throw SystemError("statvfs", path: path)
         }
-        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let bytes = UInt64(blocks(status)).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return bytes.overflow ? .max : bytes.partialValue
     }
 

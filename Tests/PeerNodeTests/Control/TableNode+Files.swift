@@ -35,6 +35,21 @@ extension TableNode: FileCommands {
         asked.append("fileHolders \(id)")
         return Page([FileHolderObject(device: "d_01hx9t4c", at: 1)])
     }
+    func cache() throws(NodeError) -> CacheObject {
+        if let failure { throw failure }
+        asked.append("cache")
+        return CacheObject(quota: 1_000, keep: "forever")
+    }
+    func clearCache(unusedFor milliseconds: UInt64?) throws(NodeError) -> CacheObject {
+        if let failure { throw failure }
+        asked.append("clearCache \(milliseconds ?? 0)")
+        return CacheObject(quota: 1_000, keep: "forever")
+    }
+    func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject {
+        if let failure { throw failure }
+        asked.append("keepCached \(period)")
+        return CacheObject(quota: 1_000, keep: period.rawValue)
+    }
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
         if let failure { throw failure }
         asked.append("keepFile \(id) \(isOn)")

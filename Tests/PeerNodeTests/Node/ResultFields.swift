@@ -97,6 +97,9 @@ enum ResultFields {
     ]
     static let fileHolder: Set<String> = ["device", "member", "self", "complete", "at"]
     static let savedFile: Set<String> = ["path", "name", "size"]
+    static let cache: Set<String> = [
+        "files", "bytes", "own_bytes", "kept_bytes", "clearable_bytes", "quota", "keep",
+    ]
     static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]
     static let history: Set<String> = ["items", "next", "older", "newer"]

@@ -43,5 +43,9 @@ extension `Every method answers with the fields of the contract` {
         Call(
             method: "attachment.save", parameters: ["message": "$message", "folder": "/"],
             fields: ResultFields.savedFile),
+        Call(method: "cache.stat", fields: ResultFields.cache),
+        Call(method: "cache.clear", fields: ResultFields.cache.union(["cleared_bytes"])),
+        Call(
+            method: "cache.keep", parameters: ["period": "30d"], fields: ResultFields.cache),
     ]
 }

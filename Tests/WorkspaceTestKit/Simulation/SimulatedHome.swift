@@ -10,6 +10,8 @@ public final class SimulatedHome: HomeFiles {
     public var storeFacts = StoreFileFacts(machine: 1, device: 1, inode: 1, birthNanoseconds: 1)
     /// Free bytes on the disk.
     public var freeBytes: Int64 = 1 << 40
+    /// All bytes of the disk.
+    public var diskBytes: Int64 = 1 << 41
     /// Bytes of node.db and its log.
     public var storeBytes: Int64 = 0
 

@@ -119,6 +119,7 @@ private final class InspectedHome: HomeFiles {
     func replaceIdentity(_ bytes: [UInt8]) throws(HomeFileError) {}
     var storeFacts: StoreFileFacts { Self.facts }
     var freeBytes: Int64 { .max }
+    var diskBytes: Int64 { .max }
     var storeBytes: Int64 { 0 }
     func read() -> [UInt8]? { guardBytes }
     func write(slot: Int, bytes: [UInt8]) {}

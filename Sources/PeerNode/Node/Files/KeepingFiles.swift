@@ -27,6 +27,7 @@ extension Files {
             }
         }
         orphans = still
+        try dropOutdated()
         try keepWithinQuota(besides: 0)
     }
 
@@ -55,7 +56,9 @@ extension Files {
     }
 
     /// Bytes of ciphertext that may be held.
-    var quota: BlobQuota { BlobQuota(byteCountMax: BlobLimits.quotaBytesDefaultMax) }
+    var quota: BlobQuota {
+        BlobQuota(diskByteCount: UInt64(max(environment.files.diskBytes, 0)))
+    }
 
     /// Drops what others have and nobody needed for longest, where more is held than may be.
     ///

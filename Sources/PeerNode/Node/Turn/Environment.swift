@@ -78,6 +78,8 @@ public protocol HomeFiles: GuardFile {
     var storeFacts: StoreFileFacts { get }
     /// Free bytes on the disk that holds node.db.
     var freeBytes: Int64 { get }
+    /// All bytes of that disk.
+    var diskBytes: Int64 { get }
     /// Bytes of node.db and its log.
     var storeBytes: Int64 { get }
 }

@@ -1,0 +1,84 @@
+public import WorkspaceModel
+
+/// What the node does with the room that files take.
+public protocol FileCacheCommands {
+    /// How much room they take, and how much may be taken.
+    func cache() throws(NodeError) -> CacheObject
+    /// Drops what others have and nobody keeps.
+    ///
+    /// - Parameter milliseconds: only what has not been used for so long; `nil` drops all of it.
+    func clearCache(unusedFor milliseconds: UInt64?) throws(NodeError) -> CacheObject
+    /// Says how long a file stays that others have and nobody uses.
+    func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject
+}
+
+/// How long a file stays that others have and nobody uses.
+public enum CachePeriod: String, Sendable, CaseIterable {
+    /// A week.
+    case week = "7d"
+    /// A month.
+    case month = "30d"
+    /// Until the room is needed.
+    case forever
+
+    /// The same in milliseconds; `nil` is no end.
+    public var milliseconds: UInt64? {
+        switch self {
+        case .week: 7 * 24 * 3_600_000
+        case .month: 30 * 24 * 3_600_000
+        case .forever: nil
+        }
+    }
+}
+
+/// The room that files take on this device.
+enum CacheMethods {
+    /// In the order of the documentation.
+    static let all: [Command] = [stat, clear, keep]
+
+    private static let stat = Command(
+        "cache.stat", line: CommandLineForm("cache stat", examples: ["cache stat"]),
+        "Show how much room files take here, and how much can be cleared.",
+        result: "cache", shape: .cache, effect: .reads, scope: .node,
+        run: { (context, _) throws(NodeError) in .reply(try context.node.files.cache()) })
+
+    private static let clear = {
+        let unused = Parameter.choice(
+            "unused", "Only files that nobody has used for so long.",
+            CachePeriod.allCases.filter { $0 != .forever }.map(\.rawValue)
+        ).optional()
+        return Command(
+            "cache.clear",
+            line: CommandLineForm("cache clear", examples: ["cache clear --unused 30d"]),
+            """
+            Remove files that other devices have. What you put here, what you keep, and what no other \
+            device is known to have stays.
+            """,
+            parameters: [unused.definition], result: "cache", shape: .cache, effect: .writes,
+            scope: .node, example: ["unused": "30d"],
+            run: { (context, given) throws(NodeError) in
+                let period = given[unused].flatMap(CachePeriod.init(rawValue:))
+                return .reply(
+                    try context.node.files.clearCache(unusedFor: period?.milliseconds))
+            })
+    }()
+
+    private static let keep = {
+        let period = Parameter.choice(
+            "period", "How long after it was used last.", CachePeriod.allCases.map(\.rawValue))
+        return Command(
+            "cache.keep",
+            line: CommandLineForm("cache keep", ["period"], examples: ["cache keep 30d"]),
+            """
+            Say how long files stay on this device that other devices have. At first they stay until \
+            room is needed.
+            """,
+            parameters: [period.definition], result: "cache", shape: .cache, effect: .writes,
+            scope: .node, example: ["period": "30d"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.files.keepCached(
+                        CachePeriod(rawValue: given[period]) ?? .forever))
+            })
+    }()
+}

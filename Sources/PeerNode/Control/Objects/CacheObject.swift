@@ -1,0 +1,38 @@
+public import WorkspaceModel
+
+/// The room that files take on this device (section 4.9). Bytes are those of ciphertext on the disk.
+public struct CacheObject: ControlObject {
+    /// Files of which something is here.
+    public var files: Int64 = 0
+    /// Bytes that they take.
+    public var bytes: Int64 = 0
+    /// Bytes of those that were put on this device.
+    public var ownBytes: Int64 = 0
+    /// Bytes of those that are kept on purpose.
+    public var keptBytes: Int64 = 0
+    /// Bytes that can be cleared: others have them, or no message names them any more.
+    public var clearableBytes: Int64 = 0
+    /// Bytes that all of them may take.
+    public let quota: Int64
+    /// How long a file stays that others have and nobody uses: `7d`, `30d` or `forever`.
+    public let keep: String
+    /// Bytes that this call removed; `nil` where it was not asked to.
+    public var clearedBytes: Int64?
+
+    /// Nothing is here.
+    public init(quota: Int64, keep: String) {
+        self.quota = quota
+        self.keep = keep
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        var object: JSONObject = [
+            "files": .integer(files), "bytes": .integer(bytes), "own_bytes": .integer(ownBytes),
+            "kept_bytes": .integer(keptBytes), "clearable_bytes": .integer(clearableBytes),
+            "quota": .integer(quota), "keep": .string(keep),
+        ]
+        if let clearedBytes { object.append("cleared_bytes", .integer(clearedBytes)) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,72 @@
+import BlobStore
+import CRDTStore
+import WorkspaceModel
+
+/// The room that files take, as its owner asks for it.
+extension Files: FileCacheCommands {
+    /// Where it is stored how long unused files stay, as text; nothing there is for ever.
+    private static let periodName = "file.unused"
+
+    func cache() throws(NodeError) -> CacheObject {
+        try stored { () throws(StorageError) in try describeCache() }
+    }
+
+    func clearCache(unusedFor milliseconds: UInt64?) throws(NodeError) -> CacheObject {
+        try stored { () throws(StorageError) in
+            let before = store.blobs.byteCount
+            try dropUnused(before: milliseconds.map { time.wall - min($0, time.wall) } ?? .max)
+            var object = try describeCache()
+            object.clearedBytes = before - store.blobs.byteCount
+            return object
+        }
+    }
+
+    func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject {
+        try stored { () throws(StorageError) in
+            try write()
+            let text = period == .forever ? nil : [UInt8](period.rawValue.utf8)
+            try store.registry.setValue(text, of: Self.periodName)
+            try dropOutdated()
+            return try describeCache()
+        }
+    }
+
+    /// Drops what has not been used for as long as its owner said.
+    func dropOutdated() throws(StorageError) {
+        guard let period = try period.milliseconds else { return }
+        try dropUnused(before: time.wall - min(period, time.wall))
+    }
+
+    private var period: CachePeriod {
+        get throws(StorageError) {
+            try store.registry.value(Self.periodName)
+                .flatMap { CachePeriod(rawValue: String(decoding: $0, as: UTF8.self)) } ?? .forever
+        }
+    }
+
+    /// Drops what may go and was not used since `moment`, milliseconds since 1970.
+    private func dropUnused(before moment: UInt64) throws(StorageError) {
+        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
+        for row in try store.blobs.rows()
+        where row.byteCount > 0 && row.usedAt < Int64(clamping: moment) {
+            guard !drafted.contains(row.root), try cached(row)?.mayGo == true else { continue }
+            try drop(row)
+        }
+    }
+
+    private func describeCache() throws(StorageError) -> CacheObject {
+        var object = CacheObject(
+            quota: Int64(clamping: quota.byteCountMax), keep: try period.rawValue)
+        object.bytes = store.blobs.byteCount
+        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
+        for row in try store.blobs.rows() where row.byteCount > 0 {
+            object.files += 1
+            if row.isOwn { object.ownBytes += row.byteCount }
+            if row.isKept { object.keptBytes += row.byteCount }
+            if !drafted.contains(row.root), try cached(row)?.mayGo == true {
+                object.clearableBytes += row.byteCount
+            }
+        }
+        return object
+    }
+}

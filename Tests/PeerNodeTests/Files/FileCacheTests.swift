@@ -1,0 +1,101 @@
+import CRDTStore
+import PeerNode
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import wsx_node
+
+/// The room that files take: PROTOCOL.md says nothing of it, each device is free.
+@Suite struct `The room that files take` {
+    /// Two people, of whom Bob has saved a file that Ada put.
+    private struct Scene {
+        let base: FileScene
+        let message: JSONValue
+
+        init(seed: UInt64) throws {
+            base = try #require(FileScene(seed: seed, count: 2))
+            message = try #require(
+                base.send([FileScene.bytes(300_000, seed: 14)], by: base.nodes[0]))
+            base.world.run(for: 2_000)
+            try #require(base.save(message, by: base.nodes[1]) != nil)
+            base.world.run(for: 30_000)
+        }
+
+        var ada: SimulatedNode { base.nodes[0] }
+        var bob: SimulatedNode { base.nodes[1] }
+
+        func number(_ field: String, of node: SimulatedNode) -> Int64? {
+            node.ask("cache.stat")?[field]?.integerValue
+        }
+    }
+
+    @Test func `is told, with what may go`() throws {
+        let scene = try Scene(seed: 41)
+        defer { scene.base.world.end() }
+        let bytes = try #require(scene.number("bytes", of: scene.bob))
+        #expect(bytes > 300_000 && scene.number("files", of: scene.bob) == 1)
+        #expect(scene.number("clearable_bytes", of: scene.bob) == bytes)
+        #expect(scene.number("own_bytes", of: scene.bob) == 0)
+        #expect(scene.number("own_bytes", of: scene.ada) == bytes)
+        #expect(scene.number("clearable_bytes", of: scene.ada) == 0)
+        #expect(scene.bob.ask("cache.stat")?["keep"] == "forever")
+    }
+
+    @Test func `is a tenth of the disk, and 10 GiB at most`() throws {
+        let scene = try Scene(seed: 42)
+        defer { scene.base.world.end() }
+        #expect(scene.number("quota", of: scene.bob) == 10 << 30)
+        scene.bob.home.diskBytes = 50 << 30
+        #expect(scene.number("quota", of: scene.bob) == 5 << 30)
+    }
+
+    @Test func `is cleared of what others have, and of nothing else`() throws {
+        let scene = try Scene(seed: 43)
+        defer { scene.base.world.end() }
+        let bytes = scene.number("bytes", of: scene.bob)
+        #expect(scene.ada.ask("cache.clear")?["cleared_bytes"] == 0)
+        #expect(scene.bob.ask("cache.clear", ["unused": "7d"])?["cleared_bytes"] == 0)
+        let blob = scene.message["attachments"]?[0]?["blob"] ?? .null
+        _ = scene.bob.ask("blob.keep", ["blob": blob])
+        #expect(scene.bob.ask("cache.clear")?["cleared_bytes"] == 0)
+        #expect(scene.number("kept_bytes", of: scene.bob) == bytes)
+        _ = scene.bob.ask("blob.keep", ["blob": blob, "off": true])
+        let cleared = scene.bob.ask("cache.clear")
+        #expect(cleared?["cleared_bytes"]?.integerValue == bytes)
+        #expect(cleared?["bytes"] == 0 && cleared?["files"] == 0)
+        // It comes again when somebody wants it.
+        #expect(scene.base.save(scene.message, by: scene.bob) != nil)
+    }
+
+    @Test func `is freed of what nobody has used for as long as its owner says`() throws {
+        let scene = try Scene(seed: 44)
+        defer { scene.base.world.end() }
+        #expect(scene.bob.ask("cache.keep", ["period": "7d"])?["keep"] == "7d")
+        scene.base.world.run(for: 6 * 24 * 3_600_000)
+        #expect(scene.number("files", of: scene.bob) == 1)
+        scene.bob.crash()
+        scene.bob.start()
+        scene.base.world.run(for: 2 * 24 * 3_600_000)
+        #expect(scene.number("files", of: scene.bob) == 0)
+        #expect(scene.number("files", of: scene.ada) == 1)
+        #expect(scene.bob.ask("cache.keep", ["period": "forever"])?["keep"] == "forever")
+        #expect(scene.base.world.failures == [])
+    }
+
+    @Test func `is said in words`() {
+        var object = CacheObject(quota: 10 << 30, keep: "30d")
+        (object.files, object.bytes, object.clearableBytes) = (2, 5_000_000, 4_000_000)
+        object.clearedBytes = 0
+        let rendering = Rendering(globals: GlobalFlags(), environment: [:], io: MemoryIO())
+        let text = rendering.cache(object.json)
+        #expect(
+            text == """
+                nothing to clear
+                2 files take 5.0 MB of at most 10.7 GB
+                  4.0 MB can be cleared
+                what nobody uses for 30 days goes
+
+                """)
+    }
+}
