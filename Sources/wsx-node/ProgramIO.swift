@@ -4,12 +4,30 @@ import WorkspaceModel
 protocol ProgramIO: AnyObject {
     /// Writes to standard output. A reader that went away ends the process with 141, silently.
     func print(_ text: String)
+    /// Writes bytes of a file to standard output, as they are.
+    func printBytes(_ bytes: [UInt8])
+    /// Standard input as a file that can be handed in.
+    ///
+    /// - Parameter folder: where room is taken for what comes from a pipe.
+    func inputFile(folder: String) throws(NodeError) -> any UploadSource
     /// Writes to standard error, and goes on when nobody reads it.
     func printError(_ text: String)
     /// Shows `text` through a command of the shell, and returns when that has ended.
     ///
     /// - Returns: whether the command could be run; otherwise nothing was shown.
     func page(_ text: String, through command: String) -> Bool
+    /// Has somebody change a file in an editor, and returns when that has ended.
+    ///
+    /// - Parameter command: one of the shell, to which the path is added.
+    /// - Returns: its exit status, 128 and more for a signal; `nil` where it could not be run.
+    func edit(_ path: String, with command: String) -> Int32?
+    /// Makes a new folder that only this account can enter.
+    ///
+    /// - Parameter folder: where.
+    /// - Returns: its path.
+    func makePrivateFolder(in folder: String) throws(NodeError) -> String
+    /// Removes such a folder, with the files that are in it. One that cannot be removed stays.
+    func removePrivateFolder(_ path: String)
     /// All of standard input, at most `limit` bytes and one more.
     func readInput(limit: Int) -> [UInt8]
     /// Asks on standard error for one line of standard input; `nil` at its end.
@@ -102,5 +120,27 @@ extension ControlTransport {
 }
 
 extension ProgramIO {
+    func printBytes(_ bytes: [UInt8]) { print(String(decoding: bytes, as: UTF8.self)) }
+
+    func inputFile(folder: String) throws(NodeError) -> any UploadSource {
+        InputBytes(readInput(limit: Limits.controlLineBytesMax))
+    }
+
     func readFile(_ path: String, limit: Int) throws(NodeError) -> [UInt8]? { try readFile(path) }
+}
+
+/// Standard input that is in memory.
+final class InputBytes: UploadSource {
+    private var rest: ArraySlice<UInt8>
+    let byteCount: Int64
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+        byteCount = Int64(bytes.count)
+    }
+
+    func read(_ byteCountMax: Int) throws(NodeError) -> [UInt8] {
+        defer { rest = rest.dropFirst(byteCountMax) }
+        return Array(rest.prefix(byteCountMax))
+    }
 }

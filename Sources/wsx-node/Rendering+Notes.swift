@@ -23,6 +23,25 @@ extension Rendering {
         }.joined()
     }
 
+    /// One event of a note that is watched: who changed what, at which scalar of the text.
+    func noteEvent(_ event: JSONValue) -> String {
+        guard !isJSON, !isPlain, event["type"] == "note.patch" else { return self.event(event) }
+        let data = event["data"]
+        let who = data?["by"]?["name"]?.stringValue.map(sanitised) ?? "-"
+        guard let patch = data?["patch"]?.arrayValue else {
+            return flowed("\(who)  the text has to be read again\n", indent: 2, isOwn: false)
+        }
+        return patch.map { change in
+            let deleted = change[1]?.integerValue ?? 0
+            let inserted = change[2]?.stringValue ?? ""
+            let words = [
+                "at \(change[0]?.integerValue ?? 0)", deleted > 0 ? "-\(deleted)" : nil,
+                inserted.isEmpty ? nil : "+\(sanitised(inserted))",
+            ].compactMap { $0 }
+            return flowed("\(who)  \(words.joined(separator: "  "))\n", indent: 2, isOwn: false)
+        }.joined()
+    }
+
     /// The line about a note that was made or changed.
     func changedNote(_ note: JSONValue) -> String {
         let id = shown(note["id"])

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-/// What was found: channels and people first, then messages as `log` shows them.
+/// What was found: channels and people first, then messages as `log` shows them, and notes.
 extension Rendering {
     func hits(_ result: JSONValue) -> String {
         let items = result["items"]?.arrayValue ?? []
@@ -12,6 +12,7 @@ extension Rendering {
         for hit in items {
             switch hit["kind"]?.stringValue {
             case "message": text += messageHit(hit, lastDay: &lastDay)
+            case "note": text += noteHit(hit, lastDay: &lastDay)
             case "channel":
                 let topic = hit["channel"]?["topic"]?.stringValue.map { "  " + sanitised($0) }
                 let name = "#" + marked(hit["channel"]?["name"], "name", hit)
@@ -27,29 +28,53 @@ extension Rendering {
     /// Kind, id, time, channel, who or what it is called, and the text.
     private func plainHit(_ hit: JSONValue) -> String {
         let message = hit["message"]
-        let name = message?["author"]?["name"] ?? hit["channel"]?["name"] ?? hit["member"]?["name"]
+        let note = hit["note"]
+        let name =
+            message?["author"]?["name"] ?? note?["title"] ?? hit["channel"]?["name"]
+            ?? hit["member"]?["name"]
         let fields = [
-            hit["kind"], hit["id"], hit["at"], message?["channel"], name, message?["text"],
+            hit["kind"], hit["id"], hit["at"], message?["channel"] ?? note?["channel"], name,
+            message?["text"] ?? hit["excerpt"]?["text"],
         ]
         return fields.map { shown($0) }.joined(separator: "\t") + "\n"
     }
 
     private func messageHit(_ hit: JSONValue, lastDay: inout Int64?) -> String {
         let message = hit["message"]
-        let (day, clock) = TimeText.local(hit["at"]?.integerValue ?? 0, zone: zone)
-        var text = ""
-        if day != lastDay {
-            let today = TimeText.local(now, zone: zone).day
-            text += dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n"
-            lastDay = day
-        }
+        let (text, clock) = time(of: hit, lastDay: &lastDay)
         let channel = channelName(message?["channel"])
         let author = person(message?["author"])
-        let lines = markedLines(message?["text"]?.stringValue ?? "-", "text", hit)
+        let said = message?["text"]?.stringValue ?? "-"
+        let lines =
+            (said.isEmpty ? [] : markedLines(said, "text", hit)) + files(message?["attachments"])
         let head = "\(clock)  \(channel)  \(author)  "
         return text
             + block(
                 head, indent: columnWidth(head), lines, isVerbose ? [shown(message?["id"])] : [])
+    }
+
+    /// The line of a day where another one begins, and the time of a hit.
+    private func time(of hit: JSONValue, lastDay: inout Int64?) -> (day: String, clock: String) {
+        let (day, clock) = TimeText.local(hit["at"]?.integerValue ?? 0, zone: zone)
+        guard day != lastDay else { return ("", clock) }
+        lastDay = day
+        let today = TimeText.local(now, zone: zone).day
+        return (dim("-- " + TimeText.dayLine(day, today: today) + " --") + "\n", clock)
+    }
+
+    /// A note by its title, and below it the part of its text that says what was looked for.
+    private func noteHit(_ hit: JSONValue, lastDay: inout Int64?) -> String {
+        let note = hit["note"]
+        let (day, clock) = time(of: hit, lastDay: &lastDay)
+        let head = "\(clock)  \(channelName(note?["channel"]))  note  "
+        let excerpt = hit["excerpt"]?["text"]?.stringValue ?? ""
+        let start = Int(clamping: hit["excerpt"]?["start"]?.integerValue ?? 0)
+        let title = marked(note?["title"], "title", hit)
+        let lines = excerpt.isEmpty ? [] : markedLines(excerpt, "text", hit, from: start)
+        return day
+            + block(
+                head, indent: columnWidth(head), [title] + lines,
+                isVerbose ? [shown(note?["id"])] : [])
     }
 
     // MARK: Matches
@@ -61,7 +86,11 @@ extension Rendering {
     }
 
     /// The lines of a text, each part of them made safe for a terminal by itself.
-    private func markedLines(_ text: String, _ field: String, _ hit: JSONValue) -> [String] {
+    ///
+    /// - Parameter offset: scalars of the field before the text.
+    private func markedLines(
+        _ text: String, _ field: String, _ hit: JSONValue, from offset: Int = 0
+    ) -> [String] {
         let scalars = Array(text.unicodeScalars)
         var lines = [""]
         var place = 0
@@ -75,7 +104,8 @@ extension Rendering {
             place = end
         }
         for match in hit["matches"]?.arrayValue ?? [] where match["field"]?.stringValue == field {
-            let start = Int(clamping: match["start"]?.integerValue ?? 0)
+            let inField = Int(clamping: match["start"]?.integerValue ?? 0)
+            let start = inField.subtractingReportingOverflow(offset).partialValue
             let length = Int(clamping: match["length"]?.integerValue ?? 0)
             guard start >= place, start <= scalars.count, length >= 0,
                 length <= scalars.count - start

@@ -5,6 +5,7 @@ import WorkspaceModel
 extension Session {
     /// `note create` and `note edit`: the text comes from a file, or from standard input.
     func writeNote(_ command: Command) throws(NodeError) -> Int32 {
+        if scan.values["editor"]?.boolValue == true { return try editNote(command) }
         var session = self
         if let path = scan.values["from"]?.stringValue {
             guard scan.values["text"] == nil else {
@@ -16,7 +17,8 @@ extension Session {
             scan.values["ops"] == nil
         {
             throw .usage(
-                "what is the note to say?", hint: "add --from FILE, or --from - for standard input")
+                "what is the note to say?",
+                hint: "add --editor, --from FILE, or --from - for standard input")
         }
         return try callAndPrint(command, try session.parameters(for: command))
     }
@@ -38,18 +40,36 @@ extension Session {
 
     /// `note show`: all parts of a long text, one after the other.
     func showNote(_ command: Command) throws(NodeError) -> Int32 {
-        var parameters = try parameters(for: command)
-        var client = try client()
-        let first = try client.call(command.name, parameters)
+        let parameters = try parameters(for: command)
         guard !globals.json else {
-            show(rendering.text(first, of: command.name))
+            var client = try client()
+            show(rendering.text(try client.call(command.name, parameters), of: command.name))
             return 0
         }
+        let note = try wholeNote(parameters)
+        show(rendering.text(note, of: command.name), isLong: true)
+        if note["complete"] == false {
+            io.tell("wsx-node: parts of this note have not arrived yet\n")
+        }
+        if note["deleted"] == true {
+            let id = note["id"]?.stringValue ?? ""
+            let hint = rendering.hints.text("wsx-node note delete \(id) --undo")
+            io.tell("wsx-node: this note was deleted\nhint: to bring it back: \(hint)\n")
+        }
+        return 0
+    }
+
+    /// A note with all of its text, which may come in several parts.
+    func wholeNote(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
+        var client = try client()
+        let first = try client.call("note.get", parameters)
+        guard var fields = first.objectValue else { return first }
+        var parameters = parameters
         var text = first["text"]?.stringValue ?? ""
         var next = first["next"]
         while let cursor = next, !cursor.isNull {
             parameters["cursor"] = cursor
-            let part = try client.call(command.name, parameters)
+            let part = try client.call("note.get", parameters)
             // The rest of another text than the one that was begun helps nobody.
             guard part["version"] == first["version"] else {
                 throw NodeError(
@@ -59,17 +79,7 @@ extension Session {
             text += part["text"]?.stringValue ?? ""
             next = part["next"]
         }
-        guard var fields = first.objectValue else { return 0 }
         fields["text"] = .string(text)
-        show(rendering.text(.object(fields), of: command.name), isLong: true)
-        if first["complete"] == false {
-            io.tell("wsx-node: parts of this note have not arrived yet\n")
-        }
-        if first["deleted"] == true {
-            let id = first["id"]?.stringValue ?? ""
-            let hint = rendering.hints.text("wsx-node note delete \(id) --undo")
-            io.tell("wsx-node: this note was deleted\nhint: to bring it back: \(hint)\n")
-        }
-        return 0
+        return .object(fields)
     }
 }

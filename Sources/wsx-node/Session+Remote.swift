@@ -16,7 +16,7 @@ extension Session {
 
     /// How long each answer may take; `nil` for ever. Where `--timeout` says how long a stream
     /// lasts, or how long the node itself looks for somebody, that is no measure for its answers.
-    private var answerMilliseconds: Int64? {
+    var answerMilliseconds: Int64? {
         guard let limit = globals.timeoutMilliseconds else { return nil }
         let isStream =
             switch scan.command?.flow {
@@ -65,7 +65,7 @@ extension Session {
             // The command itself tells it.
             resolver.client.tellsFormer = { _ in }
             values = try resolver.resolved(values, command)
-            for part in resolver.taken { try confirm(part.typed, means: part.name) }
+            for part in resolver.taken { try confirm(part.typed, means: part.name, nil) }
             if let name = resolver.conversation {
                 io.tell("the last message in \(rendering.fitting(sanitised(name)))\n")
             }
@@ -140,11 +140,16 @@ extension Session {
         case .search: return try search(command)
         case .writeNote: return try writeNote(command)
         case .showNote: return try showNote(command)
+        case .watchNote: return try watchNote(command)
         case .renewPhrase: return try renewPhrase(command)
         case .loseDevice: return try loseDevice(command)
         case .revokeDevice: return try revokeDevice(command)
+        case .saveFile where scan.values["path"]?.stringValue == "-":
+            return try printFile(command)
         case .saveFile: return try saveFile(command)
+        case .addFile: return try addFile(command)
         case .send:
+            try checkInput()
             let session = askingForText()
             return try session.send(try session.parameters(for: command))
         default:

@@ -54,6 +54,19 @@ extension Session {
         }
     }
 
+    /// `note watch`: what becomes of the text, one change a line.
+    func watchNote(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        var client = try client()
+        let rendering = rendering
+        _ = try client.call(command.name, parameters)
+        let end = streamEnd
+        while let event = try nextEvent(&client, until: end) {
+            io.print(rendering.noteEvent(event))
+        }
+        return 0
+    }
+
     func tail(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         var client = try client()
         let wanted = liveEvents(in: parameters["channels"])

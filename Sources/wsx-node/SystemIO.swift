@@ -61,6 +61,19 @@ final class SystemIO: ProgramIO {
         exit(1)
     }
 
+    func printBytes(_ bytes: [UInt8]) {
+        guard !Self.write(bytes, to: 1) else { return }
+        let reason = errno
+        guard reason != EPIPE else { exit(141) }
+        printError(
+            "wsx-node: the file could not be printed: \(String(cString: strerror(reason)))\n")
+        exit(1)
+    }
+
+    func inputFile(folder: String) throws(NodeError) -> any UploadSource {
+        try InputFile(folder: folder)
+    }
+
     func printError(_ text: String) { _ = Self.write(Array(text.utf8), to: 2) }
 
     /// Whether all of it was written. A closed descriptor takes everything, as /dev/null does.
@@ -79,6 +92,8 @@ final class SystemIO: ProgramIO {
     func page(_ text: String, through command: String) -> Bool {
         Pager.run(command, Array(text.utf8))
     }
+
+    func edit(_ path: String, with command: String) -> Int32? { TextEditor.run(command, path) }
 
     func readInput(limit: Int) -> [UInt8] { Self.readAll(0, limit: limit) }
 
@@ -153,6 +168,21 @@ final class SystemIO: ProgramIO {
         guard isWritten, rename(draft, path) == 0 else {
             throw Self.fileFailure("cannot write", path)
         }
+    }
+
+    func makePrivateFolder(in folder: String) throws(NodeError) -> String {
+        do throws(SystemError) {
+            return try FileSystem.makeOwnFolder(at: folder + "/wsx-node")
+        } catch {
+            throw .badConfiguration(
+                "cannot create a folder in \(NodeError.quoted(folder)): \(error)",
+                hint: "set TMPDIR to a folder that you can write in")
+        }
+    }
+
+    func removePrivateFolder(_ path: String) {
+        for name in (try? FileSystem.names(in: path)) ?? [] { unlink(path + "/" + name) }
+        rmdir(path)
     }
 
     static func folder(of path: String) -> String {

@@ -25,6 +25,14 @@ public final class RegistryStore {
             .run(.text(name), .blob(value))
     }
 
+    /// The names that begin so, in order.
+    public func names(beginningWith prefix: String) throws(StorageError) -> [String] {
+        try connection.statement("SELECT name FROM meta WHERE name >= ? AND name < ? ORDER BY name")
+            .rows(.text(prefix), .text(prefix + "~")) { (row) throws(StorageError) in
+                try row.text(0)
+            }
+    }
+
     // MARK: Workspaces
 
     /// How this home stands to a workspace.

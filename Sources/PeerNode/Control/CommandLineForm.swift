@@ -84,10 +84,14 @@ extension CommandLineForm {
         case writeNote
         /// It shows the text of a note, all parts of it.
         case showNote
+        /// It prints changes of a note as they come.
+        case watchNote
         /// It sends, and says who has it.
         case send
         /// It fetches a file with its progress, and saves it.
         case saveFile
+        /// It hands a file in, and prints its id.
+        case addFile
         /// It tells a time from what follows it, and makes a reminder.
         case remind
         /// It makes an invite, and shows who comes.
@@ -128,7 +132,7 @@ extension CommandLineForm {
         case settingsPath
 
         /// Whether `--timeout` says how long it lasts, so that it is no measure for an answer.
-        public var isStream: Bool { self == .tail || self == .events }
+        public var isStream: Bool { self == .tail || self == .events || self == .watchNote }
     }
 
     /// What is asked before something that nobody can take back.

@@ -14,6 +14,8 @@ public protocol NoteCommands {
     /// Changes the text of a note.
     func edit(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
         throws(NodeError) -> NoteObject
+    /// Opens a stream of what becomes of the text of a note.
+    func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject
     /// Gives a note another title.
     func rename(_ note: NoteReference, to title: String, _ scope: CallScope) throws(NodeError)
         -> NoteObject
@@ -81,7 +83,7 @@ public enum NoteDeletion: Sendable {
 
 /// The commands about notes.
 enum NoteCommandTable {
-    static let commands = [list, create, get, edit, rename, delete, history]
+    static let commands = [list, create, get, edit, watch, rename, delete, history]
 
     private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
 
@@ -200,18 +202,22 @@ enum NoteCommandTable {
         let base = Parameter.text(
             "base", "The version that you have seen; what changed since is kept.", bytes: 1...64
         ).optional()
+        let editor = Parameter.flag(
+            "editor", "Change the text in your editor: $VISUAL, or $EDITOR."
+        ).local()
         return Command(
             "note.edit",
             line: CommandLineForm(
                 "note edit", ["note"],
                 examples: [
+                    "note edit 'Shopping list' --in general --editor",
                     "note edit 'Shopping list' --in general --from list.txt",
-                    "printf '%s\\n' milk bread | wsx-node note edit n_01hx9t4c --from -",
+                    "note edit n_01hx9t4c --from - < list.txt",
                 ], flow: .writeNote),
             "Change the text of a note. What others wrote since 'base' is merged.",
             parameters: [
                 note.definition, inChannel.definition, text.definition, from.definition,
-                changes.definition, base.definition, format.definition,
+                editor.definition, changes.definition, base.definition, format.definition,
             ],
             result: "note with its text", shape: .editedNote, effect: .signs,
             scope: .conversation,
@@ -226,6 +232,20 @@ enum NoteCommandTable {
                             isMarkdown: given[format] == "markdown"), context.scope(given)))
             })
     }()
+
+    private static let watch = Command(
+        "note.watch",
+        line: CommandLineForm(
+            "note watch", ["note"], examples: ["note watch 'Shopping list' --in general"],
+            flow: .watchNote),
+        "Follow the text of a note live, one change per line. Ctrl-C stops.",
+        parameters: [note.definition, inChannel.definition],
+        result: "subscription with the version it begins with", shape: .subscription,
+        effect: .writesBeside, scope: .conversation, failures: refusals + [.tooMany],
+        example: ["note": "n_01hx9t4c"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.notes.watch(reference(given), context.scope(given)))
+        })
 
     private static let rename = {
         let title = Parameter.text(

@@ -11,21 +11,29 @@ extension Command {
         let kinds = Parameter<[String]>.list(
             of: Parameter.choice(
                 "kinds", "What kinds of things to find. Without any, all.",
-                ["message", "channel", "member"]
-            ).flag("kind"), count: 0...3
+                ["message", "note", "channel", "member"]
+            ).flag("kind"), count: 0...4
         ).defaulting(to: [])
         let channels = Parameter<[ChannelReference]>.list(
-            of: Parameter.channel("channels", "Only messages in this channel.").flag("in"),
+            of: Parameter.channel("channels", "Only messages and notes in this channel.").flag(
+                "in"),
             count: 0...100
         ).defaulting(to: [])
-        let from = Parameter.member("from", "Only messages from this person.").optional()
-        let after = Parameter.time("after", "Only messages written since then.").optional()
-        let before = Parameter.time("before", "Only messages written until then.").optional()
-        let has = Parameter.choice("has", "Only messages with a link in them.", ["link"])
-            .optional()
+        let from = Parameter.member(
+            "from", "Only what this person wrote; of notes, those they made."
+        ).optional()
+        let after = Parameter.time(
+            "after", "Only what was written since then; of notes, those made since then."
+        ).optional()
+        let before = Parameter.time(
+            "before", "Only what was written until then; of notes, those made until then."
+        ).optional()
+        let has = Parameter.choice(
+            "has", "Only what has a link or a file in it.", ["link", "file"]
+        ).optional()
         let order = Parameter.choice(
             "order",
-            "Which messages come first: the newest, or, of the newest "
+            "What comes first of messages and notes: the newest, or, of the newest "
                 + "\(Limits.searchRankedMax) that match, those that say most about it.",
             ["newest", "best"]
         ).defaulting(to: "newest")
@@ -38,8 +46,9 @@ extension Command {
                 examples: [
                     "search 'release notes'", "search '\"release notes\"' --in general",
                     "search plan --from @Mina --after 7d --has link", "search plan --order best",
+                    "search milk --kind note",
                 ], flow: .search),
-            "Find channels, members and messages, the newest messages first.",
+            "Find channels, members, messages and notes, the newest first.",
             parameters: [
                 query.definition, kinds.definition, channels.definition, from.definition,
                 after.definition, before.definition, has.definition, order.definition,

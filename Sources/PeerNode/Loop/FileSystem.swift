@@ -23,7 +23,7 @@ public enum FileSystem {
 
     /// The names in a folder, ascending, without `.` and `..`; those that are no UTF-8 are left
     /// out.
-    static func names(in path: String) throws(SystemError) -> [String] {
+    public static func names(in path: String) throws(SystemError) -> [String] {
         try checkPath(path)
         guard let folder = opendir(path) else { throw SystemError("opendir", path: path) }
         defer { closedir(folder) }
@@ -228,7 +228,7 @@ public enum FileSystem {
     /// Makes a folder that nobody else has made, for the owner alone.
     ///
     /// - Parameter prefix: how its path begins.
-    static func makeOwnFolder(at prefix: String) throws(SystemError) -> String {
+    public static func makeOwnFolder(at prefix: String) throws(SystemError) -> String {
         try checkPath(prefix)
         var template = Array((prefix + ".XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError("mkdtemp", path: prefix) }

@@ -55,10 +55,12 @@ public enum ShellProcess {
 
     /// Runs `command` in the foreground and waits for its end.
     ///
-    /// - Parameter given: variables besides those of this process, and in their place.
+    /// - Parameters:
+    ///   - input: what it reads; `nil` for what this process reads.
+    ///   - given: variables besides those of this process, and in their place.
     /// - Returns: the exit status, 128 and more for a signal; `nil` where nothing could be run.
     public static func run(
-        _ command: String, input: [UInt8], environment given: [String: String] = [:]
+        _ command: String, input: [UInt8]?, environment given: [String: String] = [:]
     ) -> Int32? {
         let pairs = given.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         do throws(SystemError) {

@@ -8,9 +8,13 @@ struct SearchCall {
     /// Only in these, as `c_…`; `nil` for all.
     let channels: Set<String>?
     let author: MemberID?
+    /// Whether messages are asked for, and notes.
+    let wantsMessages: Bool
+    let wantsNotes: Bool
     /// Milliseconds, both ends included.
     let times: ClosedRange<Int64>
     let hasLink: Bool
+    let hasFile: Bool
     let limit: Int
     /// In the words of FTS5.
     let expression: String
@@ -41,7 +45,11 @@ struct SearchCall {
             return ranking?.isFull == false
         }
         var size = 512
-        if case .message(let message) = hit.item { size += message.bytesMax }
+        switch hit.item {
+        case .message(let message): size += message.bytesMax
+        case .note: size += hit.json.bytes.count
+        case .channel, .member: break
+        }
         let isFull = byteCount + size > Limits.searchPageBytesMax
         guard hits.count < limit, !isFull || last == nil else { return false }
         hits.append(hit)

@@ -29,7 +29,7 @@ final class SearchIndex {
     private var written: Int64 = 0
 
     /// Changes with what is stored, and with how text is folded.
-    static let version: Int32 = 2
+    static let version: Int32 = 4
     /// Rows that wait to be written in one go, or for a question. Each writing becomes a piece of
     /// index that has to be merged with others; and a question has to wait for so many: 50 ms.
     private static let waitingMax = 4_096
@@ -111,7 +111,7 @@ final class SearchIndex {
     /// is lost with the process comes again, for the file says how far it knows.
     func take(_ batch: SearchBatch) throws(StorageError) {
         waiting += batch.rows
-        waitingBytes += batch.rows.reduce(0) { $0 + $1.text.utf8.count }
+        waitingBytes += batch.rows.reduce(0) { $0 + $1.indexed.utf8.count }
         through = batch.through
         let forgets = !batch.forgotten.isEmpty || !batch.forgottenDocuments.isEmpty
         guard
@@ -158,7 +158,7 @@ final class SearchIndex {
     }
 
     private func insert(_ row: SearchRow, into part: Int64) throws(StorageError) {
-        let text = SearchText(row.text)
+        let text = SearchText(row.indexed)
         let tags = row.tags.joined(separator: " ")
         let number = numbers.row(row.position)
         try connection.statement(

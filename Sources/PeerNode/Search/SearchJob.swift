@@ -72,7 +72,7 @@ struct SearchPosition: Hashable, Comparable, Sendable {
     }
 }
 
-/// A message for the index.
+/// A message, or a note, for the index.
 struct SearchRow: Sendable {
     let position: SearchPosition
     let text: String
@@ -81,6 +81,10 @@ struct SearchRow: Sendable {
     /// The number of its author's grant.
     let grant: Int64
     let workspace: Int64
+    /// Whether it is a note, with its title in its first line.
+    var isNote = false
+    /// What the files of a message are called.
+    var files: [String] = []
     /// Whether the index may know the message with other words.
     var isAgain = false
 
@@ -89,10 +93,21 @@ struct SearchRow: Sendable {
         var tags = [Self.tag(document: document), Self.tag(grant: grant)]
         tags.append(Self.tag(workspace: workspace))
         if Self.hasLink(text) { tags.append(Self.linkTag) }
+        if isNote { tags.append(Self.noteTag) }
+        if !files.isEmpty { tags.append(Self.fileTag) }
         return tags
     }
 
     static let linkTag = "link"
+    static let noteTag = "note"
+    static let fileTag = "file"
+    /// What words are looked for in: the names of files stand behind the text.
+    var indexed: String { Self.indexed(text, files) }
+
+    static func indexed(_ text: String, _ files: [String]) -> String {
+        files.isEmpty ? text : ([text] + files).joined(separator: "\n")
+    }
+
     static func tag(document: Int64) -> String { "d\(document)" }
     static func tag(grant: Int64) -> String { "g\(grant)" }
     static func tag(workspace: Int64) -> String { "w\(workspace)" }
@@ -124,6 +139,8 @@ struct SearchBatch: Sendable {
     var through: Int64
     /// Whether it is written at once; else it may wait for more.
     var isUrgent = true
+    /// Notes among the rows.
+    var noteCount: Int { rows.count { $0.isNote } }
     /// Whether it must survive a loss of power: whoever asked for it will not ask again.
     var isFinal = false
 }

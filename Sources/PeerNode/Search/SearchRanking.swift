@@ -19,11 +19,16 @@ struct SearchRanking {
     var isFull: Bool { entries.count >= Limits.searchRankedMax }
 
     mutating func add(_ hit: SearchHit, at position: SearchPosition) {
-        guard case .message(let message) = hit.item else { return }
+        let byteCount: Int
+        switch hit.item {
+        case .message(let message): byteCount = message.text?.utf8.count ?? 0
+        case .note(_, let text): byteCount = text.byteCount
+        case .channel, .member: return
+        }
         entries.append(
             Entry(
                 position: position, matchCount: Double(hit.matches.count),
-                byteCount: Double(message.text?.utf8.count ?? 0)))
+                byteCount: Double(byteCount)))
     }
 
     /// The best first; of two that are as good the newer one.

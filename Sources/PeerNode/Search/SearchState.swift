@@ -32,6 +32,10 @@ struct SearchState {
     var quietAfter: UInt64 = 0
     /// Messages to be looked at again: what is shown of them has changed, or is gone.
     var again: [SearchPosition] = []
+    /// Notes to be looked at again before the next question, or after a while: people write on in them.
+    var notesAgain: Set<SearchPosition> = []
+    /// When that is at the latest, on the monotonic clock.
+    var notesDue: UInt64 = 0
     /// Messages that should not wait for those that arrived before them.
     var live: [SearchPosition] = []
     /// Documents that were erased, by short number.

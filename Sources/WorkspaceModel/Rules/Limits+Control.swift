@@ -84,6 +84,13 @@ extension Limits {
     public static let searchQuietMilliseconds: UInt64 = 500
     /// Operations that are handed to the search index in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
+    /// Notes among them: each may have to be opened, about 1 ms.
+    public static let searchedNotesPerTurnMax = 16
+    /// How long a note in which somebody writes waits for the search index, unless a question comes:
+    /// all of its text is taken anew each time.
+    public static let searchNoteMilliseconds: UInt64 = 30_000
+    /// Scalars of the text of a note that are shown of a place that was found.
+    public static let searchExcerptMax = 200
     /// Operations that a question waits for until the index was handed them: about 50 ms. What is
     /// missing beyond comes of a bulk, and the answer says that it is not complete.
     public static let searchAwaitedMax: Int64 = 4_096

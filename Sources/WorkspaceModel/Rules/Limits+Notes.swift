@@ -19,6 +19,18 @@ extension Limits {
     /// redactions of 256 each, about 0.2 s in all.
     public static let notePurgedPerCallMax = 65_536
 
+    /// The pause after which what is being written in a note becomes an operation.
+    public static let noteDraftPauseMilliseconds: UInt64 = 2_000
+    /// How long after it was begun it becomes one at the latest.
+    public static let noteDraftMillisecondsMax: UInt64 = 10_000
+    /// When that is tried again where this device may not write any more.
+    public static let noteDraftRetryMilliseconds: UInt64 = 60_000
+    /// Bytes of the text of a note in which it is looked whether a mention is new, about 5 ms. In a longer
+    /// one an edit mentions nobody.
+    public static let noteMentionBytesMax = 1024 * 1024
+    /// Scalars of a line on each side of a change in which mentions are looked for.
+    public static let noteMentionScalarsMax = 256
+
     /// Logs of which one edit cites operations that it refers to. What others of more logs wrote is cited
     /// by the next edits.
     public static let noteCitationsMax = 12
@@ -42,6 +54,8 @@ extension Limits {
     public static let notesOpenMax = 16
     /// Bytes of open notes together, about, above which those used longest ago are closed.
     public static let notesOpenBytesMax = 64 * 1024 * 1024
+    /// Notes whose text programs here watch; each stays open for as long.
+    public static let notesWatchedMax = 16
     /// Versions of an open note that an edit may rest on.
     public static let noteVersionsMax = 256
     /// Bytes of text that came and went between them, above which the oldest are forgotten.

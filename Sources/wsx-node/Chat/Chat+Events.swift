@@ -34,7 +34,9 @@ extension Chat {
             room.typing.end(message["author"]?["id"]?.stringValue)
             if !awaited.take(id), !room.has(id) { show(message) }
         case "mention.received":
-            if event["data"]?["channel"] != .string(room.id) {
+            if event["data"]?["title"] != nil {
+                tellMentionInNote(event)
+            } else if event["data"]?["channel"] != .string(room.id) {
                 try tellElsewhere(event, onlyDirect: false)
             }
         case Self.typingEvent: hearTyping(event["data"])
@@ -143,6 +145,16 @@ extension Chat {
         guard let found = try? call("channel.get", ["channel": .string(id)]) else { return nil }
         others[id] = (found, now)
         return found
+    }
+
+    /// That a note mentions the owner, who does not see it here.
+    private func tellMentionInNote(_ event: JSONValue) {
+        guard hasReader, event["backfill"] != true, let note = event["data"],
+            let id = note["id"]?.stringValue
+        else { return }
+        let author = rendering.person(note["by"])
+        remark("· \(author) mentions you in the note \(rendering.shown(note["title"]))")
+        remark(rendering.hints.text("  wsx-node note show \(sanitised(id))"))
     }
 
     /// One line about what is meant for the reader and stands in another conversation.

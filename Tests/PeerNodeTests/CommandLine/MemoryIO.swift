@@ -45,6 +45,13 @@ final class MemoryIO: ProgramIO {
         if hasPager { paged.append((text, command)) }
         return hasPager
     }
+    /// What an editor does with a file, by its path and the command that was meant.
+    var editor: (String, String) -> Int32? = { _, _ in 0 }
+    func edit(_ path: String, with command: String) -> Int32? { editor(path, command) }
+    func makePrivateFolder(in folder: String) throws(NodeError) -> String { folder + "/own" }
+    func removePrivateFolder(_ path: String) {
+        files = files.filter { !$0.key.hasPrefix(path + "/") }
+    }
     func ask(_ question: String) -> String? {
         errors += question
         return answer

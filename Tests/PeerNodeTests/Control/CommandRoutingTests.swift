@@ -148,6 +148,9 @@ import WorkspaceModel
         Row(
             "note.edit", ["note": "n_01hx9t4c", "text": "milk", "base": "v_1"],
             "note edit n_01hx9t4c nil milk nil v_1 false"),
+        Row(
+            "note.watch", ["note": "List", "in": "general"],
+            "note watch List name(\"general\")"),
         Row("note.rename", ["note": "List", "title": "Food"], "note rename List nil Food"),
         Row("note.delete", ["note": "List"], "note delete List nil hiding"),
         Row("note.delete", ["note": "List", "undo": true], "note delete List nil undoing"),

@@ -13,6 +13,8 @@ final class TableNode: NodeCommands {
     var failure: NodeError?
     /// Calls that were promised an answer.
     var promised: [CallID] = []
+    /// What is different of the one note, each time that it is shown.
+    var changesNote: (inout NoteObject) -> Void = { _ in }
     /// The text of the messages it shows.
     var text = "hello"
     var authorName = "Mina"
@@ -49,6 +51,7 @@ final class TableNode: NodeCommands {
     /// What is different of the one channel, of the one message and of whoever is asked for by name.
     var changesChannel: (inout ChannelObject) -> Void = { _ in }
     var changesMessage: (inout MessageObject) -> Void = { _ in }
+    var hasPassphrase = false
     var changesMember: (inout MemberObject) -> Void = { _ in }
     /// Who is in it, where that is asked.
     var people: [String]?
@@ -176,7 +179,9 @@ final class TableNode: NodeCommands {
     }
     func session(_ scope: CallScope) throws(NodeError) -> SessionObject {
         try note("session", scope)
-        return SessionObject(state: "open")
+        var session = SessionObject(state: "open")
+        session.hasPassphrase = hasPassphrase
+        return session
     }
     func unlockSession(
         passphrase: String, _ scope: CallScope
@@ -419,6 +424,7 @@ final class TableNode: NodeCommands {
         _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
         try note("setChannelRole \(reference) \(member) \(role)", scope)
+        try require(member)
         return channel
     }
     func deleteChannel(_ reference: ChannelReference, _ scope: CallScope) throws(NodeError)

@@ -49,7 +49,9 @@ struct TableNotes: NoteCommands {
         try node.note(
             "note get \(words(note)) \(request.isMarkdown) \(request.hasBlocks) "
                 + "\(request.hasBlame) \(request.cursor ?? "nil")", scope)
-        return Self.written
+        var note = Self.written
+        node.changesNote(&note)
+        return note
     }
 
     func edit(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
@@ -59,6 +61,11 @@ struct TableNotes: NoteCommands {
             "note edit \(words(note)) \(edit.text ?? "nil") \(edit.changes?.text ?? "nil") "
                 + "\(edit.base ?? "nil") \(edit.isMarkdown)", scope)
         return Self.written
+    }
+
+    func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject {
+        try node.note("note watch \(words(note))", scope)
+        return NoteWatchObject(subscription: 1, cursor: "e1.0", id: "n_01hx9t4c", version: "v_1")
     }
 
     func rename(_ note: NoteReference, to title: String, _ scope: CallScope) throws(NodeError)

@@ -16,6 +16,9 @@ extension `Every method answers with the fields of the contract` {
             method: "note.edit", parameters: ["note": "$note", "text": "bread"],
             fields: ResultFields.noteText),
         Call(
+            method: "note.watch", parameters: ["note": "$note"],
+            fields: ["subscription", "cursor", "id", "version"]),
+        Call(
             method: "note.rename", parameters: ["note": "$note", "title": "Food"],
             fields: ResultFields.note),
         Call(method: "note.delete", parameters: ["note": "$note"], fields: ResultFields.note),
@@ -40,6 +43,12 @@ extension `Every method answers with the fields of the contract` {
         Call(
             method: "blob.get", parameters: ["blob": "$blob", "folder": "/home", "name": "a"],
             fields: ResultFields.savedFile),
+        Call(
+            method: "blob.read", parameters: ["blob": "$blob", "offset": -5],
+            fields: ResultFields.file.union(["offset", "bytes"])),
+        Call(
+            method: "blob.put", parameters: ["bytes": 0, "name": "none.txt"],
+            fields: ResultFields.file),
         Call(
             method: "attachment.save", parameters: ["message": "$message", "folder": "/"],
             fields: ResultFields.savedFile),

@@ -121,3 +121,32 @@ public struct NoteEventObject: ControlObject {
         ]
     }
 }
+
+/// A stream of what becomes of the text of a note.
+public struct NoteWatchObject: ControlObject {
+    /// Its number on its connection.
+    public let subscription: Int64
+    /// Behind which event it begins.
+    public let cursor: String
+    /// `n_…`.
+    public let id: String
+    /// The version that its first change is of, unless the text changed in the same moment: a change from
+    /// another version than the last one means that the text has to be read again.
+    public let version: String
+
+    /// A stream that begins.
+    public init(subscription: Int64, cursor: String, id: String, version: String) {
+        self.subscription = subscription
+        self.cursor = cursor
+        self.id = id
+        self.version = version
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "subscription": .integer(subscription), "cursor": .string(cursor), "id": .string(id),
+            "version": .string(version),
+        ]
+    }
+}

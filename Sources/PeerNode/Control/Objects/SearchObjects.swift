@@ -10,11 +10,25 @@ public struct SearchHit: ControlObject {
         case channel(ChannelObject)
         /// Somebody.
         case member(MemberObject)
+        /// A note, with what of its text is shown.
+        case note(NoteObject, NoteExcerpt)
+    }
+
+    /// A part of the text of a note, around the first place that says what was looked for.
+    public struct NoteExcerpt: Sendable, Equatable {
+        /// Unicode scalars of the text before it.
+        public let start: Int64
+        /// What it says; empty where only the title says it.
+        public let text: String
+        /// Bytes of the title and the whole text.
+        let byteCount: Int
     }
 
     /// Where it says what was looked for.
     public struct Match: Sendable, Equatable {
-        /// Which field of the object: `text`, `name`, `topic`, `description`.
+        /// Which field of the object: `text`, `name`, `topic`, `description`, `title`; of a person `email`;
+        /// `attachments` are the names of a message's files, one a line.
+        /// Places of `text` are those of the whole text of a note.
         public let field: String
         /// Unicode scalars before it.
         public let start: Int64
@@ -66,13 +80,20 @@ public struct SearchHit: ControlObject {
                 "kind": "member", "id": .string(member.id), "channel": .null,
                 "at": .integer(member.joinedAt), "matches": matches, "member": member.json,
             ]
+        case .note(let note, let excerpt):
+            return [
+                "kind": "note", "id": .string(note.id), "channel": .string(note.channel),
+                "at": .integer(note.createdAt), "matches": matches,
+                "excerpt": ["start": .integer(excerpt.start), "text": .string(excerpt.text)],
+                "note": note.json,
+            ]
         }
     }
 }
 
 /// Part of what was found.
 public struct SearchPage: ControlObject {
-    /// Channels and members first, then messages, newest first.
+    /// Channels and members first, then messages and notes, those made last first.
     public let items: [SearchHit]
     /// Where the next page starts, `nil` after the last.
     public let next: String?
@@ -99,7 +120,7 @@ public struct SearchPage: ControlObject {
 public struct SearchRequest: Sendable {
     /// As it was typed. Comes from outside.
     public let query: String
-    /// `message`, `channel`, `member`; empty for all that fit the rest.
+    /// `message`, `note`, `channel`, `member`; empty for all that fit the rest.
     public let kinds: [String]
     /// Only in these; empty for everywhere.
     public let channels: [ChannelReference]
@@ -109,7 +130,7 @@ public struct SearchRequest: Sendable {
     public let after: Int64?
     /// Only what was written at this time or earlier.
     public let before: Int64?
-    /// Only what has one: `link`.
+    /// Only what has one: `link`, `file`.
     public let has: String?
     /// Whether the best come first instead of the newest.
     public let isRanked: Bool
@@ -118,7 +139,7 @@ public struct SearchRequest: Sendable {
     /// `next` of the page before. Comes from outside.
     public let cursor: String?
 
-    /// Whether it asks for something that only messages have.
+    /// Whether it asks for something that only messages and notes have.
     var isAboutMessages: Bool {
         !channels.isEmpty || author != nil || after != nil || before != nil || has != nil
     }

@@ -140,7 +140,10 @@ extension CommandDesk: NodeCommands {
     }
 
     func stop(_ scope: CallScope) throws(NodeError) {
-        try stored { () throws(StorageError) in try core.own.writeMarkers(all: true) }
+        try stored { () throws(StorageError) in
+            try core.own.writeMarkers(all: true)
+            try core.notes.publishAll()
+        }
         core.session.isStopping = true
         core.session.stopEffects = true
         core.events.subscriptions.say(.stopping, as: "node.stopping")

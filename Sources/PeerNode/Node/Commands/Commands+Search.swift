@@ -1,9 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Finding channels, members and messages, as commands ask for it.
+/// Finding channels, members, messages and notes, as commands ask for it.
 ///
-/// Channels and members are looked through here. For messages the index proposes candidates,
+/// Channels and members are looked through here. For messages and notes the index proposes candidates,
 /// newest first, and each is opened and looked at before it is given out: what is hidden, deleted
 /// or changed by now is never found, whatever the index says.
 extension CommandDesk {
@@ -13,9 +13,11 @@ extension CommandDesk {
         let cursor = try cursor(of: request)
         let kinds = Set(
             request.kinds.isEmpty
-                ? request.isAboutMessages ? ["message"] : ["message", "channel", "member"]
+                ? request.isAboutMessages
+                    ? ["message", "note"] : ["message", "note", "channel", "member"]
                 : request.kinds)
-        var call = try searchCall(request, query, in: workspace)
+        let isIndexed = kinds.contains("message") || kinds.contains("note")
+        var call = try searchCall(request, query, kinds, in: workspace)
         if case .messages(let position)? = cursor {
             guard !request.isRanked else { throw badCursor }
             call.before = position
@@ -41,14 +43,14 @@ extension CommandDesk {
             }
             call.byteCount = Limits.searchPageBytesMax - room
             if call.hits.count == request.limit || room < 0 {
-                let isMore = end < heads.count || kinds.contains("message")
+                let isMore = end < heads.count || isIndexed
                 return .reply(
                     SearchPage(
                         call.hits, next: isMore ? SearchCursor.heads(end).text : nil,
                         isComplete: core.queries.isSearchComplete))
             }
         }
-        guard kinds.contains("message"), call.channels?.isEmpty != true else {
+        guard isIndexed, call.channels?.isEmpty != true else {
             return .reply(SearchPage(call.hits, next: nil, isComplete: true))
         }
         guard core.queries.search.calls.count < Limits.searchesWaitingMax else {
@@ -92,7 +94,8 @@ extension CommandDesk {
     }
 
     private func searchCall(
-        _ request: SearchRequest, _ query: SearchQuery, in workspace: Workspace
+        _ request: SearchRequest, _ query: SearchQuery, _ kinds: Set<String>,
+        in workspace: Workspace
     ) throws(NodeError) -> SearchCall {
         var tags: [[String]] = []
         var channels: Set<String>?
@@ -119,12 +122,16 @@ extension CommandDesk {
             }
         }
         if request.has == "link" { tags.append([SearchRow.linkTag]) }
+        if request.has == "file" { tags.append([SearchRow.fileTag]) }
+        if !kinds.contains("message") { tags.append([SearchRow.noteTag]) }
         let after = min(max(request.after ?? 0, 0), SearchPosition.timeMax)
         let before = min(request.before ?? .max, SearchPosition.timeMax)
         if after > before { channels = [] }
         return SearchCall(
             query: query, workspace: workspace.number, channels: channels, author: author,
+            wantsMessages: kinds.contains("message"), wantsNotes: kinds.contains("note"),
             times: after...max(after, before), hasLink: request.has == "link",
+            hasFile: request.has == "file",
             limit: request.limit, expression: query.expression(tags: tags), hits: [],
             ranking: request.isRanked ? SearchRanking() : nil)
     }
@@ -153,7 +160,9 @@ extension CommandDesk {
         var heads: [Head] = []
         if kinds.contains("channel") { heads += channels(query, in: workspace) }
         if kinds.contains("member") {
-            heads += found(query, in: workspace).map { Head.member($0.member, $0.matches) }
+            heads += found(query, request.query, in: workspace).map {
+                Head.member($0.member, $0.matches)
+            }
         }
         return heads
     }
@@ -188,35 +197,32 @@ extension CommandDesk {
         }
     }
 
+    /// Other people by words of their names, or by the beginning of an email address that they show.
     private func found(
-        _ query: SearchQuery, in workspace: Workspace
+        _ query: SearchQuery, _ text: String, in workspace: Workspace
     ) -> [(member: MemberID, matches: [SearchHit.Match])] {
-        workspace.members.compactMap { standing in
-            let name = workspace.displayName(of: standing.member)
-            guard let found = query.matches(in: SearchText(name)) else { return nil }
-            return (standing.member, found.map { SearchHit.Match("name", $0) })
+        let address = text.lowercased()
+        return workspace.members.map(\.member).compactMap { member in
+            guard member != workspace.member else { return nil }
+            let name = workspace.displayName(of: member)
+            if let found = query.matches(in: SearchText(name)) {
+                return (member, found.map { SearchHit.Match("name", $0) })
+            }
+            guard address.contains("@"), let email = workspace.visibleFields(of: member)[.email],
+                email.lowercased().hasPrefix(address)
+            else { return nil }
+            return (member, [SearchHit.Match("email", 0..<address.unicodeScalars.count)])
         }
     }
 
-    /// Other people by words of their names, or by the beginning of an email address that they show.
     func findMembers(
         _ text: String, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<MemberObject> {
         let workspace: Workspace = try core.queries.workspace(scope)
-        let named = Set(found(try checked(text), in: workspace).map(\.member))
-        let address = text.lowercased()
-        let found = workspace.visibleMembers.map(\.member).compactMap { member -> MemberObject? in
-            guard member != workspace.member,
-                let object = core.queries.object(of: member, in: workspace)
-            else {
-                return nil
-            }
-            let hasAddress =
-                address.contains("@")
-                && object.profile[.email]?.lowercased().hasPrefix(address) == true
-            return named.contains(member) || hasAddress ? object : nil
-        }
-        let (items, next) = try core.queries.page(found, request)
+        let found = Set(found(try checked(text), text, in: workspace).map(\.member))
+        let objects = workspace.visibleMembers.map(\.member).filter(found.contains)
+            .compactMap { core.queries.object(of: $0, in: workspace) }
+        let (items, next) = try core.queries.page(objects, request)
         return Page(Array(items), next: next)
     }
 }

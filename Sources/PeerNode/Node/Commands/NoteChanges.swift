@@ -14,7 +14,8 @@ enum NoteChanges {
         var steps: [NoteStep] = []
         for (index, item) in list.enumerated() {
             guard let step = step(item) else {
-                throw refusal("change \(index + 1) is none")
+                throw refusal(
+                    "change \(index + 1) is no insert, delete, format or line, or lacks a field")
             }
             steps.append(step)
         }

@@ -33,6 +33,8 @@ extension NoteDesk {
                 hint: "without --purge it is hidden, and can come back", reason: "note.changes")
         }
         let isWritten = try stored { () throws(StorageError) in
+            // What is being written there goes as well, and nobody ever gets it.
+            try core.notes.forgetDraft(at: aim.place)
             for (arrivals, isOwn) in [(others, false), (own, true)] where !arrivals.isEmpty {
                 let references = try core.messages.references(to: arrivals)
                 guard

@@ -50,7 +50,7 @@ extension NoteDesk {
             } ?? 0
         let (part, next) = Self.part(of: text, from: start)
         var content = NoteObject.Content(
-            version: open.version, text: part, length: Int64(open.note.scalarCount),
+            version: open.version.text, text: part, length: Int64(open.note.scalarCount),
             isComplete: open.isComplete)
         content.next = next.map(PageEnd.cursor)
         // Of what does not fit into one answer, the text alone is told.

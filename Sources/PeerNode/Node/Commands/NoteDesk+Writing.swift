@@ -101,8 +101,7 @@ extension NoteDesk: NoteCommands {
 
     private func write(_ wish: NoteWish, base: String?, _ aim: Aim) throws(NodeError) {
         try core.notes.edit(
-            try opened(aim), wish, base: base, in: aim.document, of: aim.workspace,
-            mentioning: .none)
+            try openedToWrite(aim), wish, base: base, in: aim.document, of: aim.workspace)
     }
 
     /// One final line break of a text ends its last line, and begins none.

@@ -97,6 +97,18 @@ final class NoteDesk: Component {
         return found
     }
 
+    /// A note to which something is added. What was kept of an earlier start and could not be taken into
+    /// its text becomes an operation before.
+    func openedToWrite(_ aim: Aim) throws(NodeError) -> OpenNote {
+        let note = try opened(aim)
+        guard note.strandedDraft != nil else { return note }
+        let isPublished = try stored { () throws(StorageError) in
+            try core.notes.publishKept(note)
+        }
+        guard isPublished else { throw core.membership.notAllowed(in: aim.workspace) }
+        return try opened(aim)
+    }
+
     func opened(_ aim: Aim) throws(NodeError) -> OpenNote {
         try stored { () throws(StorageError) in
             try core.notes.opened(aim.place, in: aim.workspace)

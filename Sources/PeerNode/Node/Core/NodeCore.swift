@@ -164,6 +164,7 @@ final class NodeCore {
         try events.trimEvents()
         try writeReceipts()
         try notes.endTurn()
+        events.passNotes()
         try queries.feedSearch()
         try session.storeUnfolded()
         try keys.storeLackedKeys()

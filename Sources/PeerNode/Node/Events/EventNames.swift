@@ -6,7 +6,9 @@ extension EventType {
     private static let made = ["node.stopping", "events.gap", "keepalive", "events.dropped"]
 
     /// What this build tells and does not keep.
-    static let passing = ["message.held", "presence.changed", "sync.progress", "typing"]
+    static let passing = [
+        "message.held", "note.patch", "presence.changed", "sync.progress", "typing",
+    ]
 
     /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
     /// a script may ask for all that it knows; they are in no list and never come.

@@ -73,7 +73,11 @@ extension Events {
                 type.word, in: row.workspace, document: row.document,
                 channel: core.queries.channel(row.document, in: row.workspace)?.publicID)
         else { return nil }
-        return try object(of: row)
+        guard let note = filter.note else { return try object(of: row) }
+        guard row.document == note.document, let object = try object(of: row),
+            object.data["id"]?.stringValue == PublicID.note(note.key)
+        else { return nil }
+        return object
     }
 
     /// The newest event that readers are given: while the node is locked, that it is.

@@ -109,20 +109,7 @@ extension Events {
             return deletionData(event, workspace)
         case .messageCreated, .messageRestored, .messageEdited, .messagePinned, .messageUnpinned,
             .mentionReceived:
-            guard core.queries.channel(event.document, in: workspace) != nil,
-                let arrival = event.arrival,
-                let document = event.document,
-                let stored = try store.operations.operation(arrival),
-                let row = try store.view.message(
-                    arrival: arrival, sort: stored.place.sort, document: document)
-            else {
-                // What counts for nobody is not told, as long as its channel is there.
-                guard core.queries.channel(event.document, in: workspace) == nil else {
-                    return .null
-                }
-                return try goneMessageData(event, workspace)
-            }
-            return try core.queries.object(of: row, in: workspace)?.json ?? .null
+            return try messageData(of: event, type, in: workspace)
         case .readChanged:
             let data = try readData(event, workspace)
             return data.isNull ? goneReadingData(event, workspace) : data
@@ -180,6 +167,27 @@ extension Events {
             "id": .string(PublicID.channel(id)),
             "by": author.map { core.membership.person($0, in: workspace).json } ?? .null,
         ]
+    }
+
+    /// The message, or the note whose text mentions somebody.
+    private func messageData(
+        of event: EventStore.StoredEvent, _ type: EventType, in workspace: Workspace
+    ) throws(StorageError) -> JSONValue {
+        guard core.queries.channel(event.document, in: workspace) != nil,
+            let arrival = event.arrival,
+            let document = event.document,
+            let stored = try store.operations.operation(arrival),
+            let row = try store.view.message(
+                arrival: arrival, sort: stored.place.sort, document: document)
+        else {
+            // What counts for nobody is not told, as long as its channel is there.
+            guard core.queries.channel(event.document, in: workspace) == nil else {
+                guard type == .mentionReceived else { return .null }
+                return try core.notes.data(arrival: event.arrival, in: workspace)?.json ?? .null
+            }
+            return try goneMessageData(event, workspace)
+        }
+        return try core.queries.object(of: row, in: workspace)?.json ?? .null
     }
 
     private func messageDeletionData(

@@ -32,13 +32,17 @@ extension Events {
     /// Hands out what appeared in this turn and is wanted. Read, muted and deleted in the same turn
     /// counts already.
     func showNotices() throws(StorageError) {
-        guard !notices.fresh.isEmpty else { return }
+        let mentions = core.notes.takeMentions()
+        guard !notices.fresh.isEmpty || !mentions.isEmpty else { return }
         let fresh = notices.fresh
         notices.fresh = []
         let passedOver = notices.passedOver
         notices.passedOver = 0
         guard !turn.session.lock.isLocked, let command = try noticeCommand() else { return }
         for _ in 0..<passedOver { turn.tally.noteNotice("dropped") }
+        for mention in mentions {
+            if let notice = try notice(command, of: mention) { turn.emit(.notify(notice)) }
+        }
         for item in fresh {
             guard let workspace = core.workspaces[item.workspace], workspace.standing == .member,
                 let channel = core.queries.channel(item.document, in: workspace),

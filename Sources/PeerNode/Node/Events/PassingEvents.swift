@@ -1,3 +1,5 @@
+import CRDTStore
+import NoteText
 import WorkspaceModel
 
 /// Something that happened and is not kept: for the streams that want such, and only while they
@@ -17,7 +19,8 @@ extension Events {
     ///
     /// - Parameter document: the short number of the channel that it is about.
     func pass(
-        _ type: String, _ data: JSONValue, in workspace: Workspace, document: Int64? = nil
+        _ type: String, _ data: JSONValue, in workspace: Workspace, document: Int64? = nil,
+        note: ViewStore.NotePlace? = nil
     ) {
         guard home != nil, !turn.session.lock.isLocked else { return }
         let event = PassingEvent(
@@ -25,8 +28,48 @@ extension Events {
             workspace: PublicID.workspace(workspace.id), data: data)
         let channel = core.queries.channel(document, in: workspace)?.publicID
         subscriptions.offer(event) {
-            $0.wants(type, in: workspace.number, document: document, channel: channel)
+            $0.note == note
+                && $0.wants(type, in: workspace.number, document: document, channel: channel)
         }
+    }
+
+    /// Tells whoever watches notes how their texts have changed in this turn.
+    func passNotes() {
+        for move in core.notes.takeMoves() {
+            guard let document = store.operations.document(numbered: move.place.document),
+                let workspace = core.workspaces[document.workspace]
+            else { continue }
+            pass(
+                "note.patch", data(of: move, in: workspace), in: workspace,
+                document: move.place.document, note: move.place)
+        }
+        core.notes.watched = subscriptions.notes
+    }
+
+    /// `{id, channel, from, version, patch, by, self}`; `version` and `patch` are `null` where the text
+    /// has to be read again.
+    private func data(of move: NoteMove, in workspace: Workspace) -> JSONValue {
+        let channel = core.queries.channel(move.place.document, in: workspace)?.publicID
+        var data: JSONObject = [
+            "id": .string(PublicID.note(move.place.key)), "channel": JSONValue(orNull: channel),
+            "from": JSONValue(orNull: move.change?.from.text),
+            "version": JSONValue(orNull: move.change?.to.text), "patch": .null,
+            "by": move.member.map { core.membership.person($0, in: workspace).json } ?? .null,
+            "self": .bool(move.member == workspace.member),
+        ]
+        guard let patches = move.change?.patches else { return .object(data) }
+        let bytes = patches.reduce(0) { $0 + 64 + AnswerRoom.bytes(of: $1.inserted) }
+        guard bytes <= Limits.noteTextPerAnswerBytesMax else {
+            data["version"] = .null
+            return .object(data)
+        }
+        data["patch"] = .array(
+            patches.map {
+                [
+                    .integer(Int64($0.at)), .integer(Int64($0.deleted)), .string($0.inserted),
+                ]
+            })
+        return .object(data)
     }
 
     /// What a stream is given of what passed, and how much it missed.

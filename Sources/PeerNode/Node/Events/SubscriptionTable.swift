@@ -1,3 +1,4 @@
+import CRDTStore
 import WorkspaceModel
 
 /// Who listens to events: open streams, and calls that wait for the next one.
@@ -90,6 +91,9 @@ struct SubscriptionTable {
 
     /// When signs of life are due.
     var keepalives: [UInt64] { subscriptions.values.compactMap(\.keepaliveDue) }
+
+    /// The notes that streams are about.
+    var notes: Set<ViewStore.NotePlace> { Set(subscriptions.values.compactMap(\.filter.note)) }
 
     /// Connections with at least one stream.
     var connections: [UInt64] { Set(subscriptions.values.map(\.connection)).sorted() }
@@ -207,6 +211,8 @@ struct EventFilter {
     var workspace: Int64?
     /// Short numbers of channels; empty for all.
     let documents: Set<Int64>
+    /// The only note whose events are wanted, those of its text too; `nil` where no note is watched.
+    var note: ViewStore.NotePlace?
     /// Public ids of channels, for conversations whose documents may still come.
     var channels: Set<String> = []
 

@@ -1,5 +1,6 @@
 import CRDTStore
 import NoteText
+import WorkspaceCrypto
 import WorkspaceModel
 
 /// Changing the text of a note here: in the open text first, then as an operation that says the same.
@@ -11,17 +12,20 @@ extension Notes {
     ///   - document: the channel of the note, in which the caller may write.
     func edit(
         _ note: OpenNote, _ wish: NoteWish, base: String?, in document: DocumentID,
-        of workspace: Workspace, mentioning mentions: Mentions
+        of workspace: Workspace
     ) throws(NodeError) {
         let since = try steps(since: base, of: note)
         var others = since.flatMap(\.patches)
         let changes = try changes(wish, of: note, since: since, &others)
         try check(changes, of: note)
+        // Single changes come one after the other from an editor; a whole text is meant as it is.
+        var isPublished = true
+        if case .steps = wish { isPublished = false }
         var isWritten = try make(
-            changes, in: note, document, of: workspace, mentioning: mentions)
+            changes, in: note, document, of: workspace, isPublished: isPublished)
         if case .lines(let lines) = wish, isWritten, !note.isDropped {
             let looks = NoteLookChanges(of: note.note.lines()).steps(to: lines, past: others)
-            isWritten = try make(looks, in: note, document, of: workspace, mentioning: .none)
+            isWritten = try make(looks, in: note, document, of: workspace, isPublished: true)
         }
         guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }
@@ -30,7 +34,7 @@ extension Notes {
         since base: String?, of note: OpenNote
     ) throws(NodeError) -> ArraySlice<NotePast.Step> {
         guard let base else { return [] }
-        if let steps = note.past.steps(since: base, now: note.sums) { return steps }
+        if let steps = note.past.steps(since: base, now: note.version) { return steps }
         throw NodeError(
             .conflict, "that version of the note is not known any more",
             hint: "wsx-node note show \(PublicID.note(note.place.key))", reason: "note.base",
@@ -93,53 +97,73 @@ extension Notes {
 
     // MARK: Making it
 
+    /// - Parameter isPublished: whether it becomes an operation at once; else it becomes part of the draft.
     /// - Returns: whether this device may write there.
     private func make(
         _ changes: [NoteStep], in note: OpenNote, _ document: DocumentID, of workspace: Workspace,
-        mentioning mentions: Mentions
+        isPublished: Bool
     ) throws(NodeError) -> Bool {
-        guard !changes.isEmpty else { return true }
+        guard !changes.isEmpty || isPublished && note.hasDraft else { return true }
         return try stored { () throws(StorageError) in
             // Where the clock stepped back a new log begins, which the edits name.
             _ = try core.log.nextTimestamp()
             guard let home, let identity = storeIdentity else { return false }
+            if !note.hasDraft || note.draftAuthor == nil {
+                note.draftAuthor = .init(device: home.device, incarnation: identity.incarnation)
+            }
             var writing = NoteWriting(
-                author: .init(device: home.device, incarnation: identity.incarnation),
-                document: document, workspace: workspace, mentions: mentions, before: note.sums)
+                document: document, workspace: workspace, before: note.version)
             for change in changes {
                 guard make(change, in: note, &writing), !note.isDropped else { break }
             }
             if let failure = writing.failure { throw failure }
-            if !writing.isRefused, !note.isDropped { try publish(note, &writing) }
+            if !writing.isRefused, !note.isDropped {
+                try finish(note, &writing, isPublished: isPublished)
+            }
             guard !writing.isRefused else {
                 drop(note)
                 return writing.hasPublished
             }
             note.past.append(writing.before, writing.patches, removed: writing.removed)
+            if !note.isDropped {
+                noteMove(
+                    of: note, from: writing.before, writing.patches, by: workspace.member)
+            }
             return true
         }
+    }
+
+    private func finish(
+        _ note: OpenNote, _ writing: inout NoteWriting, isPublished: Bool
+    ) throws(StorageError) {
+        guard isPublished || note.note.draft?.isLarge == true else {
+            note.drafted = environment.random.number() | 1
+            return try keepDraft(of: note)
+        }
+        writing.isRefused = try !publish(note, to: writing.document, of: writing.workspace)
     }
 
     /// - Returns: whether the next one can be made.
     private func make(
         _ change: NoteStep, in note: OpenNote, _ writing: inout NoteWriting
     ) -> Bool {
+        guard let author = note.draftAuthor else { return false }
         do throws(NoteProblem) {
             switch change {
             case .patch(let patch):
                 writing.note(
                     patch, removing: note.note.text(in: patch.at..<patch.at + patch.deleted))
-                var rest = try note.note.edit(patch, as: writing.author)
+                var rest = try note.note.edit(patch, as: author)
                 while let left = rest {
                     guard published(note, &writing) else { return false }
-                    rest = try note.note.edit(left, as: writing.author)
+                    rest = try note.note.edit(left, as: author)
                 }
             case .format(let range, let mark):
-                while try !note.note.format(range, mark, as: writing.author) {
+                while try !note.note.format(range, mark, as: author) {
                     guard published(note, &writing) else { return false }
                 }
             case .line(let at, let kind):
-                while try !note.note.setLine(at: at, kind, as: writing.author) {
+                while try !note.note.setLine(at: at, kind, as: author) {
                     guard published(note, &writing) else { return false }
                 }
             }
@@ -154,7 +178,9 @@ extension Notes {
     /// Publishes in the middle of a change, where a failure of the store is kept for later.
     private func published(_ note: OpenNote, _ writing: inout NoteWriting) -> Bool {
         do throws(StorageError) {
-            try publish(note, &writing)
+            writing.isRefused = try !publish(
+                note, to: writing.document, of: writing.workspace)
+            writing.hasPublished = writing.hasPublished || !writing.isRefused
             return !writing.isRefused && !note.isDropped
         } catch {
             writing.failure = error
@@ -162,41 +188,49 @@ extension Notes {
         }
     }
 
-    /// Makes what is being written an operation.
-    private func publish(
-        _ note: OpenNote, _ writing: inout NoteWriting
-    ) throws(StorageError) {
-        guard let draft = note.note.draft else { return }
+    /// Makes what is being written in a note an operation.
+    ///
+    /// - Returns: whether this device may write there.
+    func publish(
+        _ note: OpenNote, to document: DocumentID, of workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard let edit = note.strandedDraft ?? note.note.draft?.edit else {
+            try forgetDraft(of: note)
+            return true
+        }
         publishing = note
         defer { publishing = nil }
-        let edit = draft.edit
-        let cited = try citations(of: edit, in: note, of: writing.document, writing.workspace)
+        let before = note.version
+        let mentions = newMentions(in: note, of: workspace)
+        let cited = try citations(of: edit, in: note, of: document, workspace)
         let made = try core.privates.authorContent(
-            .note(.edit(edit.encoded, of: note.place.key, mentions: writing.mentions)),
-            to: writing.document, in: writing.workspace, overwriting: cited)
-        guard let made else {
-            writing.isRefused = true
-            return
-        }
-        noteCited(cited, in: writing.document)
-        writing.hasPublished = true
-        guard !note.isDropped else { return }
-        guard let stored = try store.operations.operation(made.arrival, hasPayload: false),
-            stored.log.incarnation == writing.author.incarnation,
+            .note(.edit(edit.encoded, of: note.place.key, mentions: mentions)), to: document,
+            in: workspace, overwriting: cited)
+        guard let made else { return false }
+        noteCited(cited, in: document)
+        let author = note.draftAuthor
+        try forgetDraft(of: note)
+        guard !note.isDropped else { return true }
+        guard note.strandedDraft == nil,
+            let stored = try store.operations.operation(made.arrival, hasPayload: false),
+            stored.log.incarnation == author?.incarnation,
             note.note.publishDraft(
                 as: made.id, timestamp: stored.entry.timestamp, sequence: stored.place.sequence)
-        else { return drop(note) }
+        else {
+            drop(note)
+            return true
+        }
+        note.past.append(before, [], removed: [])
+        return true
     }
 }
 
 /// An edit on its way from what somebody wants to operations.
 struct NoteWriting {
-    let author: NoteOperation.Author
     let document: DocumentID
     let workspace: Workspace
-    let mentions: Mentions
     /// The version that it changes.
-    let before: ViewStore.NoteSums
+    let before: NoteVersion
     /// What it has changed so far, and of each patch the text that went.
     private(set) var patches: [NotePatch] = []
     private(set) var removed: [String] = []
@@ -205,14 +239,9 @@ struct NoteWriting {
     var isRefused = false
     var failure: StorageError?
 
-    init(
-        author: NoteOperation.Author, document: DocumentID, workspace: Workspace,
-        mentions: Mentions, before: ViewStore.NoteSums
-    ) {
-        self.author = author
+    init(document: DocumentID, workspace: Workspace, before: NoteVersion) {
         self.document = document
         self.workspace = workspace
-        self.mentions = mentions
         self.before = before
     }
 

@@ -24,12 +24,14 @@ extension Notes: ContentFamily {
             try fold(
                 .noteDeletion, of: key, isOn: isOn, operation, isValid: isValid && !isDeleted,
                 in: workspace, source)
-        case .edit(let body, let key, _):
+        case .edit(let body, let key, let mentions):
             let state: ViewStore.NoteEditRow.State =
                 isDeleted ? .erased : isValid ? .valid : .invalid
-            try fold(
-                body, of: .init(document: operation.document, key: key), operation, state,
-                in: workspace, source)
+            let place = ViewStore.NotePlace(document: operation.document, key: key)
+            let isNew = try fold(body, of: place, operation, state, in: workspace, source)
+            if isNew, isValid, !isDeleted {
+                try hear(mentions, in: operation, of: place, workspace, source)
+            }
         }
     }
 
@@ -51,36 +53,41 @@ extension Notes: ContentFamily {
 
     // MARK: Edits
 
+    /// - Returns: whether it was not known before.
     private func fold(
         _ body: [UInt8], of place: ViewStore.NotePlace, _ operation: WordSource,
         _ state: ViewStore.NoteEditRow.State, in workspace: Workspace, _ source: OperationSource
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Bool {
         if let known = try store.view.noteEdit(at: operation.arrival) {
             guard known.edit.state == state else {
-                return try change(known.edit, of: known.place, to: state, in: workspace)
+                try change(known.edit, of: known.place, to: state, in: workspace)
+                return false
             }
             // Its payload was not here, or came again.
             if let note = self.known(known.place), !note.isWhole { drop(note) }
-            return
+            noteChanged(known.place)
+            return false
         }
-        guard let edit = try? NoteEdit(decoding: body) else { return }
+        guard let edit = try? NoteEdit(decoding: body) else { return false }
         try write()
         try store.view.put(.init(arrival: operation.arrival, state: state), of: place)
+        if state == .valid { noteChanged(place) }
         // What comes behind the end of a snapshot is read besides it.
         if let end = try store.view.noteSnapshotEnd(of: place), end >= operation.arrival {
             try store.view.removeNoteSnapshot(of: place)
         }
         if let note = known(place) {
-            try take(edit, operation, state, into: note)
+            try take(edit, operation, state, into: note, of: workspace)
         } else {
             noteTail(place)
         }
         if state == .valid { try tellEdited(place, operation, in: workspace, source) }
+        return true
     }
 
     private func take(
         _ edit: NoteEdit, _ operation: WordSource, _ state: ViewStore.NoteEditRow.State,
-        into note: OpenNote
+        into note: OpenNote, of workspace: Workspace
     ) throws(StorageError) {
         // What is being written here is in the text; how it changed that is known to who writes it.
         if publishing === note, operation.arrival > note.last {
@@ -95,7 +102,11 @@ extension Notes: ContentFamily {
             ? note.note.erase(stored.messageKey)
             : note.note.apply(NoteOperation(stored, edit), isValid: state == .valid)
         guard let patches = outcome.patches else { return drop(note) }
+        let before = note.version
         note.took(operation.id, state, at: operation.arrival, patches)
+        noteMove(
+            of: note, from: before, patches.made,
+            by: workspace.evaluator.subject(ofGrant: operation.grant))
         if outcome == .waits { try takeDeleted(into: note) }
     }
 
@@ -107,16 +118,18 @@ extension Notes: ContentFamily {
         try write()
         try store.view.put(.init(arrival: edit.arrival, state: state), of: place)
         try store.view.removeNoteSnapshot(of: place)
+        noteChanged(place, isGone: state == .erased)
         guard let note = known(place) else { return }
         guard publishing !== note, edit.state != .erased, state != .erased,
             let stored = try store.operations.operation(edit.arrival),
             let operation = try operation(stored, in: workspace),
             let patches = note.note.judge(operation, isValid: state == .valid).patches
         else { return drop(note) }
-        let before = note.sums
+        let before = note.version
         note.sums.remove(operation.id, edit.state)
         note.sums.add(operation.id, state)
         note.past.append(before, patches.made, removed: patches.removed)
+        noteMove(of: note, from: before, patches.made, by: nil)
     }
 
     func judge(

@@ -13,6 +13,15 @@ extension Notes {
     func load(
         _ place: ViewStore.NotePlace, in workspace: Workspace
     ) throws(StorageError) -> OpenNote {
+        let note = try made(place, in: workspace)
+        try takeUpDraft(into: note)
+        return note
+    }
+
+    /// A note as it is made of its edits.
+    private func made(
+        _ place: ViewStore.NotePlace, in workspace: Workspace
+    ) throws(StorageError) -> OpenNote {
         if let note = try restored(place) {
             if try replay(into: note, in: workspace) { return note }
             try store.begin()

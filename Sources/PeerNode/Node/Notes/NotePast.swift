@@ -3,13 +3,30 @@ import NoteText
 import WorkspaceCrypto
 import WorkspaceModel
 
+/// What names the text of a note at one moment.
+struct NoteVersion: Hashable {
+    /// Which edits it is made of.
+    var sums: ViewStore.NoteSums
+    /// Drawn with each change of what is being written here, 0 without any: a draft that was taken back, or
+    /// lost with a crash, is never taken for another one.
+    var drafted: UInt64 = 0
+
+    /// `v_` and base32 of 16 bytes of a hash.
+    var text: String {
+        let draft = drafted > 0 ? bigEndianBytes(of: drafted) : []
+        return "v_"
+            + Base32.encode(
+                [UInt8](Hash.personal("wsx-note-ver1", sums.bytes + draft).prefix(16)))
+    }
+}
+
 /// The versions that an open note had, so that a change of an earlier one can be carried on to the text
 /// of today.
 struct NotePast {
     /// What made one version out of the one before.
     struct Step {
         /// The version before.
-        let before: ViewStore.NoteSums
+        let before: NoteVersion
         /// What changed, one after the other.
         let patches: [NotePatch]
         /// Of each patch the text that went.
@@ -22,14 +39,9 @@ struct NotePast {
     private var steps: [Step] = []
     private var bytes = 0
 
-    /// `v_` and base32 of 16 bytes of a hash of which edits there are.
-    static func version(of sums: ViewStore.NoteSums) -> String {
-        "v_" + Base32.encode([UInt8](Hash.personal("wsx-note-ver1", sums.bytes).prefix(16)))
-    }
-
     /// Notes what became of a version.
     mutating func append(
-        _ before: ViewStore.NoteSums, _ patches: [NotePatch], removed: [String]
+        _ before: NoteVersion, _ patches: [NotePatch], removed: [String]
     ) {
         let size = zip(patches, removed).reduce(128) {
             $0 + 64 + $1.0.inserted.utf8.count + $1.1.utf8.count
@@ -49,9 +61,9 @@ struct NotePast {
     /// - Parameters:
     ///   - version: Comes from outside.
     ///   - now: the version of today.
-    func steps(since version: String, now: ViewStore.NoteSums) -> ArraySlice<Step>? {
-        if Self.version(of: now) == version { return [] }
-        return steps.lastIndex { Self.version(of: $0.before) == version }.map { steps[$0...] }
+    func steps(since version: String, now: NoteVersion) -> ArraySlice<Step>? {
+        if now.text == version { return [] }
+        return steps.lastIndex { $0.before.text == version }.map { steps[$0...] }
     }
 
     /// The text of an earlier version.

@@ -8,8 +8,15 @@ extension Notes {
         in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         let after = try store.view.current(register)
+        let changed = ViewStore.NotePlace(document: register.document, key: register.target)
+        switch register.kind {
+        case .note where before != after: noteMadeAnew(before, after)
+        case .noteTitle where before != after: noteChanged(changed)
+        case .noteDeletion where before != after: noteChanged(changed, isGone: true)
+        default: break
+        }
         guard before != after, isTold(of: register.document, in: workspace) else { return }
-        let place = ViewStore.NotePlace(document: register.document, key: register.target)
+        let place = changed
         guard let type = type(register.kind, before, after), let word = after ?? before else {
             return
         }
@@ -52,7 +59,7 @@ extension Notes {
     }
 
     /// Whether people are told of what happens in a document.
-    private func isTold(of document: Int64, in workspace: Workspace) -> Bool {
+    func isTold(of document: Int64, in workspace: Workspace) -> Bool {
         guard let row = store.operations.document(numbered: document) else { return false }
         return row.kind == .privateDocument
             ? workspace.channelIndex.channel(document) != nil

@@ -22,6 +22,17 @@ final class OpenNote {
     var usedAt: UInt64 = 0
     /// Whether it is not what it should be any more.
     var isDropped = false
+    /// What names this version of the draft in it; 0 without one.
+    var drafted: UInt64 = 0
+    /// Of which log it is.
+    var draftAuthor: NoteOperation.Author?
+    /// When the draft was begun and last changed, on the monotonic clock.
+    var draftBegun: UInt64?
+    var draftChanged: UInt64 = 0
+    /// When publishing it is tried again.
+    var retryAt: UInt64?
+    /// A draft that was kept and could not be taken into the text.
+    var strandedDraft: NoteEdit?
     /// Bytes that it takes, about.
     private(set) var bytes = 0
 
@@ -36,8 +47,21 @@ final class OpenNote {
         weigh()
     }
 
-    /// What names its text; equal on every node that has the same edits with the same verdicts.
-    var version: String { NotePast.version(of: sums) }
+    /// What names its text; without a draft equal on every node that has the same edits with the same
+    /// verdicts.
+    var version: NoteVersion { NoteVersion(sums: sums, drafted: drafted) }
+
+    /// Whether something is written in it here that is no operation yet.
+    var hasDraft: Bool { strandedDraft != nil || note.draft != nil }
+
+    /// When the draft becomes an operation: after a pause, and at the latest some time after it was begun.
+    var draftDue: UInt64? {
+        guard let begun = draftBegun else { return nil }
+        return retryAt
+            ?? min(
+                draftChanged &+ Limits.noteDraftPauseMilliseconds,
+                begun &+ Limits.noteDraftMillisecondsMax)
+    }
 
     /// Whether everything that it is made of is here.
     var isComplete: Bool { isWhole && note.isComplete }
@@ -56,7 +80,7 @@ final class OpenNote {
         _ id: OperationID, _ state: ViewStore.NoteEditRow.State, at arrival: Int64,
         _ patches: (made: [NotePatch], removed: [String])?
     ) {
-        let before = sums
+        let before = version
         sums.add(id, state)
         last = max(last, arrival)
         unsaved += 1

@@ -83,21 +83,36 @@ extension Queries {
         guard let stored = try store.operations.operation(position.arrival),
             let channel = channel(stored.document, in: workspace),
             call.channels?.contains(channel.publicID) ?? true,
+            call.times.contains(position.time)
+        else { return nil }
+        guard
             let row = try store.view.message(
                 arrival: position.arrival, sort: stored.place.sort, document: stored.document)
-        else { return nil }
+        else { return try noteHit(stored, at: position, call, in: workspace, &room) }
         let own = SearchPosition(
             written: row.key.timestamp, sort: row.position.sort, arrival: position.arrival)
-        guard own == position, call.times.contains(own.time),
+        guard call.wantsMessages, own == position,
             call.author == nil
                 || core.membership.author(ofGrant: row.grant, in: workspace) == call.author,
             let message = try object(of: row, in: workspace), let text = message.text
         else { return nil }
-        room -= text.utf8.count
-        guard !call.hasLink || SearchRow.hasLink(text),
-            let found = call.query.matches(in: SearchText(text))
+        let files = message.attachments.map(\.name)
+        let whole = SearchRow.indexed(text, files)
+        room -= whole.utf8.count
+        guard !call.hasLink || SearchRow.hasLink(text), !call.hasFile || !files.isEmpty,
+            let found = call.query.matches(in: SearchText(whole))
         else { return nil }
-        return SearchHit(.message(message), matches: found.map { SearchHit.Match("text", $0) })
+        return SearchHit(
+            .message(message), matches: Self.matches(found, behind: text.unicodeScalars.count))
+    }
+
+    /// Places of a text, and of the names of files that stand behind it, one a line.
+    private static func matches(_ found: [Range<Int>], behind count: Int) -> [SearchHit.Match] {
+        found.map { place in
+            guard place.lowerBound > count else { return SearchHit.Match("text", place) }
+            let start = place.lowerBound - count - 1
+            return SearchHit.Match("attachments", start..<start + place.count)
+        }
     }
 
     /// Answers with what was found.

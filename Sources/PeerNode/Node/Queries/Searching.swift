@@ -29,6 +29,7 @@ extension Queries {
         search.unsettled = todo
         search.again = todo.again
         search.erased = todo.erased
+        search.notesAgain = []
         let arrival = store.operations.arrival
         search.first = 1
         // How much a file knows is not known yet.
@@ -102,6 +103,7 @@ extension Queries {
 
     /// Hands the index what it does not have yet, unless it has enough to write.
     func feedSearch() throws(StorageError) {
+        try followNotes()
         try storeSearchTodo()
         guard search.standing == .open, home != nil, search.writing < Limits.searchBatchesMax
         else { return }
@@ -112,6 +114,7 @@ extension Queries {
         if came > Limits.searchBulkMin {
             search.quietAfter = time.monotonic &+ Limits.searchQuietMilliseconds
         }
+        if !search.notesAgain.isEmpty, search.notesDue <= time.monotonic { takeNotesAgain() }
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
         guard !mayWait || time.monotonic >= search.quietAfter else { return }
         try handToSearch()
@@ -121,6 +124,7 @@ extension Queries {
     /// One batch: what has to be looked at again, what should not wait, and the next slice.
     func handToSearch() throws(StorageError) {
         let newest = store.operations.arrival
+        if !search.calls.isEmpty { takeNotesAgain() }
         guard
             search.through < newest || !search.again.isEmpty || !search.live.isEmpty
                 || !search.erased.isEmpty
@@ -136,7 +140,7 @@ extension Queries {
             }
         }
         search.live = []
-        while batch.through < end {
+        while batch.through < end, batch.noteCount < Limits.searchedNotesPerTurnMax {
             batch.through += 1
             if var row = try searchRow(batch.through) {
                 row.isAgain = batch.through <= search.reached
@@ -155,8 +159,10 @@ extension Queries {
 
     /// A slice of the messages that have changed, with all documents that are gone.
     private func lookAgain(_ batch: inout SearchBatch) throws(StorageError) {
-        let count = min(search.again.count, Int(Limits.searchedPerTurnMax))
-        for position in search.again[..<count] {
+        var count = 0
+        for position in search.again.prefix(Int(Limits.searchedPerTurnMax)) {
+            guard batch.noteCount < Limits.searchedNotesPerTurnMax else { break }
+            count += 1
             if var row = try searchRow(position.arrival) {
                 row.isAgain = true
                 batch.rows.append(row)
@@ -169,18 +175,20 @@ extension Queries {
         search.erased = []
     }
 
-    /// What the index is to know of an operation; `nil` for what is no message that can be read.
+    /// What the index is to know of an operation; `nil` for what is neither a message nor a note that can
+    /// be read.
     private func searchRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
         guard let stored = try store.operations.operation(arrival),
             stored.entry.kind == OperationKind.content.rawValue,
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel || document.kind == .privateDocument,
             let workspace = core.workspaces[document.workspace], workspace.standing == .member,
-            stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil,
-            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
+            stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil
         else { return nil }
-        let key = MessageKey(
-            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        let content = try core.keys.content(of: stored, in: workspace)
+        if case .note(.creation)? = content { return try noteRow(of: stored, in: workspace) }
+        guard case .message(let message)? = content else { return nil }
+        let key = stored.messageKey
         var text = message.text
         if let edit = try core.membership.edit(
             of: key, in: stored.document, grant: stored.grantNumber, workspace),
@@ -188,11 +196,13 @@ extension Queries {
         {
             text = newer
         }
-        return SearchRow(
+        var row = SearchRow(
             position: SearchPosition(
                 written: stored.entry.timestamp, sort: stored.place.sort, arrival: arrival),
             text: text, document: stored.document, grant: stored.grantNumber,
             workspace: workspace.number)
+        row.files = message.fileNames
+        return row
     }
 
     // MARK: What changes later
@@ -209,6 +219,7 @@ extension Queries {
     /// Like `reindex` of its row in the view; of an edit, of what it says and said.
     func reindex(_ stored: StoredOperation) throws(StorageError) {
         if try reindex(editAt: stored.place.arrival, in: stored.document) { return }
+        try reindexNote(of: stored)
         reindex(
             SearchPosition(
                 written: stored.entry.timestamp, sort: stored.place.sort,
@@ -234,7 +245,7 @@ extension Queries {
         return true
     }
 
-    private func reindex(_ position: SearchPosition) {
+    func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
         // What the index has never come to it takes as it is by then.
         guard position.arrival <= search.reached else { return }
@@ -242,10 +253,21 @@ extension Queries {
     }
 
     private func note(_ position: SearchPosition) {
-        search.isTodoStored = false
-        guard search.unsettled.again.count < SearchTodo.countMax else { return reindexAll() }
+        guard noteUnsettled(position) else { return }
         search.again.append(position)
+    }
+
+    /// Notes that the index has something to look at again, also after a crash.
+    ///
+    /// - Returns: whether it is not made anew instead.
+    func noteUnsettled(_ position: SearchPosition) -> Bool {
+        search.isTodoStored = false
+        guard search.unsettled.again.count < SearchTodo.countMax else {
+            reindexAll()
+            return false
+        }
         search.unsettled.again.append(position)
+        return true
     }
 
     /// Like `reindex`, for messages and edits that are about to be removed from the view.
@@ -255,7 +277,12 @@ extension Queries {
         guard search.standing != .off else { return }
         for position in positions {
             guard let row = try store.view.stored(at: position, in: document)?.row else {
-                _ = try reindex(editAt: position.arrival, in: document)
+                if try !reindex(editAt: position.arrival, in: document),
+                    let stored = try store.operations.operation(
+                        position.arrival, hasPayload: false)
+                {
+                    try reindexNote(of: stored)
+                }
                 continue
             }
             reindex(row)
@@ -317,7 +344,7 @@ extension Queries {
     private func settleSearch() {
         guard search.writing == 0, !search.unsettled.isEmpty else { return }
         var rest = SearchTodo()
-        rest.again = search.again
+        rest.again = search.again + search.notesAgain.sorted()
         rest.erased = search.erased
         if search.through < store.operations.arrival { rest.from = search.unsettled.from }
         guard rest != search.unsettled else { return }

@@ -1,0 +1,91 @@
+import PeerNode
+import WorkspaceModel
+
+/// `note edit --editor`: a note in the editor of whoever calls.
+extension Session {
+    /// Opens the text of a note in an editor, and writes what came of it into the note. What others
+    /// changed meanwhile is kept, and shown. A text that could not be written stays in its file.
+    func editNote(_ command: Command) throws(NodeError) -> Int32 {
+        for other in ["from", "text", "ops", "base"] where scan.values[other] != nil {
+            throw .usage(
+                "--editor and --\(other) cannot be combined", hint: "use only one of them")
+        }
+        guard io.isInputTerminal, io.isOutputTerminal, !globals.noInput else {
+            throw .usage(
+                "--editor needs a terminal", hint: "--from FILE reads a file, --from - a pipe")
+        }
+        var given = try parameters(for: command)
+        let format = given["format"]
+        given["format"] = nil
+        var view = given
+        if format == "markdown" { view["markdown"] = true }
+        let shown = try wholeNote(view)
+        try refuseDeleted(shown)
+        // From here on the note is meant, whatever it is called by then.
+        view["note"] = shown["id"]
+        view["in"] = nil
+        let file = try EditedFile(
+            shown["text"]?.stringValue ?? "", name: format == "markdown" ? "note.md" : "note.txt",
+            environment, io)
+        guard let text = try edited(file) else {
+            file.remove()
+            io.tell("nothing changed\n")
+            return 0
+        }
+        let (now, result): (JSONValue, JSONValue)
+        do throws(NodeError) {
+            now = try wholeNote(view)
+            try refuseDeleted(now)
+            var edit: JSONObject = ["text": .string(text)]
+            edit["workspace"] = view["workspace"]
+            edit["note"] = view["note"]
+            edit["base"] = shown["version"]
+            edit["format"] = format
+            var client = try client()
+            result = try client.call(command.name, edit)
+        } catch { throw file.kept(error) }
+        file.remove()
+        show(rendering.text(result, of: command.name))
+        tellMeanwhile(from: shown, to: now)
+        return 0
+    }
+
+    /// What somebody made of a text in an editor; `nil` where nothing was changed.
+    private func edited(_ file: EditedFile) throws(NodeError) -> String? {
+        let command = TextEditor.command(environment)
+        let status = io.edit(file.path, with: command)
+        guard status == 0 else {
+            // The shell says by 126 and 127 that there is no such program.
+            let isRun = status != nil && status != 126 && status != 127
+            let error = NodeError(
+                .badRequest,
+                isRun
+                    ? "the editor ended with status \(status ?? 0), and the note is as it was"
+                    : "the editor \(NodeError.quoted(command)) could not be run",
+                hint: isRun ? nil : "name one that is installed in EDITOR", reason: "note.editor")
+            guard try file.changed(limit: Limits.controlLineBytesMax) != nil else {
+                file.remove()
+                throw error
+            }
+            throw file.kept(error)
+        }
+        return try file.changed(limit: Limits.controlLineBytesMax)
+    }
+
+    private func refuseDeleted(_ note: JSONValue) throws(NodeError) {
+        guard note["deleted"] == true else { return }
+        throw NodeError(
+            .conflict, "that note was deleted",
+            hint: "to bring it back: wsx-node note delete \(note["id"]?.stringValue ?? "") --undo",
+            reason: "note.deleted")
+    }
+
+    /// Shows what became of a note since it was opened: nobody would see it otherwise.
+    private func tellMeanwhile(from shown: JSONValue, to now: JSONValue) {
+        let changes = LineChanges.lines(
+            from: shown["text"]?.stringValue ?? "", to: now["text"]?.stringValue ?? "")
+        guard !changes.isEmpty, !globals.quiet else { return }
+        io.tell("meanwhile in the note, last by \(rendering.shown(now["edited_by"]?["name"])):\n")
+        for line in changes { io.printError("  \(sanitised(line))\n") }
+    }
+}
