@@ -185,7 +185,7 @@ struct ColumnSet {
                 "ID": "id", "NAME": "name", "SELF": "self", "ADDED": "added_at",
                 "HOW": "origin", "BY": "added_by.name", "REVOKED": "revoked",
             ])
-        case .files, .file:
+        case .files, .file, .fileBody:
             ColumnSet(
                 [
                     "ID": "id", "NAME": "name", "SIZE": "size", "HAVE": "have", "TYPE": "type",

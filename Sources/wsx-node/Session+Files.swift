@@ -15,11 +15,81 @@ extension Session {
     ) throws(NodeError) -> [JSONValue] {
         var ids: [JSONValue] = []
         for path in files {
+            if path == "-" {
+                ids.append(try handedIn()["id"] ?? .null)
+                continue
+            }
             let file = try client.call(
                 "blob.add", ["path": .string(io.absolutePath(path))])
             ids.append(file["id"] ?? .null)
         }
         return ids
+    }
+
+    /// Refuses what would need two standard inputs, and a name for what has one.
+    func checkInput() throws(NodeError) {
+        let files = scan.values["file"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let count = files.count { $0 == "-" } + (scan.values["text"]?.stringValue == "-" ? 1 : 0)
+        guard count < 2 else { throw .usage("there is only one standard input") }
+        guard scan.values["name"] == nil || files.contains("-") else {
+            throw .usage("'--name' is for a file from standard input", hint: "--file -")
+        }
+    }
+
+    /// Hands standard input in as a file, and gives what the daemon says of it.
+    private func handedIn() throws(NodeError) -> JSONValue {
+        if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the file.\n") }
+        let folder = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
+        let source = try io.inputFile(folder: folder)
+        var carrier = FileCarrier(
+            try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
+        return try carrier.put(source, name: scan.values["name"]?.stringValue ?? "file")
+    }
+
+    /// `file put`: hands a file in, and prints the id under which a message can name it.
+    func addFile(_ command: Command) throws(NodeError) -> Int32 {
+        let path = scan.values["path"]?.stringValue
+        guard path == "-" || scan.values["name"] == nil else {
+            throw .usage("'--name' is for a file from standard input", hint: "file put -")
+        }
+        var session = self
+        session.scan.values["path"] = path.map { .string(io.absolutePath($0)) }
+        let parameters = try session.parameters(for: command)
+        let file: JSONValue
+        if path == "-" {
+            file = try handedIn()
+        } else {
+            var client = try client()
+            file = try client.call(command.name, parameters)
+        }
+        guard !globals.json else {
+            show(rendering.text(file, of: command.name))
+            return 0
+        }
+        io.print(sanitised(file["id"]?.stringValue ?? "") + "\n")
+        return 0
+    }
+
+    /// The same as `saveFile` where the path is `-`: the file goes to standard output.
+    func printFile(_ command: Command) throws(NodeError) -> Int32 {
+        guard !io.isOutputTerminal else {
+            throw .usage("a file is not printed on a terminal", hint: "send it on: … > FILE")
+        }
+        var session = self
+        // No folder is meant, and the method wants one.
+        session.scan.values["folder"] = "/"
+        let parameters = try session.parameters(for: command)
+        var client = try client()
+        guard let blob = try blob(parameters, &client)?.stringValue else {
+            throw NodeError(
+                .unsupported, "a file that lies in its message is not printed",
+                hint: "name a folder to save it in", reason: "file.inline")
+        }
+        try fetch(.string(blob), &client)
+        var carrier = FileCarrier(
+            try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
+        try carrier.get(blob) { io.printBytes($0) }
+        return 0
     }
 
     /// `file get` and `attachment save`: fetches with its progress, then saves.

@@ -34,6 +34,8 @@ private struct ControlPlayer {
         guard connection.wantsInput else { return }
         connection.receive(bytes)
         try serve()
+        // The bytes of a file go nowhere: there is no loop that hands them to the desk.
+        _ = connection.takeFile()
     }
 
     private mutating func serve() throws {

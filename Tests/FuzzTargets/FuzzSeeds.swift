@@ -131,6 +131,8 @@ public enum FuzzSeeds {
         "POST /hooks/general HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"text\":\"hi\"}",
         "POST /hooks/general HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n"
             + "{\"blocks\":[{\"type\":\"section\",\"text\":{\"type\":\"mrkdwn\",\"text\":\"*a*\"}}]}",
+        "GET /files/b_01hx9t4c HTTP/1.1\r\nRange: bytes=-5\r\nIf-Range: \"b_01hx9t4c\"\r\n\r\n",
+        "PUT /files?name=a.txt HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc",
         "POST /rpc HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "2e\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"node.version\"}\r\n0\r\n\r\n",
         "POST /api/chat.postMessage HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded"

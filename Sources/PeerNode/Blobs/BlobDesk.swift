@@ -14,6 +14,8 @@ public final class BlobDesk {
     private var jobs: [BlobJob] = []
     /// Long jobs, the next one first.
     private var errands: [any BlobErrand] = []
+    /// Long jobs that wait for their connections.
+    private var resting: [ErrandID: any BlobErrand] = [:]
     /// The tree that a proof was made of last: who asks for one asks for the next soon.
     private var recentTree: BlobTree?
 
@@ -44,6 +46,9 @@ public final class BlobDesk {
         let errand = errands.removeFirst()
         switch errand.step(on: self) {
         case .goesOn: errands.append(errand)
+        case .rests(let outcomes):
+            resting[errand.id] = errand
+            return outcomes + claimIfMuch()
         case .ended(let outcomes): return outcomes + claimIfMuch()
         }
         return claimIfMuch()
@@ -52,7 +57,8 @@ public final class BlobDesk {
     /// Throws away what is not finished.
     public func leave() {
         for errand in errands { errand.abandon(on: self) }
-        (errands, jobs, opened) = ([], [], nil)
+        for errand in resting.values { errand.abandon(on: self) }
+        (errands, resting, jobs, opened) = ([], [:], [], nil)
     }
 
     func store() throws(BlobError) -> any ChunkStore {
@@ -102,9 +108,19 @@ public final class BlobDesk {
             errands.append(SaveErrand(id, contents, folder: folder, name: name))
         case .verify(let id, let blob, let chunks):
             errands.append(VerifyErrand(id, blob, chunks))
+        case .stream(let id, let contents, let range, let connection):
+            errands.append(StreamErrand(id, contents, range, for: connection))
+        case .receive(let id, let byteCount, let key, let connection):
+            errands.append(
+                ReceiveErrand(id, byteCount: byteCount, key: key, for: connection))
+        case .goOn(let id, let bytes):
+            guard let errand = resting.removeValue(forKey: id) else { break }
+            errand.take(bytes)
+            errands.append(errand)
         case .abandon(let id):
             for errand in errands where errand.id == id { errand.abandon(on: self) }
             errands.removeAll { $0.id == id }
+            resting.removeValue(forKey: id)?.abandon(on: self)
         }
         return []
     }

@@ -8,11 +8,19 @@ protocol BlobErrand: AnyObject {
     func step(on desk: BlobDesk) -> ErrandStep
     /// Throws away what was done.
     func abandon(on desk: BlobDesk)
+    /// Its connection has taken what it was given, or hands in bytes.
+    func take(_ bytes: [UInt8])
+}
+
+extension BlobErrand {
+    func take(_ bytes: [UInt8]) {}
 }
 
 /// What a step of a long job has come to.
 enum ErrandStep {
     case goesOn
+    /// It waits for its connection.
+    case rests([BlobOutcome])
     case ended([BlobOutcome])
 }
 

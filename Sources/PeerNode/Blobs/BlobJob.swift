@@ -31,6 +31,14 @@ public enum BlobJob: Sendable {
     case save(ErrandID, SavedContents, folder: String, name: String)
     /// Long: compares chunks with their hashes.
     case verify(ErrandID, BlobName, HaveMap)
+    /// Long: opens some bytes of a file and hands them to the connection of this number, a chunk each
+    /// time it is told to go on, the first at once.
+    case stream(ErrandID, SavedContents, Range<UInt64>, for: UInt64)
+    /// Long: seals a file of so many bytes under a key that is drawn for it, as the connection of this
+    /// number hands them in.
+    case receive(ErrandID, byteCount: UInt64, key: BlobKey, for: UInt64)
+    /// Goes on with one of these two: the connection has taken what it was given, or hands in bytes.
+    case goOn(ErrandID, [UInt8])
     /// Ends a long job; nothing more is told of it.
     case abandon(ErrandID)
 }
@@ -89,4 +97,31 @@ public enum BlobOutcome: Sendable {
     case saved(ErrandID, Result<UInt64, BlobError>)
     /// Chunks were looked at: which of them are wrong or not there.
     case verified(ErrandID, BlobName, Result<HaveMap, BlobError>)
+    /// The first bytes of a file are ready for their connection, or cannot be read.
+    case opened(ErrandID, Result<Void, BlobError>)
+    /// Nothing more comes of a file that was opened.
+    case streamed(ErrandID)
+    /// What goes to a connection. The core is not asked, and does not see it.
+    case portion(FilePortion)
+}
+
+/// A part of a file on its way between the desk and a connection, past the core: no byte of a file
+/// waits for a turn.
+public struct FilePortion: Sendable {
+    /// What the connection is to do.
+    public enum Step: Sendable {
+        /// Send these bytes on, and say so when there is room for more.
+        case give([UInt8])
+        /// Hand in more bytes.
+        case take
+        /// Hang up: the rest cannot be read.
+        case cut
+    }
+
+    /// The long job.
+    public let errand: ErrandID
+    /// The number of the connection for which it is done.
+    public let connection: UInt64
+    /// What the connection is to do.
+    public let step: Step
 }

@@ -83,7 +83,7 @@ public struct ControlConnection {
         if let opening { splitter.append(opening) }
         opening = nil
         splitter.end()
-        exchange?.endOfInput()
+        exchange?.endOfInput(&output)
     }
 
     /// The other side has gone and reads no answer. What it had asked before still counts, however
@@ -111,6 +111,10 @@ public struct ControlConnection {
                 takenCount += 1
                 do {
                     let envelope = try RequestEnvelope(line)
+                    guard Command.shape(of: envelope.method) != .fileBody else {
+                        if let id = envelope.id { refuse(.carriesFile, id: id) }
+                        continue
+                    }
                     lastNumber += 1
                     waiting.updateValue(envelope.id, forKey: lastNumber)
                     return ControlRequest(
@@ -197,6 +201,35 @@ public struct ControlConnection {
     private mutating func appendLine(_ value: JSONValue) {
         value.append(to: &output)
         output.append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: Files
+
+    /// Whether bytes of a file are to follow an answer.
+    public var isSendingFile: Bool { exchange?.isSending == true && !isBroken }
+
+    /// Sends the next bytes of a file on.
+    ///
+    /// - Returns: whether anybody waits for them. If not, the rest is not to be read.
+    public mutating func give(_ bytes: [UInt8]) -> Bool {
+        guard !isBroken, !hasHungUp else { return false }
+        return exchange?.give(bytes, &output) == true
+    }
+
+    /// The bytes of a file that have come since the last time, for a request that hands one in.
+    public mutating func takeFile() -> [UInt8] {
+        guard !isBroken, let bytes = exchange?.takeFile(&output), !bytes.isEmpty else { return [] }
+        // As long as bytes come, the request is not slow.
+        takenCount += 1
+        return bytes
+    }
+
+    /// Ends the answer before all of a file was sent: its reader sees that it is too short.
+    public mutating func cutFile() {
+        guard isSendingFile else { return }
+        output = []
+        sentCount = 0
+        isBroken = true
     }
 
     // MARK: Writing

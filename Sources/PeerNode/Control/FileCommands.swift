@@ -22,6 +22,10 @@ public protocol FileCommands: FileCacheCommands {
     func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject
     /// Looks whether what is here of a file is right.
     func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Has bytes of a file go to the connection of the call, behind the answer.
+    func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Takes a file from the connection of the call, and answers when all of it is here.
+    func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
 
 /// What is to be saved, and where.
@@ -45,10 +49,11 @@ public struct SaveRequest: Sendable {
 /// Files in messages.
 enum FileMethods {
     /// In the order of the documentation.
-    static let all: [Command] = [
-        fileAdd, fileList, fileShow, fileFetch, fileGet, attachmentSave, fileHolders, fileKeep,
-        fileDrop, fileVerify,
-    ]
+    static let all: [Command] =
+        [
+            fileAdd, fileList, fileShow, fileFetch, fileGet, attachmentSave, fileHolders, fileKeep,
+            fileDrop, fileVerify,
+        ] + FileBodyMethods.all
 
     /// Files of a message that is to be sent.
     static let attachments = Parameter<[String]>.list(
@@ -57,9 +62,15 @@ enum FileMethods {
     ).defaulting(to: [])
     /// The same on the command line, which has them read.
     static let file = Parameter<[String]>.list(
-        of: Parameter.text("file", "A file to send with it; can be repeated.", bytes: 1...4_096),
+        of: Parameter.text(
+            "file", "A file to send with it, '-' for standard input; can be repeated.",
+            bytes: 1...4_096),
         count: 0...20
     ).defaulting(to: []).local()
+    /// What that is called which the command line reads from standard input.
+    static let inputName = Parameter.text(
+        "name", "What a file from standard input is called.", bytes: 1...255
+    ).optional().local()
 
     private static let fileID = Parameter.identifier("blob", "Which file.", prefix: "b_")
     private static let folder = Parameter.text(
@@ -68,7 +79,9 @@ enum FileMethods {
         "name", "The name to save it under. Nothing may have it yet.", bytes: 1...255
     ).optional()
     private static let path = Parameter.text(
-        "path", "A new file, or a folder. Without it, the folder you are in.", bytes: 1...4_096
+        "path",
+        "A new file, a folder, or '-' for standard output. Without it, the folder you are in.",
+        bytes: 1...4_096
     ).optional().local()
     private static let output = path.flag("output").short("o")
 
@@ -76,11 +89,16 @@ enum FileMethods {
         let file = Parameter.text("path", "The file. Absolute.", bytes: 1...4_096)
         return Command(
             "blob.add",
+            line: CommandLineForm(
+                "file put", ["path"],
+                examples: ["file put plan.pdf", "file put - --name plan.pdf < plan.pdf"],
+                flow: .addFile),
             """
             Read a file, so that 'message.send' can name it in 'attachments'. Until a message names \
             it, it is remembered for a day, and not over a restart.
             """,
-            parameters: [file.definition], result: "blob", effect: .writes, scope: .node,
+            parameters: [file.definition, inputName.definition], result: "blob", shape: .file,
+            effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
             example: ["path": "/home/mina/plan.pdf"],
             run: { (context, given) throws(NodeError) in
@@ -134,7 +152,10 @@ enum FileMethods {
         "blob.get",
         line: CommandLineForm(
             "file get", ["blob"],
-            examples: ["file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf"], flow: .saveFile),
+            examples: [
+                "file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf",
+                "file get b_01hx9t4c -o - | less",
+            ], flow: .saveFile),
         "Save a file, once all of it is here. It is fetched first, and never replaces anything.",
         parameters: [
             fileID.definition, output.definition, folder.definition, fileName.definition,

@@ -13,6 +13,8 @@ extension Manual {
           curl --unix-socket "$socket" -d 'build 42 passed' http://x/hooks/general
           curl --unix-socket "$socket" -N 'http://x/events?types=message.*'
           curl --unix-socket "$socket" http://x/metrics
+          curl --unix-socket "$socket" -T plan.pdf 'http://x/files?name=plan.pdf'
+          curl --unix-socket "$socket" -r 0-1023 http://x/files/b_01hx9t4c
 
         POST /hooks/CHANNEL         text, {"text":...}, payload={...}, or what Slack's
                                     webhooks take
@@ -25,9 +27,16 @@ extension Manual {
         GET  /metrics               what 'wsx-node metrics' prints
         GET  /healthz               200, or 503 with what needs attention;
                                     HEAD gets either without the body
+        GET  /files/BLOB            a file, or the bytes that a Range names; what is
+                                    not here is fetched first, only the parts that
+                                    are needed; HEAD waits for nothing
+        PUT  /files?name=NAME       the body becomes a file of any size, and the
+                                    answer has the id for 'attachments'; send
+                                    Content-Length
 
         With 'Idempotency-Key: KEY' a repeated post counts once. '?workspace=NAME' acts
-        in another workspace than the selected one. A body has at most 1 MiB.
+        in another workspace than the selected one. A body that is no file has at most
+        1 MiB.
 
         """
 }

@@ -41,8 +41,9 @@ extension Command {
             "Send a message. The answer comes once it is saved on disk.",
             parameters: [
                 channel.definition, text.definition, thread.definition, location.definition,
-                format.definition, FileMethods.file.definition, attachments.definition,
-                bot.definition, key.definition,
+                format.definition, FileMethods.file.definition,
+                FileMethods.inputName.definition, attachments.definition, bot.definition,
+                key.definition,
             ],
             result: "message", shape: .sentMessage, effect: .signs, scope: .conversation,
             failures: [

@@ -40,12 +40,24 @@ final class BlobThread {
     }
 
     /// What came of jobs since the last time, in order.
-    func takeFinished() -> [NodeInput] {
-        shared.withLock { shared in
-            let outcomes = shared.outcomes
-            shared.outcomes = []
-            return outcomes.map { .blobbed($0) }
+    ///
+    /// - Returns: what the core has to know, and, past it, what connections get. Both at once: the
+    ///   bytes of a file come behind the answer which they belong to.
+    func takeFinished() -> (inputs: [NodeInput], portions: [FilePortion]) {
+        let outcomes = shared.withLock { shared in
+            defer { shared.outcomes = [] }
+            return shared.outcomes
         }
+        var inputs: [NodeInput] = []
+        var portions: [FilePortion] = []
+        for outcome in outcomes {
+            if case .portion(let portion) = outcome {
+                portions.append(portion)
+            } else {
+                inputs.append(.blobbed(outcome))
+            }
+        }
+        return (inputs, portions)
     }
 
     /// Waits for the step under way, and drops the rest.

@@ -40,7 +40,7 @@ extension ControlClients.Client {
     /// Whether nobody misses it: nothing was asked that is not answered, and nothing is listened to.
     func mayGiveWay(now: UInt64) -> Bool {
         refusalDue == nil && !connection.isWaiting && connection.openSubscriptions == 0
-            && connection.unsentCount == 0 && link.unsentByteCount == 0
+            && file == nil && connection.unsentCount == 0 && link.unsentByteCount == 0
             && lastActive + Limits.controlIdleMilliseconds <= now
     }
 

@@ -21,6 +21,8 @@ final class ControlClients {
         var partialSince: UInt64?
         /// How many requests had been taken then.
         var takenCount: UInt64 = 0
+        /// The file that goes over it.
+        var file: FileFlow?
         /// When something last came from it, or went to it.
         var lastActive: UInt64
         /// When it is told at the latest that there is no room for it; `nil` where there is.
@@ -54,6 +56,8 @@ final class ControlClients {
     var clients: [UInt64: Client] = [:]
     /// Clients that something happened to since they were last looked after.
     private var touched: Set<UInt64> = []
+    /// What is to be told to the desk of blobs.
+    var fileJobs: [BlobJob] = []
     private var subscribers: [UInt64] = []
     /// Who got events last: the next turn goes on behind.
     private var lastServed: UInt64 = 0
@@ -295,11 +299,14 @@ final class ControlClients {
         for id in ids {
             guard let client = clients[id] else { continue }
             takeRequests(of: client)
+            passFile(of: client)
             guard flush(client, now: now) else {
                 // It is gone, and what it has asked for may lie in the kernel still.
                 read(client, isHangUp: true)
                 continue
             }
+            // What has left makes room for the next part of a file.
+            passFile(of: client)
             if client.connection.isFinished && client.link.unsentByteCount == 0 {
                 remove(id)
                 continue
@@ -316,6 +323,9 @@ final class ControlClients {
         }
     }
 
+    /// Has a client be looked after at the end of the turn.
+    func touch(_ id: UInt64) { touched.insert(id) }
+
     /// - Returns: whether the client is still there.
     func flush(_ client: Client, now: UInt64) -> Bool {
         while true {
@@ -330,6 +340,8 @@ final class ControlClients {
     func remove(_ id: UInt64) {
         guard let client = clients.removeValue(forKey: id) else { return }
         driver.poller.forget(client.link.descriptor)
+        // Also where the core that has begun it is another one by now.
+        if let file = client.file { fileJobs.append(.abandon(file.errand)) }
         inputs += client.putOff
         inputs.append(.controlClosed(connection: id))
     }

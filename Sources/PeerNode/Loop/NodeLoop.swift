@@ -125,8 +125,9 @@ public final class NodeLoop {
         for request in turn.requests { obey(request) }
         let finished = jobs.takeFinished()
         for (call, result) in finished.answers { control.answer(call, result) }
+        let files = blobs.takeFinished()
         let inputs =
-            pending + finished.inputs + search.takeFinished() + blobs.takeFinished()
+            pending + finished.inputs + search.takeFinished() + files.inputs
             + gatherInputs(turn, host, due: due)
         pending = []
         if !inputs.isEmpty {
@@ -147,8 +148,10 @@ public final class NodeLoop {
         if checkpoints.takeErasure(now: turn.now), !host.emptyLog() {
             checkpoints.mustEmpty(now: turn.now)
         }
+        control.take(files.portions)
         control.deliverEvents(of: host, now: turn.now)
         control.settle(now: turn.now)
+        for job in control.takeFileJobs() { blobs.begin(job) }
         links.flush(now: turn.now)
         host.didPerform(at: MonotonicClock.milliseconds())
         return !isStopping
@@ -231,7 +234,9 @@ public final class NodeLoop {
         case .inspect(let call, let job):
             if let input = jobs.begin(call, job) { pending.append(input) }
         case .search(let job): search.begin(job).map { pending.append($0) }
-        case .blob(let job): blobs.begin(job)
+        case .blob(let job):
+            control.note(job)
+            blobs.begin(job)
         case .notify(let notice): notices.show(notice, now: now)
         case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true

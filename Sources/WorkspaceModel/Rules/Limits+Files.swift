@@ -16,6 +16,8 @@ extension Limits {
     /// Between two looks at blobs that no message names, milliseconds. One goes when two looks in a row
     /// found it so: a conversation that is read anew names nothing for a moment.
     public static let blobCollectMilliseconds: UInt64 = 600_000
+    /// How long nobody sends a file that is wanted before `doctor` says so, milliseconds.
+    public static let fileWaitTellMilliseconds: UInt64 = 24 * 3_600_000
     /// How long a call waits for a file that nobody sends, milliseconds.
     public static let fileWaitMilliseconds: UInt64 = 60_000
     /// Files that were put and that no message names yet: each may hold 16 KiB of memory.
@@ -34,6 +36,16 @@ extension Limits {
     public static let filesListedMax = 10_000
     /// Long jobs on files at a time; each may hold a chunk of 16 MiB.
     public static let fileErrandsMax = 256
+    /// A place in a file, or a length, that somebody names: what every JSON reader takes exactly.
+    public static let filePositionMax: Int64 = (1 << 53) - 1
+    /// Bytes of files in memory of all connections that read or hand in files: a chunk each, so 256 of
+    /// the smallest, or four of the largest.
+    public static let fileStreamsBytesMax = 64 * 1024 * 1024
+    /// Bytes of a file that may wait for a connection to take them before the next chunk is opened: two
+    /// of the smallest, so that opening and writing go on side by side.
+    public static let fileUnsentBytesMax = 512 * 1024
+    /// Bytes of a file that were read from a connection and not handed on; then it is not read.
+    public static let fileUntakenBytesMax = 512 * 1024
     /// Between two words on a transfer's progress, milliseconds.
     public static let transferProgressMilliseconds: UInt64 = 500
 }

@@ -68,6 +68,14 @@ extension NodeError {
             hint: "close one and try again", reason: "control.busy")
     }
 
+    /// A method whose file goes over the connection itself, where that speaks lines.
+    public static var carriesFile: Self {
+        Self(
+            .unsupported, "this method carries a file, which only HTTP has a place for",
+            hint: "GET /files/BLOB and PUT /files?name=NAME, on the same socket",
+            reason: "control.carries_file")
+    }
+
     /// A request was begun and not finished within `Limits.controlRequestMilliseconds`.
     public static var requestTooSlow: Self {
         Self(

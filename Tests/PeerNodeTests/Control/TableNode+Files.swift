@@ -64,4 +64,19 @@ extension TableNode: FileCommands {
         try note("verifyFile \(id)", scope)
         return .reply(knownFile.json)
     }
+    func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("readFile \(request.file) \(request.offset) \(request.length ?? -1)", scope)
+        guard let range = request.range(of: 3) else {
+            throw NodeError(
+                .badRequest, "no such bytes", reason: "file.bad_range", details: ["size": 3])
+        }
+        return .reply(
+            ReadFileObject(
+                file: knownFile, offset: Int64(range.lowerBound), byteCount: Int64(range.count)
+            ).json)
+    }
+    func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("putFile \(request.name) \(request.byteCount)", scope)
+        return .reply(knownFile.json)
+    }
 }

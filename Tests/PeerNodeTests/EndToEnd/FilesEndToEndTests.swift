@@ -98,5 +98,101 @@ extension EndToEnd {
             #expect(saved.status == 0, "\(saved.errors)")
             #expect(pair.data("copy.bin") == film)
         }
+
+        /// Letters, so that answers can be compared as text.
+        private static func letters(_ count: Int) -> String {
+            String(decoding: (0..<count).map { UInt8(ascii: "a") + UInt8($0 % 26) }, as: UTF8.self)
+        }
+
+        /// Sends `text` to a node and gives all that comes until it hangs up.
+        private func exchange(_ text: String, with node: TemporaryNode) throws -> String {
+            let socket = try #require(ControlSocket(node.socket))
+            socket.send(Array(text.utf8))
+            return try #require(socket.text())
+        }
+
+        @Test func `are handed in and read over HTTP, in parts too`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let text = Self.letters(2_000_000)
+            let made = try exchange(
+                "PUT /files?name=big%20plan.txt HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n" + text,
+                with: pair.mina)
+            #expect(made.hasPrefix("HTTP/1.1 201 "), "\(made)")
+            let body = try #require(made.components(separatedBy: "\r\n\r\n").last)
+            let id = try #require(try JSONValue(parsing: body)["id"]?.stringValue)
+            let socket = try #require(ControlSocket(pair.mina.socket))
+            let sent = socket.call(
+                "message.send", ["channel": "general", "attachments": [.string(id)]])
+            #expect(sent?["result"]?["id"] != nil, "\(String(describing: sent))")
+            #expect(eventually { !pair.joon.run("file", "list", "--json").objects.isEmpty })
+
+            // The end of it alone, where nothing of it was before.
+            let end = try exchange(
+                "GET /files/\(id) HTTP/1.1\r\nRange: bytes=-10\r\n\r\n", with: pair.joon)
+            #expect(end.hasPrefix("HTTP/1.1 206 "), "\(end)")
+            #expect(end.contains("\r\nContent-Range: bytes 1999990-1999999/2000000\r\n"))
+            #expect(end.hasSuffix("\r\n\r\n" + text.suffix(10)))
+            let have = pair.joon.run("file", "show", id, "--json").object["have"]?.integerValue
+            #expect((have ?? 0) > 0 && (have ?? 0) < 2_000_000)
+
+            let whole = try exchange("GET /files/\(id) HTTP/1.1\r\n\r\n", with: pair.joon)
+            #expect(whole.hasPrefix("HTTP/1.1 200 ") && whole.hasSuffix("\r\n\r\n" + text))
+            #expect(whole.contains("\r\nX-Content-Type-Options: nosniff\r\n"))
+            #expect(whole.contains("filename*=UTF-8''big%20plan.txt\r\n"))
+            let head = try exchange("HEAD /files/\(id) HTTP/1.1\r\n\r\n", with: pair.joon)
+            #expect(head.contains("\r\nContent-Length: 2000000\r\n"))
+            #expect(head.hasSuffix("\r\n\r\n"))
+            let behind = try exchange(
+                "GET /files/\(id) HTTP/1.1\r\nRange: bytes=2000000-\r\n\r\n", with: pair.joon)
+            #expect(behind.hasPrefix("HTTP/1.1 416 "))
+            #expect(behind.contains("\r\nContent-Range: bytes */2000000\r\n"))
+            let unknown = try exchange(
+                "GET /files/b_00000000000000000000000000 HTTP/1.1\r\n\r\n", with: pair.joon)
+            #expect(unknown.hasPrefix("HTTP/1.1 404 "), "\(unknown)")
+        }
+
+        @Test func `that are cut short leave nothing, and the node goes on`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let socket = try #require(ControlSocket(pair.mina.socket))
+            socket.send(
+                Array("PUT /files HTTP/1.1\r\nContent-Length: 900000\r\n\r\n".utf8)
+                    + [UInt8](repeating: 7, count: 600_000))
+            socket.endOutput()
+            let answer = try #require(socket.text())
+            #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("file.too_short"))
+            #expect(
+                eventually {
+                    let drafts = pair.mina.home + "/blobs/new"
+                    return (try? FileManager.default.contentsOfDirectory(atPath: drafts)) == []
+                })
+            #expect(pair.mina.run("send", "general", "hello").status == 0)
+        }
+
+        @Test func `come from standard input, and go to standard output`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let text = Self.letters(30_000)
+            let sent = pair.mina.run(
+                ["send", "general", "notes", "--file", "-", "--name", "notes.txt"], input: text)
+            #expect(sent.status == 0, "\(sent.errors)")
+            #expect(eventually { !pair.joon.run("file", "list", "--json").objects.isEmpty })
+            let listed = pair.joon.run("file", "list", "--json").objects
+            #expect(listed.first?["name"] == "notes.txt")
+            let id = try #require(listed.first?["id"]?.stringValue)
+            let printed = pair.joon.run("file", "get", id, "-o", "-")
+            #expect(printed.status == 0 && printed.output == text, "\(printed.errors)")
+
+            let put = pair.mina.run(["file", "put", "-", "--name", "a.txt"], input: "abc")
+            #expect(put.status == 0 && put.output.hasPrefix("b_"), "\(put.errors)")
+            let small = put.output.trimmingCharacters(in: .newlines)
+            #expect(pair.mina.run("file", "get", small, "-o", "-").output == "abc")
+            _ = try pair.write(90, to: "note.txt")
+            let named = pair.mina.run("file", "put", pair.path("note.txt"))
+            #expect(named.status == 0 && named.output.hasPrefix("b_"), "\(named.errors)")
+            let both = pair.mina.run(["send", "general", "-", "--file", "-"], input: "x")
+            #expect(both.status == 2 && both.errors.contains("only one standard input"))
+        }
     }
 }

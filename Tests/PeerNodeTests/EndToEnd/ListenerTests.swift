@@ -104,7 +104,9 @@ extension TerminalEndToEnd {
             for name in names where name != "node.stop" {
                 // Whatever is missing, it is there and answers with a word that we know.
                 let answer = try #require(socket.call(name, ["no_such": 1]))
-                #expect(answer.kind == "bad_request", "\(name)")
+                // Bytes of files have no place on lines.
+                let isCarrier = ["blob.read", "blob.put"].contains(name)
+                #expect(answer.kind == (isCarrier ? "unsupported" : "bad_request"), "\(name)")
             }
         }
     }

@@ -1,3 +1,4 @@
+import BlobStore
 import CRDTStore
 import PeerNode
 import Testing
@@ -81,6 +82,35 @@ import WorkspaceTestKit
         #expect(scene.number("files", of: scene.ada) == 1)
         #expect(scene.bob.ask("cache.keep", ["period": "forever"])?["keep"] == "forever")
         #expect(scene.base.world.failures == [])
+    }
+
+    @Test func `is looked at by doctor, and so is what waits`() throws {
+        let base = try #require(FileScene(seed: 45, count: 2))
+        defer { base.world.end() }
+        let (ada, bob) = (base.nodes[0], base.nodes[1])
+        func findings() -> [String] {
+            (bob.ask("node.doctor")?["items"]?.arrayValue ?? [])
+                .filter { $0["id"] == "files" }.compactMap { $0["message"]?.stringValue }
+        }
+        let message = try #require(base.send([FileScene.bytes(900_000, seed: 15)], by: ada))
+        base.world.run(for: 2_000)
+        #expect(findings() == [])
+        bob.blobs.chunks.byteCountMax = 100_000
+        let blob = message["attachments"]?[0]?["blob"] ?? .null
+        _ = bob.ask("blob.fetch", ["blob": blob])
+        base.world.run(for: 10_000)
+        #expect(findings() == ["1 file waits for room on the disk"])
+        bob.blobs.chunks.byteCountMax = .max
+        ada.crash()
+        base.world.run(for: 25 * 3_600_000)
+        #expect(findings() == ["1 file waits for a device that has it, for a day and longer"])
+        ada.start()
+        base.world.run(for: 600_000)
+        #expect(findings() == [])
+        // What was put here stays, also where it is more than may be.
+        ada.home.diskBytes = 1_000_000
+        let full = ada.ask("node.doctor")?["items"]?.arrayValue?.first { $0["id"] == "files" }
+        #expect(full?["state"] == "warn")
     }
 
     @Test func `is said in words`() {

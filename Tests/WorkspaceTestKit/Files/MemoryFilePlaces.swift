@@ -97,6 +97,15 @@ public final class MemoryBlobs {
     /// Whether the desk has something to do.
     public var hasWork: Bool { desk.hasWork }
 
+    /// What the desk gave to connections, and asked of them.
+    public private(set) var portions: [FilePortion] = []
+
     /// Has the desk go on.
-    public func step() -> [NodeInput] { desk.step().map { .blobbed($0) } }
+    public func step() -> [NodeInput] {
+        desk.step().compactMap { outcome in
+            guard case .portion(let portion) = outcome else { return .blobbed(outcome) }
+            portions.append(portion)
+            return nil
+        }
+    }
 }

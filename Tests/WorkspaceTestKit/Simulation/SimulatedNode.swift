@@ -372,6 +372,12 @@ public final class SimulatedNode: SimulatedHost {
         }
     }
 
+    /// Has the desk of blobs go on with a file, as a connection does that has room or bytes.
+    public func pass(_ bytes: [UInt8], for errand: ErrandID) {
+        blobs.take(.goOn(errand, bytes))
+        wakeDesk()
+    }
+
     /// The same for what the desk of blobs does, a step at a time.
     private func wakeDesk() {
         guard !isDeskAwake else { return }

@@ -26,10 +26,13 @@ struct HTTPCall {
         case ("healthz", 1):
             try Self.requireReading(request)
             self.init(method: "node.status", parameters: [:], reply: .health)
+        case ("files", 1): self = try Self.putFile(request)
+        case ("files", 2): self = try Self.file(request, id: request.path[1])
         default:
             throw .refused(
                 404, .notFound, "there is nothing at this path", "http.not_found",
-                hint: "POST /rpc, /hooks/CHANNEL; GET /events, /metrics, /healthz")
+                hint: "POST /rpc, /hooks/CHANNEL; GET /events, /metrics, /healthz, /files/BLOB; "
+                    + "PUT /files")
         }
     }
 
@@ -95,6 +98,9 @@ struct HTTPCall {
                         .unsupported, "POST /rpc cannot stream events",
                         hint: "GET /events, or call events.wait", reason: "http.stream")))
         }
+        guard Command.shape(of: envelope.method) != .fileBody else {
+            throw reply.response(to: .failure(.carriesFile))
+        }
         var call = Self(method: envelope.method, parameters: envelope.parameters, reply: reply)
         call.takeKey(of: request)
         return call
@@ -141,6 +147,44 @@ struct HTTPCall {
         if call.parameters["keepalive_s"] == nil {
             call.parameters.append("keepalive_s", .integer(keepaliveSeconds))
         }
+        return call
+    }
+
+    // MARK: Files
+
+    /// Whether the body of a request is a file.
+    static func takesFile(_ request: HTTPRequest) -> Bool {
+        request.method == "PUT" && request.path == ["files"]
+    }
+
+    private static func putFile(_ request: HTTPRequest) throws(HTTPResponse) -> Self {
+        try require("PUT", request)
+        var call = try Self(method: "blob.put", query: request, reply: .madeFile)
+        call.parameters["bytes"] = .integer(
+            min(Int64(request.fileByteCount ?? 0), Limits.filePositionMax))
+        return call
+    }
+
+    /// What the query says to get past caches is not looked at.
+    private static func file(_ request: HTTPRequest, id: String) throws(HTTPResponse) -> Self {
+        try requireReading(request)
+        let tag = HTTPEntityTag(id: id)
+        if let known = request.field("if-none-match"), tag.isNamed(in: known) {
+            return Self(
+                method: "blob.stat", parameters: ["blob": .string(id)], reply: .unchangedFile)
+        }
+        // A range is defined for GET alone.
+        if request.method == "HEAD" {
+            return Self(
+                method: "blob.stat", parameters: ["blob": .string(id)], reply: .file(isPart: false))
+        }
+        let isSame = request.field("if-range").map { $0 == tag.text } ?? true
+        let range = isSame ? request.field("range").flatMap(HTTPRange.init) : nil
+        var call = Self(
+            method: "blob.read", parameters: ["blob": .string(id)],
+            reply: .file(isPart: range != nil))
+        if let range { call.parameters["offset"] = .integer(range.offset) }
+        if let length = range?.length { call.parameters["length"] = .integer(length) }
         return call
     }
 

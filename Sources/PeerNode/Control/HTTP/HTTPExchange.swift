@@ -6,6 +6,8 @@ struct HTTPExchange {
         case reading
         case waiting(HTTPReply)
         case streaming
+        /// So many bytes of a file follow.
+        case sending(left: Int64)
         case answered
     }
 
@@ -30,13 +32,20 @@ struct HTTPExchange {
 
     /// Whether more of the request is wanted, or what is left of a refused one.
     var wantsInput: Bool {
-        if case .reading = stage { return true }
-        return parser.discardableCount > 0
+        switch stage {
+        case .reading: true
+        case .waiting:
+            parser.missingFileBytes > 0 && parser.untakenFileBytes < Limits.fileUntakenBytesMax
+        case .streaming, .sending, .answered: parser.discardableCount > 0
+        }
     }
 
     mutating func receive(_ bytes: [UInt8]) { parser.append(bytes) }
 
-    mutating func endOfInput() { parser.end() }
+    mutating func endOfInput(_ output: inout [UInt8]) {
+        parser.end()
+        if case .waiting = stage, parser.endsEarly { finish(.bodyTooShort, &output) }
+    }
 
     /// What is asked for, once; a request that is none is answered here.
     mutating func next(_ output: inout [UInt8]) -> HTTPCall? {
@@ -50,6 +59,7 @@ struct HTTPExchange {
             hasBody = request.method != "HEAD"
             do throws(HTTPResponse) {
                 let call = try HTTPCall(request)
+                guard !parser.endsEarly else { throw .bodyTooShort }
                 stage = .waiting(call.reply)
                 return call
             } catch { finish(error, &output) }
@@ -66,7 +76,42 @@ struct HTTPExchange {
 
     private mutating func finish(_ response: HTTPResponse, _ output: inout [UInt8]) {
         response.append(to: &output, hasBody: hasBody)
-        stage = response.isStream ? .streaming : .answered
+        parser.dropFile()
+        if hasBody, let left = response.fileByteCount, left > 0 {
+            stage = .sending(left: left)
+        } else {
+            stage = response.isStream ? .streaming : .answered
+        }
+    }
+
+    // MARK: Files
+
+    /// Whether bytes of a file are to follow.
+    var isSending: Bool {
+        if case .sending = stage { return true }
+        return false
+    }
+
+    /// Sends the next bytes of a file on.
+    ///
+    /// - Returns: whether anybody waits for them.
+    mutating func give(_ bytes: [UInt8], _ output: inout [UInt8]) -> Bool {
+        guard case .sending(let left) = stage, bytes.count <= left else { return false }
+        output += bytes
+        let rest = left - Int64(bytes.count)
+        stage = rest > 0 ? .sending(left: rest) : .answered
+        return true
+    }
+
+    /// The bytes of a file that have come since the last time. Who waits for a word before it sends any
+    /// is told to go on.
+    mutating func takeFile(_ output: inout [UInt8]) -> [UInt8] {
+        guard case .waiting = stage else { return [] }
+        if parser.takeContinue() { output += HTTPResponse.proceed }
+        do throws(HTTPResponse) { return try parser.takeFile() } catch {
+            finish(error, &output)
+            return []
+        }
     }
 
     /// Gives a stream its next event.
@@ -76,11 +121,12 @@ struct HTTPExchange {
 
     /// Ends the exchange; who waits for an answer is told why. A stream just ends.
     mutating func close(because error: NodeError, _ output: inout [UInt8]) {
+        let tooSlow = error.reason == "control.request_timeout" ? HTTPResponse.tooSlow : nil
         switch stage {
-        case .reading:
-            finish(error.reason == "control.request_timeout" ? .tooSlow : .failure(error), &output)
-        case .waiting(let reply): finish(reply.response(to: .failure(error)), &output)
-        case .streaming, .answered: stage = .answered
+        case .reading: finish(tooSlow ?? .failure(error), &output)
+        case .waiting(let reply):
+            finish(tooSlow ?? reply.response(to: .failure(error)), &output)
+        case .streaming, .sending, .answered: stage = .answered
         }
     }
 
@@ -89,7 +135,7 @@ struct HTTPExchange {
     /// - Parameter hasSubscription: whether the node knows a stream on the connection.
     func isFinished(hasInputEnded: Bool, hasSubscription: Bool) -> Bool {
         switch stage {
-        case .reading, .waiting: false
+        case .reading, .waiting, .sending: false
         case .streaming: !hasSubscription
         case .answered: hasInputEnded || parser.discardableCount == 0
         }

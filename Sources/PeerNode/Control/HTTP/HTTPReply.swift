@@ -14,6 +14,12 @@ enum HTTPReply {
     case metrics
     /// `ok`, or what needs looking after.
     case health
+    /// The head before the bytes of a file, all of them or a part.
+    case file(isPart: Bool)
+    /// That somebody has a file already.
+    case unchangedFile
+    /// A file that was handed in.
+    case madeFile
 
     /// The answer, ready to be written.
     func response(to result: Result<JSONValue, NodeError>) -> HTTPResponse {
@@ -27,6 +33,10 @@ enum HTTPReply {
         case (.metrics, .success(let page)): Self.metrics(page)
         case (.health, .success(let status)): Self.health(status)
         case (.health, .failure(let error)): .text(503, error.kind.rawValue + "\n")
+        case (.file(let isPart), .success(let file)): HTTPFileReply.head(of: file, isPart: isPart)
+        case (.file, .failure(let error)): HTTPFileReply.failure(error)
+        case (.unchangedFile, .success(let file)): HTTPFileReply.unchanged(file)
+        case (.madeFile, .success(let file)): HTTPFileReply.made(file)
         case (_, .failure(let error)): .failure(error)
         }
     }

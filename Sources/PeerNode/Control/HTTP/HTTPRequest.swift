@@ -18,6 +18,8 @@ struct HTTPRequest: Equatable, Sendable {
     var fields: [Field] = []
     /// At most `Limits.httpBodyBytesMax` bytes, put together from chunks if it came in chunks.
     var body: [UInt8] = []
+    /// The length of a body that is a file; then it is not in `body`.
+    var fileByteCount: Int?
 
     /// The value of the first header field of this name, given in lower case.
     func field(_ name: String) -> String? {

@@ -20,6 +20,8 @@ struct HTTPRequestParser {
         case chunk(left: Int)
         case chunkEnd
         case trailers
+        /// The request was given out, and the bytes of its body are taken one part after the other.
+        case file(left: Int)
         case over
     }
 
@@ -63,7 +65,11 @@ struct HTTPRequestParser {
             while true {
                 if case .over = stage { return .needsMore }
                 guard try step() else { break }
-                if case .over = stage, let request { return .request(request) }
+                guard let request else { continue }
+                switch stage {
+                case .over, .file: return .request(request)
+                default: break
+                }
             }
             bytes.removeFirst(start)
             scanned -= start
@@ -106,7 +112,7 @@ struct HTTPRequestParser {
         case .trailers:
             guard let line = try line() else { return false }
             if line.isEmpty { finish() }
-        case .over: return false
+        case .file, .over: return false
         }
         return true
     }
@@ -132,6 +138,7 @@ struct HTTPRequestParser {
         guard HTTPText.lowercased(coding.utf8) == "identity" else {
             throw .refused(415, .unsupported, "a body must not be compressed", "http.encoding")
         }
+        if HTTPCall.takesFile(request) { return try beginFile(framing, of: request, waits: waits) }
         switch framing {
         case .length(0): finish()
         case .length(let count):
@@ -172,6 +179,63 @@ struct HTTPRequestParser {
         start += taken
         scanned = max(scanned, start)
         return taken
+    }
+
+    // MARK: Files
+
+    /// A file may be longer than memory, so it is not gathered here.
+    private mutating func beginFile(
+        _ framing: HTTPHead.Framing, of request: HTTPRequest, waits: Bool
+    ) throws(HTTPResponse) {
+        guard case .length(let count) = framing, request.field("content-length") != nil else {
+            if framing == .chunks, !waits { discardableCount = Limits.httpDiscardedBytesMax }
+            throw .refused(
+                411, .badRequest, "the length of a file must be known before it comes",
+                "http.length", hint: "send Content-Length")
+        }
+        self.request?.fileByteCount = count
+        stage = .file(left: count)
+        owesContinue = waits
+    }
+
+    /// Bytes of a file that are not here yet.
+    var missingFileBytes: Int {
+        guard case .file(let left) = stage else { return 0 }
+        return left - min(left, bytes.count - start)
+    }
+
+    /// Bytes of a file that are here and that nobody has taken.
+    var untakenFileBytes: Int {
+        guard case .file(let left) = stage else { return 0 }
+        return min(left, bytes.count - start)
+    }
+
+    /// Whether the file ends before its length.
+    var endsEarly: Bool { hasEnded && missingFileBytes > 0 }
+
+    /// The next bytes of a file, as far as they are here.
+    ///
+    /// - Throws: the refusal of a file that goes on behind its length; then its last bytes are not
+    ///   given, so that it is not taken for whole.
+    mutating func takeFile() throws(HTTPResponse) -> [UInt8] {
+        guard case .file(let left) = stage else { return [] }
+        let stored = bytes.count - start
+        guard stored <= left else {
+            throw .refused(
+                400, .badRequest, "the body goes on after the announced length", "file.too_long")
+        }
+        let part = [UInt8](bytes[start...])
+        (bytes, start, scanned) = ([], 0, 0)
+        stage = .file(left: left - stored)
+        return part
+    }
+
+    /// Takes no more of a file: it was answered before its end.
+    mutating func dropFile() {
+        guard case .file = stage else { return }
+        let rest = missingFileBytes
+        discardableCount = owesContinue || rest > Limits.httpDiscardedBytesMax ? 0 : rest
+        finish()
     }
 
     // MARK: Lines

@@ -12,6 +12,8 @@ struct HTTPResponse: Error, Equatable, Sendable {
     var body: [UInt8] = []
     /// Whether more follows for as long as the connection stands.
     var isStream = false
+    /// The length of a file that follows, or would follow, in place of `body`.
+    var fileByteCount: Int64?
 
     static func json(_ status: Int, _ value: JSONValue) -> Self {
         Self(status: status, body: value.bytes + [0x0A])
@@ -44,6 +46,9 @@ struct HTTPResponse: Error, Equatable, Sendable {
     static let bodyTooLarge = refused(
         413, .tooLarge, "the body is longer than \(Limits.httpBodyBytesMax) bytes", "http.too_long")
 
+    static let bodyTooShort = refused(
+        400, .badRequest, "the body ended before the announced length", "file.too_short")
+
     /// With `Retry-After` where the same request may succeed later.
     func asking(toWaitFor error: NodeError) -> Self {
         guard status == 429 || status == 503, error.kind.isRetryable else { return self }
@@ -57,8 +62,11 @@ struct HTTPResponse: Error, Equatable, Sendable {
     /// Writes all of it. `hasBody` is false in answers to `HEAD`.
     func append(to output: inout [UInt8], hasBody: Bool = true) {
         var head = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
-        if !body.isEmpty || isStream { head += "Content-Type: \(contentType)\r\n" }
-        if !isStream, status != 204 { head += "Content-Length: \(body.count)\r\n" }
+        let hasType = !body.isEmpty || isStream || fileByteCount != nil
+        if hasType { head += "Content-Type: \(contentType)\r\n" }
+        if !isStream, status != 204, status != 304 {
+            head += "Content-Length: \(fileByteCount ?? Int64(body.count))\r\n"
+        }
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         head += "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
         output += head.utf8
@@ -73,10 +81,12 @@ struct HTTPResponse: Error, Equatable, Sendable {
     }
 
     private static let phrases: [Int: String] = [
-        200: "OK", 202: "Accepted", 204: "No Content", 400: "Bad Request", 401: "Unauthorized",
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
+        304: "Not Modified", 400: "Bad Request", 401: "Unauthorized",
         402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
         408: "Request Timeout",
-        409: "Conflict", 410: "Gone", 413: "Content Too Large", 415: "Unsupported Media Type",
+        409: "Conflict", 410: "Gone", 411: "Length Required", 413: "Content Too Large",
+        415: "Unsupported Media Type", 416: "Range Not Satisfiable",
         417: "Expectation Failed", 422: "Unprocessable Content", 429: "Too Many Requests",
         431: "Request Header Fields Too Large", 500: "Internal Server Error",
         501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",

@@ -162,3 +162,28 @@ public struct SavedFileObject: ControlObject {
         ["path": .string(path), "name": .string(name), "size": .integer(size)]
     }
 }
+
+/// A file of which some bytes follow over the connection.
+public struct ReadFileObject: ControlObject {
+    /// Which.
+    public let file: FileObject
+    /// The first byte that follows, from 0.
+    public let offset: Int64
+    /// How many follow.
+    public let byteCount: Int64
+
+    /// Bytes of a file.
+    public init(file: FileObject, offset: Int64, byteCount: Int64) {
+        self.file = file
+        self.offset = offset
+        self.byteCount = byteCount
+    }
+
+    /// The file's fields, and which of its bytes follow.
+    public var json: JSONValue {
+        var object = file.json.objectValue ?? JSONObject()
+        object.append("offset", .integer(offset))
+        object.append("bytes", .integer(byteCount))
+        return .object(object)
+    }
+}

@@ -45,6 +45,7 @@ extension CommandDesk {
         }
         findings += core.links.copyFindings
         findings += core.integrity.rotFindings
+        findings += try core.files.findings()
         findings += peerFindings
         return .reply(Page(findings).json)
     }

@@ -64,24 +64,9 @@ extension Files: FileCommands {
         switch request.file {
         case .attachment(let message, let index):
             item = try attachment(message, index: index)
-        case .blob(let id):
-            if let draft = drafts[id] {
-                item = draft.item
-            } else {
-                let row = try row(id)
-                let found = try stored { () throws(StorageError) in
-                    try self.item(of: row.number)
-                }
-                guard let found else { throw Self.unknown(id) }
-                item = found
-            }
+        case .blob(let id): item = try fileItem(id)
         }
-        let contents: SavedContents =
-            switch item.contents {
-            case .blob(let root, let shape, let key):
-                .blob(BlobName(root: root, shape: shape), key)
-            case .inline(let bytes): .inline(bytes)
-            }
+        let contents = SavedContents(item)
         let name = request.name ?? SafeFileName(item.name.text).text
         try begin(
             .save(
@@ -141,7 +126,7 @@ extension Files: FileCommands {
                 ? "it was put on this device"
                 : row.isKept ? "it is kept on purpose" : "no other device is known to have it"
             throw NodeError(
-                .forbidden, "not removed: \(why)", hint: "--force removes it nevertheless",
+                .forbidden, "not removed: \(why)", hint: "--force removes it anyway",
                 reason: "file.only_copy")
         }
         try stored { () throws(StorageError) in

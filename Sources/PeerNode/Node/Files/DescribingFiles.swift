@@ -65,9 +65,9 @@ extension Files {
     func tellProgress() {
         guard core.events.subscriptions.wantPassing else { return }
         for root in transfers.keys.sorted() {
-            guard let transfer = transfers[root], let state = scheduler.state(of: root) else {
-                continue
-            }
+            guard let transfer = transfers[root], !transfer.isPart,
+                let state = scheduler.state(of: root)
+            else { continue }
             if let told = transfer.told {
                 guard told.at &+ Limits.transferProgressMilliseconds <= time.monotonic,
                     told.state != state

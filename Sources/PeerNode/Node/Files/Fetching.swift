@@ -45,7 +45,10 @@ extension Files {
         try resume()
     }
 
-    private func fetch(_ row: BlobTable.Row, isUrgent: Bool = false) throws(StorageError) {
+    /// - Parameter part: the chunks that somebody waits for; `nil` for all there are.
+    func fetch(
+        _ row: BlobTable.Row, chunks part: Range<Int>? = nil, isUrgent: Bool = false
+    ) throws(StorageError) {
         guard let blob = row.blob, !row.held.isWhole else { return }
         // Of two sizes that messages claim of one root only one is true, and the other never comes.
         if isUrgent, let other = transfers[blob.root], other.blob != blob,
@@ -56,10 +59,15 @@ extension Files {
         if isUrgent, transfers[blob.root] == nil { try leaveIdle() }
         guard
             scheduler.fetch(
-                blob, held: row.held, chunks: 0..<blob.shape.chunkCount, isUrgent: isUrgent,
-                at: time.monotonic), transfers[blob.root] == nil
+                blob, held: row.held, chunks: part ?? 0..<blob.shape.chunkCount,
+                isUrgent: isUrgent, at: time.monotonic)
         else { return }
+        guard transfers[blob.root] == nil else {
+            if part == nil { transfers[blob.root]?.isPart = false }
+            return
+        }
         transfers[blob.root] = FileTransfer(number: row.number, blob: blob)
+        transfers[blob.root]?.isPart = part != nil
         if !row.held.isEmpty, blob.shape.chunkCount > 1 { try ask(.tree(of: blob)) }
     }
 
@@ -174,7 +182,7 @@ extension Files {
             var held = row.held
             held.formUnion(claim.chunks)
             try setHeld(held, of: row)
-            if held.isWhole { try completed(row, claim.blob) }
+            if held.isWhole { try completed(row, claim.blob) } else { try partCame(of: claim.blob) }
         }
     }
 
@@ -204,6 +212,7 @@ extension Files {
         turn.emit(.log(.warning, "blob.not_claimed error=\(error.code)"))
         for root in transfers.keys.sorted() { endTransfer(root) }
         try resume()
+        try fetchPartsAgain()
         for root in transfers.keys.sorted() {
             // It is asked for again when the disk has had some time.
             guard let blob = transfers[root]?.blob else { continue }

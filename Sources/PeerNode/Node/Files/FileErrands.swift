@@ -9,7 +9,10 @@ extension Files {
     ///
     /// - Throws: `busy` where there are very many.
     func begin(_ work: FileErrand.Work, for call: CallID) throws(NodeError) {
-        guard errands.count < Limits.fileErrandsMax else {
+        let bytes = errands.values.reduce(work.bufferBytes) { $0 + $1.work.bufferBytes }
+        guard errands.count < Limits.fileErrandsMax,
+            work.bufferBytes == 0 || bytes <= Limits.fileStreamsBytesMax
+        else {
             throw NodeError(
                 .busy, "too many files are being read and written", hint: "try again",
                 reason: "file.busy")
@@ -20,16 +23,19 @@ extension Files {
     }
 
     /// Hands a job to the desk, or has what it needs be fetched first.
-    private func begin(_ id: ErrandID) throws(StorageError) {
+    func begin(_ id: ErrandID) throws(StorageError) {
         guard let errand = errands[id] else { return }
         if let blob = errand.work.blob {
             let size = Int64(clamping: blob.shape.byteCount)
             let row = try store.blobs.row(root: blob.root.bytes, size: size)
-            guard let row, row.held.isWhole else {
+            guard let row, errand.work.isReady(with: row.held) else {
                 errands[id]?.waitsFor = blob.root
                 errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
-                if let row { try want(row.number, isUrgent: true) }
-                return
+                guard let row else { return }
+                guard let chunks = errand.work.chunks else {
+                    return try want(row.number, isUrgent: true)
+                }
+                return try fetch(row, chunks: chunks, isUrgent: true)
             }
             if mayWrite {
                 try write()
@@ -50,6 +56,10 @@ extension Files {
                 return end(id, .failure(NodeError(BlobError.missing, file: object.title)))
             }
             try ask(.verify(id, blob, row.held))
+        case .read(let contents, _, let range):
+            try ask(.stream(id, contents, range, for: errand.call.connection))
+        case .receive(_, let byteCount, let key):
+            try ask(.receive(id, byteCount: byteCount, key: key, for: errand.call.connection))
         }
     }
 
@@ -80,6 +90,7 @@ extension Files {
             end(
                 id,
                 .failure(NodeError(isFull ? .noSpace : .missing, file: errand.work.title)))
+            endPart(root)
         }
     }
 
@@ -94,13 +105,15 @@ extension Files {
     /// Nobody waits any more for what a client has asked for.
     func forgetErrands(of connection: UInt64) {
         for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
-            if errands[id]?.waitsFor == nil { turn.emit(.blob(.abandon(id))) }
+            let root = errands[id]?.waitsFor
+            if root == nil { turn.emit(.blob(.abandon(id))) }
             errands[id] = nil
+            if let root { endPart(root) }
         }
     }
 
-    private func end(_ id: ErrandID, _ result: Result<JSONValue, NodeError>) {
-        guard let errand = errands.removeValue(forKey: id) else { return }
+    func end(_ id: ErrandID, _ result: Result<JSONValue, NodeError>) {
+        guard let errand = errands.removeValue(forKey: id), !errand.isAnswered else { return }
         turn.emit(.answer(errand.call, result))
     }
 
@@ -127,21 +140,23 @@ extension Files {
         case .put(let id, let result): try put(id, result)
         case .saved(let id, let result): saved(id, result)
         case .verified(let id, let blob, let result): try verified(id, blob, result)
+        case .opened(let id, let result): opened(id, result)
+        case .streamed(let id): errands[id] = nil
+        case .portion: break
         }
     }
 
     private func put(
         _ id: ErrandID, _ result: Result<PutContents, BlobError>
     ) throws(StorageError) {
-        guard case .put(let path, let key)? = errands[id]?.work else { return }
-        let name = FileName(fitting: [UInt8](path.utf8))
+        guard let (name, key, path) = errands[id]?.work.put else { return }
         switch result {
-        case .failure(.missing):
+        case .failure(.missing) where path != nil:
             end(
                 id,
                 .failure(
                     NodeError(
-                        .notFound, "there is no file \(NodeError.quoted(path))",
+                        .notFound, "there is no file \(NodeError.quoted(path ?? name.text))",
                         reason: BlobError.missing.code,
                         fields: [.init(name: "path", reason: "not_found")])))
         case .failure(let error): end(id, .failure(NodeError(error, file: name.text)))
@@ -221,25 +236,6 @@ extension PutContents {
         switch place {
         case .blob(let blob): .blob(blob.root, blob.shape, key)
         case .inline(let bytes): .inline(bytes)
-        }
-    }
-}
-
-extension FileErrand.Work {
-    /// The blob that has to be here first.
-    var blob: BlobName? {
-        switch self {
-        case .save(.blob(let blob, _), _), .fetch(let blob, _): blob
-        case .put, .save, .verify: nil
-        }
-    }
-
-    /// What people call the file.
-    var title: String {
-        switch self {
-        case .put(let path, _): path
-        case .save(_, let place): place.title
-        case .fetch(_, let object), .verify(let object): object.title
         }
     }
 }

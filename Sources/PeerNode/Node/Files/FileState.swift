@@ -13,6 +13,8 @@ struct FileTransfer {
     var workspace: Int64?
     /// Whether the desk keeps the hashes of all chunks.
     var hasTree = false
+    /// Whether only some chunks are fetched, which somebody waits for.
+    var isPart = false
     /// What was told of its progress, and when.
     var told: (state: TransferState, at: UInt64)?
 
@@ -64,6 +66,10 @@ struct FileErrand {
         case fetch(BlobName, FileObject)
         /// Looks whether what is held is right.
         case verify(FileObject)
+        /// Hands some bytes to the connection of the call, once they are here.
+        case read(SavedContents, FileObject, Range<UInt64>)
+        /// Takes a file that the connection of the call hands in.
+        case receive(name: FileName, byteCount: UInt64, key: BlobKey)
     }
 
     /// Where somebody wants a file, and how they know it.
@@ -80,4 +86,6 @@ struct FileErrand {
     /// the job.
     var waitsFor: BlobRoot?
     var waitsUntil: UInt64?
+    /// Whether the call is answered although the job goes on.
+    var isAnswered = false
 }

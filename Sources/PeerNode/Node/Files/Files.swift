@@ -71,6 +71,8 @@ final class Files: Component {
         // Only what the desk has done counts, and that is in the store.
         hasDesk = former.hasDesk
         drafts = former.drafts
+        // Their calls are answered, and a lock has to end them.
+        errands = former.errands.filter { $0.value.isAnswered }
         lastErrand = former.lastErrand
         (peerNumbers, peerDevices) = (former.peerNumbers, former.peerDevices)
     }

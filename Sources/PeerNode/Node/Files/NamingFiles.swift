@@ -23,15 +23,7 @@ extension Files {
                     .duplicate, "the file \(NodeError.quoted(id)) is named twice",
                     reason: "file.twice", fields: [.init(name: "attachments", reason: "twice")])
             }
-            if let draft = drafts[id] {
-                items.append(draft.item)
-                continue
-            }
-            // What a message names already can be sent again by whoever can read that.
-            let row = try row(id)
-            guard let item = try stored({ () throws(StorageError) in try item(of: row.number) })
-            else { throw Self.unknown(id) }
-            items.append(item)
+            items.append(try fileItem(id))
         }
         do throws(BlobError) { return try Manifest(items) } catch {
             throw NodeError(error, file: "the files")
@@ -52,6 +44,17 @@ extension Files {
         if let held = rows.first(where: { $0.byteCount > 0 }) { return held }
         guard let first = rows.first else { throw Self.unknown(id) }
         return first
+    }
+
+    /// What the manifest of a message, or of one to come, says of the file that an id names.
+    func fileItem(_ id: String) throws(NodeError) -> Manifest.Item {
+        if let draft = drafts[id] { return draft.item }
+        // What a message names already can be sent again by everybody who can read that.
+        let row = try row(id)
+        guard let item = try stored({ () throws(StorageError) in try item(of: row.number) }) else {
+            throw Self.unknown(id)
+        }
+        return item
     }
 
     static func unknown(_ id: String) -> NodeError {

@@ -96,4 +96,7 @@ extension ContentPayload.Message {
         guard let manifest, let known = try? Manifest(decoding: manifest) else { return [] }
         return known.items
     }
+
+    /// What its sender calls them.
+    var fileNames: [String] { files.map(\.name.text) }
 }

@@ -1,0 +1,92 @@
+import WorkspaceModel
+
+/// Which bytes of a file are to be read.
+public struct ReadRequest: Sendable {
+    /// Its id, `b_…`.
+    public let file: String
+    /// The first byte, from 0; below 0, so many bytes before the end.
+    public let offset: Int64
+    /// How many bytes at most, from 1; `nil` for all up to the end.
+    public let length: Int64?
+
+    /// The reason of the failure where a file has none of these bytes.
+    static let badRange = "file.bad_range"
+
+    /// The bytes that are meant of a file of so many; `nil` where it has none of them.
+    public func range(of size: UInt64) -> Range<UInt64>? {
+        let start: UInt64
+        if offset < 0 {
+            guard size > 0 else { return nil }
+            start = size - min(size, offset.magnitude)
+        } else {
+            start = offset.magnitude
+            // All of an empty file is no byte.
+            guard start < size || offset == 0 && length == nil else { return nil }
+        }
+        guard let length else { return start..<size }
+        guard length > 0 else { return nil }
+        return start..<start + min(size - start, length.magnitude)
+    }
+}
+
+/// A file that a connection is about to hand in.
+public struct PutRequest: Sendable {
+    /// What it is called. Comes from outside.
+    public let name: String
+    /// Bytes that will come.
+    public let byteCount: Int64
+}
+
+/// Methods whose files go over the connection itself: HTTP alone has a place for them.
+enum FileBodyMethods {
+    /// In the order of the documentation.
+    static let all: [Command] = [fileRead, filePut]
+
+    private static let fileRead = {
+        let file = Parameter.identifier("blob", "Which file.", prefix: "b_")
+        let offset = Parameter.integer(
+            "offset", "The first byte, from 0; below 0, so many before the end.",
+            -Limits.filePositionMax...Limits.filePositionMax
+        ).defaulting(to: 0)
+        let length = Parameter.integer(
+            "length", "At most this many bytes. Without it, all up to the end.",
+            1...Limits.filePositionMax
+        ).optional()
+        return Command(
+            "blob.read",
+            """
+            Read bytes of a file: 'GET /files/BLOB' on the socket. What is not here is fetched first, \
+            only the parts that are needed.
+            """,
+            parameters: [file.definition, offset.definition, length.definition],
+            result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
+            failures: [.badRequest, .notFound, .ambiguous, .blobMissing, .storageFull, .busy],
+            example: ["blob": "b_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.files.readFile(
+                    ReadRequest(file: given[file], offset: given[offset], length: given[length]),
+                    context.scope(given))
+            })
+    }()
+
+    private static let filePut = {
+        let name = Parameter.text("name", "What it is called.", bytes: 1...255)
+            .defaulting(to: "file")
+        let bytes = Parameter.integer(
+            "bytes", "How many bytes it has.", 0...Limits.filePositionMax)
+        return Command(
+            "blob.put",
+            """
+            Hand in a file, as the body of 'PUT /files?name=NAME' on the socket. Then 'message.send' can \
+            name it in 'attachments', as after 'blob.add'.
+            """,
+            parameters: [bytes.definition, name.definition],
+            result: "blob", shape: .fileBody, effect: .writes, scope: .node,
+            failures: [.badRequest, .tooLarge, .storageFull, .busy],
+            example: ["bytes": 3, "name": "plan.pdf"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.files.putFile(
+                    PutRequest(name: given[name], byteCount: given[bytes]), context.scope(given))
+            })
+    }()
+}

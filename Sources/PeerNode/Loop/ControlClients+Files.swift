@@ -1,0 +1,85 @@
+import WorkspaceModel
+
+/// Files that go over connections, between their sockets and the desk of blobs.
+///
+/// Bytes never meet the core. What waits in memory for one connection is bounded: the desk opens
+/// another chunk only when the socket has taken most of the last one, and a socket is not read while
+/// the desk has not asked for what came.
+extension ControlClients {
+    /// A file on its way over a connection.
+    struct FileFlow {
+        /// The desk's job.
+        let errand: ErrandID
+        /// Whether the connection hands it in.
+        let isUpload: Bool
+        /// Whether it is the connection's turn, not the desk's.
+        var isTurn = false
+    }
+
+    /// Notes what the core has asked of the desk, before the desk begins.
+    func note(_ job: BlobJob) {
+        switch job {
+        case .stream(let errand, _, _, let connection):
+            clients[connection]?.file = FileFlow(errand: errand, isUpload: false)
+        case .receive(let errand, _, _, let connection):
+            clients[connection]?.file = FileFlow(errand: errand, isUpload: true)
+        case .abandon(let errand):
+            for (id, client) in clients where client.file?.errand == errand {
+                client.connection.cutFile()
+                end(client)
+                touch(id)
+            }
+        default: break
+        }
+    }
+
+    /// Takes what the desk has for connections, after the answers that it belongs to.
+    func take(_ portions: [FilePortion]) {
+        for portion in portions {
+            guard let client = clients[portion.connection],
+                client.file?.errand == portion.errand
+            else {
+                fileJobs.append(.abandon(portion.errand))
+                continue
+            }
+            touch(portion.connection)
+            switch portion.step {
+            case .give(let bytes):
+                client.file?.isTurn = true
+                if !client.connection.give(bytes) {
+                    fileJobs.append(.abandon(portion.errand))
+                    end(client)
+                } else if !client.connection.isSendingFile {
+                    end(client)
+                }
+            case .take: client.file?.isTurn = true
+            case .cut:
+                client.connection.cutFile()
+                end(client)
+            }
+        }
+    }
+
+    /// Has the desk go on with the file of a client, where that client can.
+    func passFile(of client: Client) {
+        guard let file = client.file, file.isTurn else { return }
+        if file.isUpload {
+            let bytes = client.connection.takeFile()
+            guard !bytes.isEmpty else { return }
+            fileJobs.append(.goOn(file.errand, bytes))
+        } else {
+            let unsent = client.connection.unsentCount + client.link.unsentByteCount
+            guard unsent < Limits.fileUnsentBytesMax else { return }
+            fileJobs.append(.goOn(file.errand, []))
+        }
+        client.file?.isTurn = false
+    }
+
+    /// What the desk is to do because of what connections took and brought.
+    func takeFileJobs() -> [BlobJob] {
+        defer { fileJobs = [] }
+        return fileJobs
+    }
+
+    private func end(_ client: Client) { client.file = nil }
+}

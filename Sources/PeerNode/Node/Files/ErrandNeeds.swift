@@ -1,0 +1,61 @@
+import BlobStore
+import WorkspaceModel
+
+/// What a job on a file needs before it can be done.
+extension FileErrand.Work {
+    /// The blob that has to be here first, all of it or `chunks`.
+    var blob: BlobName? {
+        switch self {
+        case .save(.blob(let blob, _), _), .fetch(let blob, _), .read(.blob(let blob, _), _, _):
+            blob
+        case .put, .save, .verify, .read, .receive: nil
+        }
+    }
+
+    /// The chunks that are needed, `nil` for all.
+    var chunks: Range<Int>? {
+        guard case .read(.blob(let blob, _), _, let range) = self else { return nil }
+        let stretches = blob.shape.stretches(of: range)
+        guard let first = stretches.first, let last = stretches.last else { return 0..<0 }
+        return first.chunk..<last.chunk + 1
+    }
+
+    /// Whether what is held of the blob is enough.
+    func isReady(with held: HaveMap) -> Bool {
+        guard let chunks else { return held.isWhole }
+        guard !chunks.isEmpty, let gap = held.first(from: chunks.lowerBound, held: false) else {
+            return true
+        }
+        return gap >= chunks.upperBound
+    }
+
+    /// Bytes of a file that it may have in memory until its connection goes on.
+    var bufferBytes: Int {
+        switch self {
+        case .read(.blob(let blob, _), _, _): blob.shape.ciphertextByteCount(of: 0)
+        case .receive(_, let byteCount, _):
+            BlobShape(byteCount: byteCount)?.ciphertextByteCount(of: 0) ?? 0
+        case .put, .save, .fetch, .verify, .read: 0
+        }
+    }
+
+    /// What is to become a file that a message can name: what it is called, its key, and where it is
+    /// read; `nil` where a connection hands it in.
+    var put: (name: FileName, key: BlobKey, path: String?)? {
+        switch self {
+        case .put(let path, let key): (FileName(fitting: [UInt8](path.utf8)), key, path)
+        case .receive(let name, _, let key): (name, key, nil)
+        case .save, .fetch, .verify, .read: nil
+        }
+    }
+
+    /// What people call the file.
+    var title: String {
+        switch self {
+        case .put(let path, _): path
+        case .save(_, let place): place.title
+        case .fetch(_, let object), .verify(let object), .read(_, let object, _): object.title
+        case .receive(let name, _, _): name.text
+        }
+    }
+}

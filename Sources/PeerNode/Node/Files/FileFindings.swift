@@ -1,0 +1,49 @@
+import BlobStore
+import CRDTStore
+import WorkspaceModel
+
+/// What `doctor` says of files.
+extension Files {
+    func findings() throws(NodeError) -> [FindingObject] {
+        try stored { () throws(StorageError) in
+            guard store.blobs.isInUse, home != nil else { return [] }
+            return [waitingFinding, pausedFinding, try fullFinding()].compactMap { $0 }
+        }
+    }
+
+    private var states: [TransferState] {
+        transfers.values.filter { !$0.isPart }.compactMap { scheduler.state(of: $0.blob.root) }
+    }
+
+    /// Files that somebody wants and nobody sends: a colleague who went home is no fault, a day is long.
+    private var waitingFinding: FindingObject? {
+        let since = states.filter { !$0.isPaused }.compactMap(\.waitingSince).filter {
+            $0 &+ Limits.fileWaitTellMilliseconds <= time.monotonic
+        }
+        guard !since.isEmpty else { return nil }
+        let files = since.count == 1 ? "1 file waits" : "\(since.count) files wait"
+        return FindingObject(
+            id: "files", state: "warn",
+            message: "\(files) for a device that has it, for a day and longer",
+            hint: "wsx-node file list")
+    }
+
+    private var pausedFinding: FindingObject? {
+        let count = states.count { $0.isPaused }
+        guard count > 0 else { return nil }
+        let files = count == 1 ? "1 file waits" : "\(count) files wait"
+        return FindingObject(
+            id: "files", state: "warn", message: "\(files) for room on the disk",
+            hint: "free some, or: wsx-node cache clear")
+    }
+
+    /// What was put here and what no other device has stays, whatever it takes.
+    private func fullFinding() throws(StorageError) -> FindingObject? {
+        let held = UInt64(max(store.blobs.byteCount, 0))
+        guard held > quota.byteCountMax else { return nil }
+        return FindingObject(
+            id: "files", state: "warn",
+            message: "files take more room than they may: nobody else has them",
+            hint: "wsx-node cache stat; 'file drop --force' removes one")
+    }
+}

@@ -1,0 +1,283 @@
+import BlobStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `Files that go over a connection` {
+    /// A desk, and the connection that it works for.
+    private final class Desk {
+        let chunks = ChunkMemory()
+        let desk: BlobDesk
+        private let key = BlobKey(using: SeededRandom(seed: 5))
+        private(set) var given: [UInt8] = []
+        /// Of the largest part that was given at once.
+        private(set) var largest = 0
+        private(set) var outcomes: [BlobOutcome] = []
+        private(set) var asks = 0
+        private(set) var wasCut = false
+
+        init() {
+            let chunks = chunks
+            desk = BlobDesk(
+                places: MemoryFilePlaces(),
+                store: { () throws(BlobError) -> any ChunkStore in chunks })
+        }
+
+        /// Has the desk do all it can without the connection.
+        func run() {
+            while desk.hasWork {
+                for outcome in desk.step() {
+                    guard case .portion(let portion) = outcome else {
+                        outcomes.append(outcome)
+                        continue
+                    }
+                    #expect(portion.connection == 7)
+                    switch portion.step {
+                    case .give(let bytes):
+                        given += bytes
+                        largest = max(largest, bytes.count)
+                    case .take: asks += 1
+                    case .cut: wasCut = true
+                    }
+                }
+            }
+        }
+
+        /// Hands a file in, so many bytes at a time, and gives what became of it.
+        func put(
+            _ bytes: [UInt8], announced: Int? = nil, part: Int
+        ) -> Result<PutContents, BlobError>? {
+            let errand = ErrandID(number: 1)
+            outcomes = []
+            desk.take(
+                .receive(errand, byteCount: UInt64(announced ?? bytes.count), key: key, for: 7))
+            run()
+            for start in stride(from: 0, to: bytes.count, by: part) where result == nil {
+                desk.take(.goOn(errand, Array(bytes[start..<min(start + part, bytes.count)])))
+                run()
+            }
+            return result
+        }
+
+        private var result: Result<PutContents, BlobError>? {
+            for case .put(_, let result) in outcomes { return result }
+            return nil
+        }
+
+        /// Reads a range, as fast as the desk gives it.
+        func read(_ contents: SavedContents, _ range: Range<UInt64>) -> [UInt8] {
+            let errand = ErrandID(number: 2)
+            (given, largest, outcomes) = ([], 0, [])
+            desk.take(.stream(errand, contents, range, for: 7))
+            run()
+            while !isOver {
+                let count = given.count
+                desk.take(.goOn(errand, []))
+                run()
+                guard given.count > count else { break }
+            }
+            return given
+        }
+
+        var isOver: Bool {
+            outcomes.contains {
+                switch $0 {
+                case .streamed, .opened(_, .failure): true
+                default: false
+                }
+            }
+        }
+
+        func contents(of put: PutContents) -> SavedContents {
+            switch put.place {
+            case .blob(let blob): .blob(blob, key)
+            case .inline(let bytes): .inline(bytes)
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1, 16_384, 16_385, 262_127, 262_128, 262_129, 1_000_000])
+    func `are handed in and read as they were, in any parts`(size: Int) throws {
+        let bytes = FileScene.bytes(size, seed: UInt64(size) + 1)
+        for part in [1_000, 65_536, 262_128, 2_000_000] {
+            let desk = Desk()
+            let put = try #require(try desk.put(bytes, part: part)?.get(), "\(part)")
+            #expect(put.start == Array(bytes.prefix(BlobLimits.magicBytesMax)))
+            #expect(desk.read(desk.contents(of: put), 0..<UInt64(size)) == bytes)
+        }
+    }
+
+    @Test func `are read a chunk at a time, and no chunk that is not needed`() throws {
+        let bytes = FileScene.bytes(1_000_000, seed: 3)
+        let desk = Desk()
+        let put = try #require(try desk.put(bytes, part: 300_000)?.get())
+        guard case .blob(let blob) = put.place else {
+            Issue.record("it is no blob")
+            return
+        }
+        let contents = desk.contents(of: put)
+        let size = UInt64(blob.shape.plaintextBytesPerChunk)
+        for range in [
+            0..<1, size - 1..<size + 1, size..<size * 2, 999_999..<1_000_000, 5..<999_000,
+            500..<500,
+        ] as [Range<UInt64>] {
+            #expect(
+                desk.read(contents, range)
+                    == Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), "\(range)")
+            #expect(desk.largest <= blob.shape.plaintextBytesPerChunk)
+        }
+        desk.chunks.damage(chunk: 1, of: blob.root, byte: 9)
+        #expect(desk.read(contents, 0..<10) == Array(bytes[..<10]), "chunk 1 is not looked at")
+        #expect(desk.read(contents, size..<size + 1) == [])
+        #expect(!desk.wasCut, "nothing was announced")
+        #expect(desk.read(contents, 0..<1_000_000) == Array(bytes[..<Int(size)]))
+        #expect(desk.wasCut && desk.isOver)
+    }
+
+    @Test func `rest until their connection goes on`() throws {
+        let bytes = FileScene.bytes(1_000_000, seed: 4)
+        let desk = Desk()
+        let put = try #require(try desk.put(bytes, part: 300_000)?.get())
+        let first = ErrandID(number: 2)
+        desk.desk.take(.stream(first, desk.contents(of: put), 0..<1_000_000, for: 7))
+        desk.run()
+        let count = desk.given.count
+        #expect(count > 0 && count < 300_000 && !desk.desk.hasWork)
+        desk.desk.take(.goOn(ErrandID(number: 9), []))
+        desk.run()
+        #expect(desk.given.count == count, "that was somebody else's")
+        desk.desk.take(.abandon(first))
+        desk.desk.take(.goOn(first, []))
+        desk.run()
+        #expect(desk.given.count == count && !desk.desk.hasWork)
+    }
+
+    @Test func `leave nothing behind where they are longer, cut short or too much`() {
+        let bytes = FileScene.bytes(900_000, seed: 6)
+        let long = Desk()
+        #expect(long.put(bytes, announced: 800_000, part: 70_000)?.failure == .tooLong)
+        #expect(long.chunks.byteCount == 0)
+        let short = Desk()
+        #expect(short.put(Array(bytes[..<700_000]), announced: 900_000, part: 70_000) == nil)
+        #expect(short.chunks.byteCount > 0)
+        short.desk.take(.abandon(ErrandID(number: 1)))
+        short.run()
+        #expect(short.chunks.byteCount == 0)
+        let full = Desk()
+        full.chunks.byteCountMax = 600_000
+        #expect(full.put(bytes, part: 70_000)?.failure == .noSpace)
+        #expect(full.chunks.byteCount == 0)
+        let small = Desk()
+        #expect(small.put([1, 2, 3, 4], announced: 3, part: 4)?.failure == .tooLong)
+        #expect(small.put([1, 2], announced: 3, part: 4) == nil)
+    }
+
+    // MARK: The core
+
+    private func read(
+        _ message: JSONValue, _ offset: Int64, _ length: Int64? = nil, by node: SimulatedNode
+    ) -> JSONValue? {
+        let blob = message["attachments"]?[0]?["blob"] ?? .null
+        var given: JSONObject = ["blob": blob, "offset": .integer(offset)]
+        given["length"] = length.map { .integer($0) }
+        return node.ask("blob.read", .object(given), within: 600_000)
+    }
+
+    @Test func `are fetched only as far as a range needs them`() throws {
+        let scene = try #require(FileScene(seed: 41, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = FileScene.bytes(3_000_000, seed: 7)
+        let message = try #require(scene.send([bytes], by: ada))
+        scene.world.run(for: 2_000)
+        let answer = try #require(read(message, -5, by: bob))
+        #expect(answer["offset"] == 2_999_995 && answer["bytes"] == 5)
+        let given = bob.blobs.portions.compactMap { portion -> [UInt8]? in
+            if case .give(let bytes) = portion.step { bytes } else { nil }
+        }
+        #expect(given == [Array(bytes.suffix(5))])
+        let blob = message["attachments"]?[0]?["blob"] ?? .null
+        let held = try #require(bob.ask("blob.stat", ["blob": blob]))
+        #expect((held["have"]?.integerValue ?? 0) <= 262_128 && held["wanted"] == false)
+        scene.world.run(for: 60_000)
+        #expect(bob.ask("blob.stat", ["blob": blob])?["have"] == held["have"], "that was all")
+        // Then the rest of it comes as ever.
+        #expect(scene.save(message, by: bob) == bytes)
+        #expect(scene.world.failures == [])
+    }
+
+    @Test func `that nobody sends are missed by name, and their transfer ends`() throws {
+        let scene = try #require(FileScene(seed: 42, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let message = try #require(
+            scene.send([FileScene.bytes(600_000, seed: 8)], by: ada))
+        scene.world.run(for: 2_000)
+        ada.crash()
+        let blob = message["attachments"]?[0]?["blob"] ?? .null
+        let call = bob.call("blob.read", ["blob": blob, "length": 5])
+        scene.world.run(for: 90_000)
+        #expect(FileScene.failure(call, by: bob)?.kind == .blobMissing)
+        ada.start()
+        scene.world.run(for: 60_000)
+        #expect(bob.ask("blob.stat", ["blob": blob])?["have"] == 0)
+    }
+
+    @Test func `have no bytes behind their end`() throws {
+        let scene = try #require(FileScene(seed: 43, count: 1))
+        defer { scene.world.end() }
+        let ada = scene.nodes[0]
+        let message = try #require(scene.send([FileScene.bytes(20_000, seed: 9)], by: ada))
+        let blob = message["attachments"]?[0]?["blob"] ?? .null
+        let call = ada.call("blob.read", ["blob": blob, "offset": 20_000])
+        scene.world.run(for: 1_000)
+        let error = FileScene.failure(call, by: ada)
+        #expect(error?.reason == "file.bad_range" && error?.details["size"] == 20_000)
+    }
+
+    @Test func `that were handed in can be named by a message`() throws {
+        let scene = try #require(FileScene(seed: 44, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = FileScene.bytes(500_000, seed: 10)
+        let call = ada.call("blob.put", ["bytes": 500_000, "name": "a/plan.bin"])
+        scene.world.run(for: 100)
+        for half in [bytes[..<250_000], bytes[250_000...]] {
+            let errand = try #require(ada.blobs.portions.last?.errand)
+            ada.pass(Array(half), for: errand)
+            scene.world.run(for: 100)
+        }
+        scene.world.run(for: 1_000)
+        let file = try #require(ada.value(call))
+        #expect(file["name"] == "plan.bin" && file["size"] == 500_000 && file["own"] == true)
+        let message = try #require(
+            ada.ask(
+                "message.send",
+                ["channel": "general", "attachments": .array([file["id"] ?? .null])]))
+        scene.world.run(for: 2_000)
+        #expect(scene.save(message, by: bob) == bytes)
+    }
+
+    @Test func `are refused where so many would not fit into memory`() throws {
+        let scene = try #require(FileScene(seed: 45, count: 1))
+        defer { scene.world.end() }
+        let ada = scene.nodes[0]
+        // Of the largest, each takes a chunk of 16 MiB.
+        let calls = (0..<5).map { _ in ada.call("blob.put", ["bytes": 250_000_000_000]) }
+        scene.world.run(for: 1_000)
+        #expect(calls.prefix(4).allSatisfy { FileScene.failure($0, by: ada) == nil })
+        #expect(FileScene.failure(calls.last ?? nil, by: ada)?.reason == "file.busy")
+        let huge = ada.call("blob.put", ["bytes": 300_000_000_000])
+        scene.world.run(for: 1_000)
+        #expect(FileScene.failure(huge, by: ada)?.kind == .tooLarge)
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
