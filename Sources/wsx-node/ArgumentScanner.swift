@@ -294,9 +294,14 @@ struct ArgumentScanner {
             }
         }
         if let extra = rest.first {
+            let takesText = command.parameters.contains { parameter in
+                guard case .text = parameter.shape else { return false }
+                return line.positions.contains(parameter.name)
+            }
             throw .usage(
                 "unexpected word \(NodeError.quoted(extra))",
-                hint: "put text with spaces in quotes: wsx-node \(command.usage)")
+                hint: (takesText ? "put text with spaces in quotes: " : "usage: ")
+                    + "wsx-node \(command.usage)")
         }
         if let timeout = scan.globals.timeoutMilliseconds,
             let own = command.parameters.first(where: { $0.flag == "timeout" }),

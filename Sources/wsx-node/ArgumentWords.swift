@@ -35,6 +35,8 @@ struct ArgumentWords {
         case .identifier("r_"): "which request?"
         case .identifier("i_"): "which invite?"
         case .identifier("y_"): "which reminder?"
+        case .identifier("b_"): "which file?"
+        case .note: "which note?"
         default: Self.questions[parameter.name]
         }
     }
@@ -46,6 +48,7 @@ struct ArgumentWords {
         "role": "which role?", "address": "which address?", "peer": "which peer?",
         "path": "which file?", "level": "which level?", "state": "which status?",
         "setting": "which setting?", "value": "which value?", "subject": "who or what?",
+        "title": "which title?", "period": "for how long?",
     ]
 
     /// The same failure for people. Programs are told the names that a method takes.

@@ -74,7 +74,7 @@ extension Session {
                 DeviceLabels.Device(
                     id: id, member: row["member"]?["id"]?.stringValue,
                     person: row["member"]?["name"]?.stringValue
-                        ?? row["name"]?.stringValue ?? String(id.prefix(10)))
+                        ?? row["name"]?.stringValue ?? Rendering.shortened(id))
             }
         }
         var shared = DeviceLabels.shared(devices, beside: own)

@@ -65,7 +65,7 @@ struct LiveView {
         }
         try read(&names)
         // A conversation that is in no list is asked for once.
-        if names?[id] == nil { names?[id] = String(id.prefix(10)) }
+        if names?[id] == nil { names?[id] = Rendering.shortened(id) }
     }
 
     /// Takes over what a channel is called now, behind what it was named with.

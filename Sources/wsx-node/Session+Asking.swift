@@ -60,8 +60,7 @@ extension Session {
             guard try mayLeave(workspace) else { return nil }
             return yes("Leave \(shown(workspace["name"]))?", "done")
         case .forgetsWorkspace:
-            let workspace = try workspaceObject(parameters)
-            guard workspace["state"] != "member" else { return nil }
+            guard let workspace = try forgotten(parameters) else { return nil }
             return yes(
                 "Remove \(shown(workspace["name"])) and its data from this device?", "removed")
         case .deletesChannel: return try aboutDeletingChannel(parameters)
@@ -74,6 +73,7 @@ extension Session {
             return try aboutPurging(parameters)
         case .logsOut: return aboutLoggingOut(parameters["wipe"]?.stringValue)
         case .removesPassphrase where parameters["remove"]?.boolValue == true:
+            guard try called("session.status", [:], [])["passphrase"] == true else { return nil }
             return yes(
                 "Remove the passphrase? Your keys will be stored on this disk unprotected.",
                 "changed")
@@ -201,6 +201,19 @@ extension Session {
     }
 
     // MARK: Looking
+
+    /// The workspace that a name means where it is removed from this device: of several the one that is over.
+    private func forgotten(_ parameters: JSONObject) throws(NodeError) -> JSONValue? {
+        let workspace = try workspaceObject(parameters)
+        guard workspace["state"] == "member" else { return workspace }
+        let name = workspace["name"]?.stringValue ?? ""
+        guard NameFolding.matches(parameters["workspace"]?.stringValue ?? "", name) else {
+            return nil
+        }
+        return try every("workspace.list", [:]).first {
+            $0["state"] != "member" && NameFolding.matches($0["name"]?.stringValue ?? "", name)
+        }
+    }
 
     private func shown(_ value: JSONValue?) -> String {
         rendering.fitting(sanitised(value?.stringValue ?? ""))

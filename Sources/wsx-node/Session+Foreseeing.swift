@@ -71,22 +71,30 @@ extension Session {
         return first <= second
     }
 
-    /// Whether it is certain that the node refuses what has this weight to whoever calls it.
-    func isSurelyRefused(_ weight: CommandLineForm.Weight) -> Bool {
+    /// Whether it is certain that the node does not do what has this weight: it refuses it to the caller,
+    /// or of that person, or nothing would change.
+    func isSurelyVain(_ weight: CommandLineForm.Weight, for person: String?) -> Bool {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }
         guard var client = try? client(), let place = try? client.call("workspace.get", given),
             let role = place["role"]?.stringValue
         else { return false }
+        var named = given
+        named["member"] = person.map { .string($0) }
+        let member = person == nil ? nil : try? client.call("member.get", named)
+        let isGuest = member?["role"] == "guest"
         switch weight {
-        case .owners: return role != "owner"
-        case .admins: return role != "owner" && role != "admin"
+        case .owners: return role != "owner" || isGuest || member?["self"] == true
+        case .admins:
+            let wanted = scan.values["role"]
+            return role != "owner" && role != "admin" || wanted != nil && member?["role"] == wanted
         case .channelOwners:
             given["channel"] = scan.values["channel"]
             guard let channel = try? client.call("channel.get", given),
                 let actor = try? actor(in: place)
             else { return false }
-            return !Self.allows(.manage, in: channel, to: actor)
+            return isGuest || !Self.allows(.manage, in: channel, to: actor)
+                || person != nil && channel["owner"]?["id"]?.stringValue == person
         case .unknown: return false
         }
     }
@@ -116,7 +124,9 @@ extension Session {
             $0["id"]?.stringValue == wanted
                 || NameFolding.matches($0["name"]?.stringValue ?? "", wanted)
         }
-        guard named.isEmpty else { return named }
+        // A new device may have the name of one that is out.
+        let present = named.filter { $0["revoked"] != true }
+        guard named.isEmpty else { return present.isEmpty ? named : present }
         let things = all.compactMap { device in
             device["id"]?.stringValue.map { ReferenceResolver.Found(id: $0, candidate: device) }
         }

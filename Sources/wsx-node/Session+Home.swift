@@ -49,14 +49,19 @@ extension Session {
         screen.add([owner(identity)])
         addWorkspaces(of: home, to: &screen, &client)
         let start = io.now - (status["uptime_ms"]?.integerValue ?? 0)
-        screen.add(peerLines(peers, labels, since: start))
+        var listed = HomeScreen.List(more: more("wsx-node peer list"))
+        listed.entries = peerLines(peers, labels, since: start)
+        listed.isEndless = peers.count > Self.homePeersMax
+        screen.add(listed)
         let requests = waitingRequests(home, &client)
         if requests > 0 {
             let people = requests == 1 ? "1 person is" : "\(requests) people are"
             screen.add([homeLine("note  \(people) asking to join")])
         }
         screen.add(newDevices(given, &client))
-        screen.add(othersDevices(home))
+        var newcomers = HomeScreen.List(more: more("wsx-node device list"))
+        newcomers.entries = othersDevices(home)
+        screen.add(newcomers)
         screen.add(dueReminders(given, &client))
         screen.add(backupReminder(home))
         screen.add(warnings(status))

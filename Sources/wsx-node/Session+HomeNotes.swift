@@ -94,7 +94,8 @@ extension Session {
                 line = longer
             }
         }
-        return [""] + (lines + [line]).map { rendering.fitted($0) }
+        let fitting = (lines + [line]).map { rendering.fitted($0) }
+        return fitting.enumerated().map { $0.offset == 0 ? "\n" + $0.element : $0.element }
     }
 
     /// What to do where the only workspace is one that this device is out of.

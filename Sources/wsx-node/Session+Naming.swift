@@ -24,12 +24,17 @@ extension Session {
     }
 
     /// Says whom a part of a name means, and asks where much hangs on it.
-    func confirm(_ typed: String, means name: String) throws(NodeError) {
-        try confirm("\(sanitised(typed)) is \(rendering.fitting(sanitised(name)))")
+    ///
+    /// - Parameter person: who that is, `nil` where it is no person.
+    func confirm(
+        _ typed: String, means name: String, _ person: String?
+    ) throws(NodeError) {
+        try confirm("\(sanitised(typed)) is \(rendering.fitting(sanitised(name)))", person)
     }
 
-    private func confirm(_ sentence: String) throws(NodeError) {
-        guard let weight = scan.command?.line?.weight, !namesInQuestion, !isSurelyRefused(weight)
+    private func confirm(_ sentence: String, _ person: String?) throws(NodeError) {
+        guard let weight = scan.command?.line?.weight, !namesInQuestion,
+            !isSurelyVain(weight, for: person)
         else { return io.tell(sentence + "\n") }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }
@@ -70,7 +75,7 @@ extension Session {
         session.scan.values[parameter.name] =
             given.arrayValue.map { JSONValue.array($0.map(meant)) } ?? meant(given)
         guard session.scan.values[parameter.name] != given else { return nil }
-        try confirm(Self.former(former))
+        try confirm(Self.former(former), id)
         return session
     }
 
@@ -103,7 +108,7 @@ extension Session {
         guard found.count == 1 else {
             throw .ambiguous(text, candidates: found, field: field)
         }
-        if isTold { try confirm(text, means: found.first?["name"]?.stringValue ?? "") }
+        if isTold { try confirm(text, means: found.first?["name"]?.stringValue ?? "", only) }
         return .string(sign + only)
     }
 

@@ -5,7 +5,7 @@ extension Command {
     static let deviceCommands = [deviceList, deviceLink, deviceRename, deviceRevoke, deviceLost]
 
     private static let device = Parameter.text(
-        "device", "The device: its name, its id, or the first letters of its id.", bytes: 1...256)
+        "device", "The device: its name, its id, or the last letters of its id.", bytes: 1...256)
 
     private static let deviceList = {
         let member = Parameter.member("member", "Whose devices. Without it, yours.").optional()

@@ -92,6 +92,13 @@ struct ChatRoom {
         if text.utf8.first == UInt8(ascii: "@") {
             let name = String(text.dropFirst())
             if let id = order.last(where: { isAuthor(name, messages[$0]) }) { return id }
+            // Part of a name will do where it is that of one person here.
+            let begun = order.filter { id in
+                authorName(of: messages[id]).map { PartOfName.is(name, in: $0) } == true
+            }
+            if let last = begun.last, Set(begun.map { authorName(of: messages[$0]) }).count == 1 {
+                return last
+            }
             throw Self.nobody("nobody called \(NodeError.quoted(name)) has written here")
         }
         if let number = ArgumentText.integer(text) {
@@ -116,7 +123,11 @@ struct ChatRoom {
     }
 
     private func isAuthor(_ name: String, _ message: JSONValue?) -> Bool {
-        message?["author"]?["name"]?.stringValue.map { NameFolding.matches($0, name) } ?? false
+        authorName(of: message).map { NameFolding.matches($0, name) } ?? false
+    }
+
+    private func authorName(of message: JSONValue?) -> String? {
+        message?["author"]?["name"]?.stringValue
     }
 
     private static func counted(_ count: Int) -> String {

@@ -142,6 +142,25 @@ import WorkspaceModel
         #expect(io.errors.contains("Go on?") == row.isAsked, "\(io.errors)")
     }
 
+    /// Nobody is asked about what the node refuses of that person, or what is so already.
+    @Test(arguments: [
+        (["workspace", "successor", "@joon"], "guest", false),
+        (["workspace", "successor", "@joon"], "member", true),
+        (["channel", "role", "general", "@joon", "admin"], "guest", false),
+        (["member", "role", "@joon", "member"], "member", false),
+        (["member", "role", "@joon", "admin"], "member", true),
+    ])
+    func `about a part of a name depends on the person`(
+        _ row: (words: [String], role: String, isAsked: Bool)
+    ) throws {
+        let io = Self.asking("n")
+        let node = try #require(io.node)
+        (node.ownRole, node.people) = ("owner", ["Joon Kim"])
+        node.changesMember = { $0.role = row.role }
+        _ = Program.run(arguments: row.words, environment: [:], io: io)
+        #expect(io.errors.contains("Go on?") == row.isAsked, "\(io.errors)")
+    }
+
     @Test(arguments: [("nosuch", "there is no device 'nosuch'"), ("amber", "of 2 things")])
     func `for the words comes after the device was found`(_ row: (device: String, says: String)) {
         let io = Self.asking("abacus")

@@ -179,6 +179,21 @@ import WorkspaceModel
         #expect(lines(24, columns: 10).count < 22, "the last line takes three rows")
     }
 
+    @Test func `leaves out peers before it is higher than the terminal`() {
+        let io = terminal()
+        io.outputRows = 12
+        io.node?.linked = (1...8).map { number in
+            var peer = PeerObject(state: "waiting")
+            peer.address = "machine-\(number).example:4000"
+            return peer
+        }
+        #expect(io.run(environment: ["COLUMNS": "40"]) == 0)
+        let lines = io.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 12, "\(io.output)")
+        #expect(io.output.contains("peers  machine-1.exa… unknown\n"))
+        #expect(io.output.contains("  … wsx-node peer list\n"))
+    }
+
     @Test func `repeats a home in the command to copy`() {
         let io = terminal()
         #expect(io.run("--home", "/h") == 0)

@@ -125,7 +125,10 @@ import WorkspaceModel
             let io = MemoryIO()
             io.node?.ownRole = "owner"
             if row.words.contains("forget") { io.node?.workspaceState = "left" }
+            io.node?.hasPassphrase = true
             (io.isInputTerminal, io.answer) = (isTerminal, answer)
+            // Where a secret is asked for, all of it is a terminal.
+            if row.answersLater { (io.isOutputTerminal, io.secrets) = (isTerminal, ["long secret"]) }
             let status = Program.run(arguments: row.words + more, environment: [:], io: io)
             let isDone = io.node?.asked.contains { $0.hasPrefix(row.call) } == true
             if !row.answersLater { #expect(isDone == (status == 0), "\(io.errors)") }

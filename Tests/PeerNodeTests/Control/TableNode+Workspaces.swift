@@ -20,6 +20,7 @@ extension TableNode {
         -> WorkspaceObject
     {
         try note("successor \(member.map { "\($0)" } ?? "-")", scope)
+        if let member { try require(member) }
         return workspace
     }
     func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject {

@@ -116,7 +116,7 @@ import WorkspaceTestKit
             method: "channel.join", parameters: ["channel": "general"], fields: ResultFields.channel
         ),
         Call(
-            method: "search", parameters: ["query": "mina"],
+            method: "search", parameters: ["query": "joon"],
             fields: ["items", "next", "complete"],
             element: ["kind", "id", "channel", "at", "matches", "member"]),
         Call(

@@ -32,6 +32,50 @@ extension BenchNode {
         return mina
     }
 
+    @Test func `finds messages by what their files are called`() throws {
+        let mina = try talk("the plan is ready")
+        mina.blobs.places.files["/home/Budget 2027.pdf"] = [UInt8](repeating: 7, count: 20_000)
+        mina.blobs.places.files["/home/notes.txt"] = Array("small".utf8)
+        let ids = try ["/home/Budget 2027.pdf", "/home/notes.txt"].map { path in
+            try mina.ok("blob.add", ["path": .string(path)])["id"] ?? .null
+        }
+        let sent = try mina.ok(
+            "message.send",
+            ["channel": "general", "text": "as said", "attachments": .array(ids)])
+        let found = try mina.search("budget")
+        #expect(found.items.map { $0["message"]?["id"] } == [sent["id"]])
+        #expect(
+            found.items.first?["matches"]
+                == [["field": "attachments", "start": 0, "length": 6]])
+        // Words of the text and of a name are found together.
+        let both = try mina.search("said notes")
+        #expect(
+            both.items.first?["matches"]?.arrayValue?.compactMap { $0["field"]?.stringValue }
+                == ["text", "attachments"])
+        #expect(try mina.texts(of: "plan", ["has": "file"]) == [])
+        #expect(try mina.texts(of: "2027", ["has": "file"]) == ["as said"])
+        try mina.ok("message.edit", ["message": sent["id"] ?? .null, "text": "as written"])
+        #expect(try mina.texts(of: "budget written") == ["as written"])
+        try mina.ok("message.delete", ["message": sent["id"] ?? .null])
+        #expect(try mina.texts(of: "budget") == [])
+    }
+
+    @Test func `finds others by the email that they show, and never oneself`() throws {
+        let mina = try bench.node("Mina Park")
+        let joon = try bench.guest("Joon Kim", of: mina)
+        try joon.ok("profile.set", ["email": "joon@example.org"])
+        bench.advance(5_000)
+        func people(_ query: String, _ node: BenchNode) throws -> [String] {
+            try node.search(query).items.compactMap { $0["member"]?["name"]?.stringValue }
+        }
+        #expect(try people("joon@ex", mina) == ["Joon Kim"])
+        #expect(try people("Park", joon) == ["Mina Park"])
+        #expect(try people("Park", mina) == [] && people("joon@example.org", joon) == [])
+        try joon.ok("profile.set", ["hide": ["email"]])
+        bench.advance(5_000)
+        #expect(try people("joon@example.org", mina) == [])
+    }
+
     @Test func `finds messages, the newest first, with what matches`() throws {
         let mina = try talk("the plan", "no", "다음 회의록", "PLANS and plan")
         let found = try mina.search("plan")
@@ -104,9 +148,11 @@ extension BenchNode {
         #expect(found.items.first?["channel"]?["name"] == "general")
         #expect(
             found.items[1]["matches"] == [["field": "topic", "start": 5, "length": 3]])
-        let people = try mina.search("MIN")
+        _ = try bench.guest("Joon", of: mina)
+        bench.advance(1_000)
+        let people = try mina.search("JOO")
         #expect(people.texts("kind") == ["member"])
-        #expect(people.items.first?["member"]?["name"] == "Mina")
+        #expect(people.items.first?["member"]?["name"] == "Joon")
         #expect(people.items.first?["channel"] == .null)
         #expect(try mina.search("gen", ["kinds": ["message"]]).texts("kind") == ["message"])
         #expect(try mina.search("gen", ["kinds": ["channel"], "limit": 1]).items.count == 1)
@@ -147,9 +193,9 @@ extension BenchNode {
         #expect(error.fields.map(\.name) == ["query"])
     }
 
-    @Test func `for a file, or on from nowhere, is refused`() throws {
+    @Test func `for a picture, or on from nowhere, is refused`() throws {
         let mina = try bench.node("Mina")
-        #expect(try mina.refused("search", ["query": "x", "has": "file"]).kind == .badRequest)
+        #expect(try mina.refused("search", ["query": "x", "has": "picture"]).kind == .badRequest)
         #expect(try mina.refused("search", ["query": "x", "cursor": "p_x"]).kind == .badRequest)
     }
 

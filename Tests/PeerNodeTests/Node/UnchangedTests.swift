@@ -25,6 +25,21 @@ import WorkspaceTestKit
             #expect(answer["changed"] == false, "\(method) \(answer.text)")
             #expect(try mina.rowCount("operation") == count, "\(method)")
         }
+        let device = try mina.ok("identity.show")["id"] ?? .null
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(5_000)
+        let twice: [(String, JSONValue)] = [
+            ("device.rename", ["device": device, "name": "desk"]),
+            ("workspace.successor.set", ["member": "Joon"]), ("policy.set", ["join": "closed"]),
+        ]
+        for (method, parameters) in twice {
+            try mina.ok(method, parameters)
+            bench.advance(5_000)
+            let count = try mina.rowCount("operation")
+            try mina.ok(method, parameters)
+            #expect(try mina.rowCount("operation") == count, "\(method)")
+        }
+        #expect(try joon.ok("workspace.get")["successor"] != nil)
         let changes: [(String, JSONValue)] = [
             ("workspace.edit", ["name": "acme 2"]), ("profile.set", ["name": "Mina Park"]),
             ("channel.edit", ["channel": plans["id"] ?? .null, "topic": "2028"]),
@@ -62,6 +77,7 @@ import WorkspaceTestKit
         #expect(set["email"] == "m@example.org" && set["phone"] == "+4930123456")
         #expect(set["workspace"] == .null && set["self"] == true && set["name"] == "Mina")
         try mina.restart()
+        #expect(try mina.ok("profile.get")["phone"] == "+4930123456")
         let refused = try mina.refused("profile.set", ["name": "Someone"])
         #expect(refused.kind == .conflict && refused.reason == "workspace.none")
         try mina.ok("workspace.create", ["name": "acme"])
@@ -84,6 +100,20 @@ import WorkspaceTestKit
             let who: JSONValue = field == "members" ? ["@Gus"] : "@Gus"
             let refused = try mina.refused(method, ["channel": "plans", field: who])
             #expect(refused.kind == .forbidden && refused.reason == "member.guest", "\(method)")
+        }
+        // In a private channel they can be, and own nothing all the same.
+        let id = try gus.ok("identity.show")["members"]?[0]?["member"] ?? .null
+        for who in ["@Gus", id] {
+            for (method, more) in [
+                ("channel.transfer", [:]), ("channel.role", ["role": "admin"]),
+            ] as [(String, JSONObject)] {
+                var parameters = more
+                parameters["channel"] = "lounge"
+                parameters["member"] = who
+                let refused = try mina.refused(method, .object(parameters))
+                let rule = "a guest cannot own a channel or be its admin"
+                #expect(refused.message == "'Gus' is a guest, and \(rule)", "\(method)")
+            }
         }
     }
 }

@@ -68,7 +68,7 @@ extension Memberships {
             let doer = by == nil ? " by another device of yours" : whom
             (cause, what, hint) = (
                 .deviceRevoked, "this device was revoked in \(name)\(doer)\(when)",
-                "link a new home: wsx-node device link, on another device of yours"
+                "wsx-node --home NEW-FOLDER device link LINK, made on another device of yours"
             )
         case .removeDevice(let device, _, _)
         where workspace.evaluator.members(everUsing: device).contains(workspace.member):

@@ -190,6 +190,8 @@ extension Channels {
     enum Purpose {
         /// For a public channel, or a part in one: nobody's guest.
         case `public`
+        /// To own or look after a channel: no guest either.
+        case charge
         /// To be let into a private channel: everybody.
         case privacy
         /// For a direct conversation: a guest talks to those who are in a private document with it,
@@ -211,6 +213,9 @@ extension Channels {
         switch reference {
         case .id(let id):
             if let found = people.first(where: { PublicID.member($0) == id }) { return found }
+            try refuseGuest(field: field, for: purpose, in: workspace) {
+                PublicID.member($0) == id
+            }
             throw .unknownUser(id, field: field)
         case .name(let name):
             let found = workspace.named(name, among: people)
@@ -218,7 +223,9 @@ extension Channels {
                 let former = try core.profiles.former(
                     name, among: people, in: workspace, field: field, isTaken: purpose == .talk)
                 if let former { return former }
-                if purpose == .public { try refuseGuest(name, field: field, in: workspace) }
+                try refuseGuest(field: field, for: purpose, in: workspace) {
+                    !workspace.named(name, among: [$0]).isEmpty
+                }
             }
             return try core.queries.single(
                 found, name, "member", field: field,
@@ -232,15 +239,23 @@ extension Channels {
         }
     }
 
-    /// A guest is not missing: no public channel is for them.
+    /// A guest is not missing: no public channel is for them, and no channel is theirs.
     private func refuseGuest(
-        _ name: String, field: String, in workspace: Workspace
+        field: String, for purpose: Purpose, in workspace: Workspace,
+        _ isMeant: (MemberID) -> Bool
     ) throws(NodeError) {
-        let guests = workspace.visibleMembers.filter { $0.role > .member }.map(\.member)
-        guard !workspace.named(name, among: guests).isEmpty else { return }
+        guard purpose == .public || purpose == .charge,
+            let guest = workspace.visibleMembers.first(where: {
+                $0.role > .member && isMeant($0.member)
+            })
+        else { return }
+        let rule =
+            purpose == .charge
+            ? "a guest cannot own a channel or be its admin"
+            : "guests can only be in private channels"
         throw NodeError(
             .forbidden,
-            "\(NodeError.quoted(name)) is a guest, and guests can only be in private channels",
+            "\(NodeError.quoted(workspace.displayName(of: guest.member))) is a guest, and \(rule)",
             reason: "member.guest", fields: [.init(name: field, reason: "guest")])
     }
 

@@ -103,7 +103,8 @@ extension CommandDesk {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(reference, in: workspace)
-        let heir = try core.channels.someone(member, field: "member", in: workspace)
+        let heir = try core.channels.someone(
+            member, field: "member", in: workspace, for: .charge)
         try core.channels.require(.manage, on: channel, in: workspace)
         if heir == channel.owner { return try answer(channel, in: workspace) }
         try refuseAbsent(heir, from: channel, in: workspace)
@@ -136,7 +137,8 @@ extension CommandDesk {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(reference, in: workspace)
-        let person = try core.channels.someone(member, field: "member", in: workspace)
+        let person = try core.channels.someone(
+            member, field: "member", in: workspace, for: .charge)
         try core.channels.require(.manage, on: channel, in: workspace)
         guard person != channel.owner else {
             throw NodeError(

@@ -47,13 +47,16 @@ extension CommandDesk {
         let devices = Set(workspace.evaluator.boundDevices)
             .union(workspace.members.flatMap(\.devices)).sorted()
         let isLong = isIdentifier(reference, prefix: "d_")
-        let found = devices.filter { device in
+        var found = devices.filter { device in
             if isLong { return PublicID.device(device).utf8.starts(with: reference.utf8) }
             guard workspace.owner(of: device) == workspace.member,
                 let name = workspace.deviceName(device)
             else { return false }
             return NameFolding.matches(name, reference)
         }
+        // A new device may have the name of one that is out.
+        let present = isLong ? [] : found.filter { workspace.evaluator.bestGrant(of: $0) != nil }
+        if !present.isEmpty { found = present }
         if found.count > 1 {
             throw .ambiguous(
                 reference,
@@ -81,6 +84,7 @@ extension CommandDesk {
                     "that device belongs to someone else", reason: "device.foreign",
                     hint: "wsx-node device list")
             }
+            guard workspace.deviceName(device) != name else { return }
             try core.profiles.sayOfOneself(.device(device, name: name), in: workspace)
         }
     }

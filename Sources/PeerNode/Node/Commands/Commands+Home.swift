@@ -21,35 +21,9 @@ extension CommandDesk {
         home.selected = selected.map { PublicID.workspace($0.id) }
         if let shown = named ?? selected, shown.fields.deletion == nil {
             try addConversations(of: shown, request, to: &home)
-            home.newDevices = newDevices(of: shown)
+            home.newDevices = core.queries.newDevices(of: shown)
         }
         return home
-    }
-
-    /// The devices that others have added to themselves lately, the newest first. Whoever comes by a
-    /// key of somebody does that, too.
-    private func newDevices(of workspace: Workspace) -> [(PersonObject, DeviceObject)] {
-        // What was there before this device is nothing that changed.
-        let joined = home.flatMap {
-            core.queries.object(ofDevice: $0.device, in: workspace)?.addedAt
-        }
-        let recent = time.wall &- min(Limits.newDeviceMilliseconds, time.wall)
-        let since = max(recent, UInt64(clamping: joined ?? 0))
-        var found: [(PersonObject, DeviceObject)] = []
-        for id in workspace.authorityOrder.suffix(Limits.newDeviceOperationsMax).reversed() {
-            guard found.count < Limits.newDevicesShownMax else { break }
-            guard let record = workspace.authority[id], record.timestamp.milliseconds >= since,
-                case .addDevices(let devices, _, _, _) = record.payload,
-                let owner = workspace.evaluator.subject(ofGrant: id), owner != workspace.member
-            else { continue }
-            for device in devices.map(\.device) where !workspace.recoveryDevices.contains(device) {
-                guard let object = core.queries.object(ofDevice: device, of: owner, in: workspace),
-                    !object.isRevoked
-                else { continue }
-                found.append((core.membership.person(owner, in: workspace), object))
-            }
-        }
-        return found
     }
 
     /// A page of the channels, and the same page of the direct conversations.

@@ -62,7 +62,7 @@ extension CommandDesk {
         _ workspace: Workspace, to right: InviteRight, _ rule: JoinRule, _ outdated: [OperationID]
     ) throws(StorageError) -> Bool {
         let fields = workspace.fields
-        if fields.mayInvite != right || fields.join != rule || fields.invitePolicy == nil {
+        if fields.mayInvite != right || fields.join != rule {
             var settings = AuthorityPayload.WorkspaceSettings()
             settings.whoMayInvite = right.rawValue
             settings.join = rule.rawValue

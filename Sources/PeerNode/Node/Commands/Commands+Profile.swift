@@ -6,6 +6,9 @@ extension CommandDesk {
     func profile(
         of reference: MemberReference?, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
+        if reference == nil, home != nil, scope.workspace == nil, workspaces.isEmpty {
+            return try stored { () throws(StorageError) in try core.profiles.startObject() }
+        }
         let workspace: Workspace = try core.queries.workspace(scope)
         guard let reference else { return try profile(of: workspace.member, in: workspace) }
         return try profile(
@@ -82,11 +85,7 @@ extension CommandDesk {
         }
         return try stored { () throws(StorageError) in
             try core.profiles.keepStartProfile(values)
-            var object = ProfileObject(
-                id: PublicID.device(home.device), workspace: nil, name: home.name)
-            object.isSelf = true
-            object.values = try core.profiles.startProfile()
-            return object
+            return try core.profiles.startObject()
         }
     }
 

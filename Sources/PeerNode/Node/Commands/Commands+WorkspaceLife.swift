@@ -165,6 +165,9 @@ extension CommandDesk {
                 .badRequest, "you cannot name yourself as successor", hint: "name another member",
                 reason: "successor.self", fields: [.init(name: "member", reason: "form")])
         }
+        guard heir != workspace.fields.successor else {
+            return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
+        }
         let bytes = heir?.bytes ?? []
         let made = try stored { () throws(StorageError) in
             try core.log.authorAuthority(in: workspace) { _ in

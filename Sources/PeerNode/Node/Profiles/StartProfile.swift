@@ -48,6 +48,16 @@ extension Profiles {
         return values
     }
 
+    /// The profile of somebody who is in no workspace yet.
+    func startObject() throws(StorageError) -> ProfileObject {
+        var object = ProfileObject(
+            id: home.map { PublicID.device($0.device) } ?? "", workspace: nil,
+            name: home?.name ?? "")
+        object.isSelf = true
+        object.values = try startProfile()
+        return object
+    }
+
     /// Puts it into the profile of a workspace that this home is new in. A guest has no profile there.
     func introduce(in workspace: Workspace) throws(StorageError) {
         let values = try startProfile()

@@ -5,6 +5,33 @@ import WorkspaceModel
 
 /// What people see of devices and of peers.
 extension Queries {
+    /// The devices that others have added to themselves lately, the newest first. Whoever comes by a
+    /// key of somebody does that, too.
+    func newDevices(of workspace: Workspace) -> [(PersonObject, DeviceObject)] {
+        // What was there before this device is nothing that changed.
+        let joined = home.flatMap {
+            object(ofDevice: $0.device, in: workspace)?.addedAt
+        }
+        let recent = time.wall &- min(Limits.newDeviceMilliseconds, time.wall)
+        let since = max(recent, UInt64(clamping: joined ?? 0))
+        var found: [(PersonObject, DeviceObject)] = []
+        for id in workspace.authorityOrder.suffix(Limits.newDeviceOperationsMax).reversed() {
+            guard found.count < Limits.newDevicesShownMax else { break }
+            guard let record = workspace.authority[id], record.timestamp.milliseconds >= since,
+                case .addDevices(let devices, _, _, _) = record.payload,
+                let owner = workspace.evaluator.subject(ofGrant: id), owner != workspace.member,
+                workspace.saidName(of: owner) != nil
+            else { continue }
+            for device in devices.map(\.device) where !workspace.recoveryDevices.contains(device) {
+                guard let object = self.object(ofDevice: device, of: owner, in: workspace),
+                    !object.isRevoked
+                else { continue }
+                found.append((core.membership.person(owner, in: workspace), object))
+            }
+        }
+        return found
+    }
+
     /// A device as one of a member's; without one as that of whose it is.
     func object(
         ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace

@@ -77,7 +77,11 @@ extension Queries {
         switch thing {
         case .channel(.id(let id)): return workspace.channelIndex.place(of: id) != nil
         case .channel(.name(let name)): return !workspace.channelIndex.matching(name).isEmpty
-        case .channel(.direct(let member)), .member(let member):
+        // To who is gone nothing can be said.
+        case .channel(.direct(let member)):
+            return (try? person(member, in: workspace, orRemoved: false)) != nil
+                || isCalledInPart(member, in: workspace)
+        case .member(let member):
             return (try? person(member, in: workspace, orRemoved: true)) != nil
                 || isCalledInPart(member, in: workspace)
         case .id(let id):
