@@ -128,7 +128,8 @@ import WorkspaceModel
             io.node?.hasPassphrase = true
             (io.isInputTerminal, io.answer) = (isTerminal, answer)
             // Where a secret is asked for, all of it is a terminal.
-            if row.answersLater { (io.isOutputTerminal, io.secrets) = (isTerminal, ["long secret"]) }
+            if row.answersLater { io.isOutputTerminal = isTerminal }
+            io.secrets = ["long secret"]
             let status = Program.run(arguments: row.words + more, environment: [:], io: io)
             let isDone = io.node?.asked.contains { $0.hasPrefix(row.call) } == true
             if !row.answersLater { #expect(isDone == (status == 0), "\(io.errors)") }
