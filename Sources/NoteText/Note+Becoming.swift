@@ -65,7 +65,7 @@ extension Note {
 
 extension NoteMark.Kind {
     /// The mark that takes one of this kind away.
-    fileprivate var off: NoteMark {
+    public var off: NoteMark {
         switch self {
         case .bold: .bold(false)
         case .italic: .italic(false)

@@ -188,6 +188,22 @@ import WorkspaceModel
         }
     }
 
+    @Test func `that were begun by the last process are removed at a start`() throws {
+        try BlobBench.inFolder { folder in
+            let former = try ChunkFiles(KernelDisk(folder: folder))
+            let tree = try former.put(
+                ArraySource([1, 2, 3]), shape: BlobBench.shape(3), key: BlobBench.key)
+            _ = try former.claim()
+            _ = try former.beginPut(BlobBench.shape(700_000))
+            #expect(try Self.names(folder + "/new").count == 1)
+            try ChunkFiles.removeUnfinished(on: KernelDisk(folder: folder))
+            #expect(try Self.names(folder + "/new") == [])
+            let next = try ChunkFiles(KernelDisk(folder: folder))
+            let blob = BlobName(root: tree.root, shape: tree.shape)
+            #expect(try next.reconcile(blob, held: .whole(tree.shape)).isWhole)
+        }
+    }
+
     @Test func `of the store are private, and of nobody's path`() throws {
         try BlobBench.inFolder { folder in
             let store = try ChunkFiles(KernelDisk(folder: folder + "/blobs"))

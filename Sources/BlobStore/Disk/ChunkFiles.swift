@@ -48,6 +48,12 @@ public final class ChunkFiles: ChunkStore {
         try disk.makeFolder(Self.putFolder)
     }
 
+    /// Removes what the last process had begun to put: none of it is continued, whatever the tables say.
+    /// To be called at a start, before there is a store over the folder.
+    public static func removeUnfinished(on disk: any BlobDisk) throws(BlobError) {
+        for name in try disk.names(in: putFolder) { try disk.remove(putFolder + "/" + name) }
+    }
+
     deinit {
         files.closeAll()
         for put in puts.values { disk.close(put.file) }

@@ -92,15 +92,23 @@ final class PutErrand: BlobErrand {
         for chunk in try work.sealer.append(bytes[...]) { try store.put(chunk, work.ticket) }
         guard work.sealer.isWhole else { return .goesOn }
         guard try work.source.read(1).isEmpty else { throw .changed }
-        let (tree, _) = try work.sealer.finish()
-        try store.finishPut(work.ticket, tree: tree)
-        let blob = BlobName(root: tree.root, shape: tree.shape)
-        let claims = desk.claim()
+        return try desk.finish(id, &work.sealer, work.ticket, start: work.start)
+    }
+}
+
+extension BlobDesk {
+    /// Ends a put of which all is sealed: its blob counts once it would outlast a power cut.
+    func finish(
+        _ id: ErrandID, _ sealer: inout BlobSealer, _ ticket: PutTicket, start: [UInt8]
+    ) throws(BlobError) -> ErrandStep {
+        let (tree, _) = try sealer.finish()
+        try store().finishPut(ticket, tree: tree)
+        let claims = claim()
         guard case .claimed? = claims.first else {
             return .ended(claims + [.put(id, .failure(.noSpace))])
         }
-        return .ended(
-            [.put(id, .success(PutContents(place: .blob(blob), start: work.start)))] + claims)
+        let blob = BlobName(root: tree.root, shape: tree.shape)
+        return .ended([.put(id, .success(PutContents(place: .blob(blob), start: start)))] + claims)
     }
 }
 

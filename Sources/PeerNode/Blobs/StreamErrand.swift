@@ -145,13 +145,6 @@ final class ReceiveErrand: BlobErrand {
         let store = try desk.store()
         for chunk in try work.sealer.append(bytes[...]) { try store.put(chunk, work.ticket) }
         guard work.sealer.isWhole else { return .rests([asksForMore]) }
-        let (tree, _) = try work.sealer.finish()
-        try store.finishPut(work.ticket, tree: tree)
-        let claims = desk.claim()
-        guard case .claimed? = claims.first else {
-            return .ended(claims + [.put(id, .failure(.noSpace))])
-        }
-        let blob = BlobName(root: tree.root, shape: tree.shape)
-        return .ended([.put(id, .success(PutContents(place: .blob(blob), start: start)))] + claims)
+        return try desk.finish(id, &work.sealer, work.ticket, start: start)
     }
 }

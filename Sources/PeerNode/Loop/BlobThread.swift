@@ -18,6 +18,10 @@ final class BlobThread {
 
     init(home: HomeFolder, wakeup: Wakeup) {
         let folder = home.blobs
+        // What stays is swept with the first job.
+        if (try? FileSystem.status(of: folder)) != nil {
+            try? ChunkFiles.removeUnfinished(on: KernelDisk(folder: folder))
+        }
         desk = Desk(
             BlobDesk(
                 places: SystemFilePlaces(random: SystemRandom()),

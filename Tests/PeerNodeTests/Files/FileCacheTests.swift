@@ -69,6 +69,20 @@ import WorkspaceTestKit
         #expect(scene.base.save(scene.message, by: scene.bob) != nil)
     }
 
+    /// While messages are read anew none of them names it, and it may be the only copy.
+    @Test func `is not cleared of what no message names just now`() throws {
+        let scene = try Scene(seed: 46)
+        defer { scene.base.world.end() }
+        let store = try #require(scene.bob.store)
+        let row = try #require(try store.blobs.rows().first)
+        try store.connection.execute("DELETE FROM blob_reference")
+        try store.connection.execute("DELETE FROM blob_holder")
+        #expect(try !store.blobs.isReferenced(row.number))
+        #expect(scene.number("clearable_bytes", of: scene.bob) == 0)
+        #expect(scene.bob.ask("cache.clear")?["cleared_bytes"] == 0)
+        #expect(scene.bob.ask("cache.keep", ["period": "7d"])?["files"] == 1)
+    }
+
     @Test func `is freed of what nobody has used for as long as its owner says`() throws {
         let scene = try Scene(seed: 44)
         defer { scene.base.world.end() }

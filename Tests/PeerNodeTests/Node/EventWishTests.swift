@@ -8,7 +8,7 @@ import WorkspaceTestKit
 @Suite struct `Events that somebody asks for` {
     @Test(arguments: [
         "file.added", "file.*", "note.*", "note.lock", "import.finished", "conflict.resolved",
-        "config.changed", "transfer.progress", "transfer.*",
+        "config.changed",
     ])
     func `of what this version does not have may be asked for, and do not come`(
         _ type: String

@@ -10,7 +10,7 @@ public struct CacheObject: ControlObject {
     public var ownBytes: Int64 = 0
     /// Bytes of those that are kept on purpose.
     public var keptBytes: Int64 = 0
-    /// Bytes that can be cleared: others have them, or no message names them any more.
+    /// Bytes that can be cleared: others have them, and nobody keeps them here.
     public var clearableBytes: Int64 = 0
     /// Bytes that all of them may take.
     public let quota: Int64

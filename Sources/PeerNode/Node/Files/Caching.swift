@@ -44,28 +44,30 @@ extension Files: FileCacheCommands {
         }
     }
 
-    /// Drops what may go and was not used since `moment`, milliseconds since 1970.
+    /// Drops what others have and was not used since `moment`, milliseconds since 1970.
     private func dropUnused(before moment: UInt64) throws(StorageError) {
-        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
         for row in try store.blobs.rows()
         where row.byteCount > 0 && row.usedAt < Int64(clamping: moment) {
-            guard !drafted.contains(row.root), try cached(row)?.mayGo == true else { continue }
-            try drop(row)
+            if try isClearable(row) { try drop(row) }
         }
+    }
+
+    /// Whether others have it and nobody keeps it here. That no message names it says nothing now: they
+    /// may be being read anew.
+    private func isClearable(_ row: BlobTable.Row) throws(StorageError) -> Bool {
+        guard let blob = try cached(row) else { return false }
+        return !blob.isKept && blob.holderCount > 0
     }
 
     private func describeCache() throws(StorageError) -> CacheObject {
         var object = CacheObject(
             quota: Int64(clamping: quota.byteCountMax), keep: try period.rawValue)
         object.bytes = store.blobs.byteCount
-        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
         for row in try store.blobs.rows() where row.byteCount > 0 {
             object.files += 1
             if row.isOwn { object.ownBytes += row.byteCount }
             if row.isKept { object.keptBytes += row.byteCount }
-            if !drafted.contains(row.root), try cached(row)?.mayGo == true {
-                object.clearableBytes += row.byteCount
-            }
+            if try isClearable(row) { object.clearableBytes += row.byteCount }
         }
         return object
     }

@@ -21,10 +21,12 @@ extension Files {
             $0 &+ Limits.fileWaitTellMilliseconds <= time.monotonic
         }
         guard !since.isEmpty else { return nil }
-        let files = since.count == 1 ? "1 file waits" : "\(since.count) files wait"
+        let files =
+            since.count == 1
+            ? "1 file waits for a device that has it"
+            : "\(since.count) files wait for devices that have them"
         return FindingObject(
-            id: "files", state: "warn",
-            message: "\(files) for a device that has it, for a day and longer",
+            id: "files", state: "warn", message: "\(files), for a day and longer",
             hint: "wsx-node file list")
     }
 

@@ -134,16 +134,3 @@ struct NoteLookChanges {
         }
     }
 }
-
-extension NoteMark.Kind {
-    /// What takes a mark of this kind away.
-    fileprivate var off: NoteMark {
-        switch self {
-        case .bold: .bold(false)
-        case .italic: .italic(false)
-        case .underline: .underline(false)
-        case .code: .code(false)
-        case .link: .link(nil)
-        }
-    }
-}
