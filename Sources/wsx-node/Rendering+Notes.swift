@@ -12,10 +12,10 @@ extension Rendering {
         }
         let scalars = Array(text.unicodeScalars)
         return blame.map { part in
-            let start = min(max(Int(part["at"]?.integerValue ?? 0), 0), scalars.count)
+            let start = min(max(Int(clamping: part["at"]?.integerValue ?? 0), 0), scalars.count)
             let count = max(Int(clamping: part["length"]?.integerValue ?? 0), 0)
             var words = String.UnicodeScalarView()
-            words.append(contentsOf: scalars[start..<min(start + count, scalars.count)])
+            words.append(contentsOf: scalars.dropFirst(start).prefix(count))
             let who = "\(shown(part["by"]?["name"]))  \(moment(part["edited_at"]))"
             return isPlain
                 ? "\(who)\t\(sanitised(String(words)))\n"

@@ -12,7 +12,7 @@ one build. The sources themselves know nothing of it.
     AGAIN=1               everything anew
     BUILT=1               what was built last, whatever stands in the tree by now
     LIMIT=180             seconds that the tests of one mutant may take
-    mutants.py --check    whether the table is true of the sources: no build
+    mutants.py --check    whether the table is true of the sources, and what it makes can be read: no build
     mutants.py --build    the build alone
 
 A mutant is caught by its tests, caught by the limit of time (they hang), or it survives; the
@@ -27,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -139,7 +140,37 @@ def read_table():
     return {mutant.id: mutant for mutant in mutants}
 
 
+def check_syntax(mutants):
+    """Whether every file can be read with its breaks in it. Types are left to the build."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name in sorted({mutant.file for mutant in mutants.values()}):
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(switched_file(name, (ROOT / name).read_text(), mutants))
+            paths.append(path)
+        done = subprocess.run(
+            ["swiftc", "-frontend", "-parse", "-parse-as-library", *paths],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if done.returncode:
+            raise Wrong("\n".join(re.findall(r"^.*error: .*$", done.stdout, re.M)[:20]))
+
+
 # The copy.
+
+
+def switched_file(name, text, mutants):
+    """A source file with all of its breaks in it."""
+    for mutant in mutants.values():
+        if mutant.file != name:
+            continue
+        if text.count(mutant.text) != 1:
+            raise Wrong(f"{mutant.id}: its place is another mutant's too")
+        text = text.replace(mutant.text, mutant.switched())
+    if not re.search(r"^(\w+ )?import WorkspaceModel$", text, re.M):
+        if not name.startswith("Sources/WorkspaceModel/"):
+            text = "internal import WorkspaceModel\n" + text
+    return text
 
 
 def put(path, data):
@@ -158,16 +189,9 @@ def copy_tree(mutants):
         for path in [top] if top.is_file() else sorted(top.rglob("*")):
             if path.is_file() and ".build" not in path.parts and "__pycache__" not in path.parts:
                 wanted[path.relative_to(ROOT)] = path.read_bytes()
-    for mutant in mutants.values():
-        name = Path(mutant.file)
-        text = wanted[name].decode()
-        if text.count(mutant.text) != 1:
-            raise Wrong(f"{mutant.id}: its place is another mutant's too")
-        text = text.replace(mutant.text, mutant.switched())
-        if not re.search(r"^(\w+ )?import WorkspaceModel$", text, re.M):
-            if not mutant.file.startswith("Sources/WorkspaceModel/"):
-                text = "internal import WorkspaceModel\n" + text
-        wanted[name] = text.encode()
+    for name in {mutant.file for mutant in mutants.values()}:
+        path = Path(name)
+        wanted[path] = switched_file(name, wanted[path].decode(), mutants).encode()
     for file, long, short in PATIENCE:
         text = wanted[Path(file)].decode()
         if text.count(long) != 1:
@@ -324,6 +348,7 @@ def tell(mutant, found):
 def main():
     mutants = read_table()
     if "--check" in sys.argv:
+        check_syntax(mutants)
         print(f"{len(mutants)} mutants, each with its place and its tests")
         return 0
     SWITCH.parent.mkdir(parents=True, exist_ok=True)

@@ -95,3 +95,80 @@ def a_promotion_and_a_weaker_word_about_what_linked_others():
     promoted(w, mina, [words, mina, phone], [*before, link])
     assert standings(w, words, mina, phone) == [ADMIN, ADMIN, ADMIN]
     return w
+
+
+@history
+def a_promotion_that_lists_what_two_revoked_devices_both_linked():
+    """A bag with the computer and the phone is stolen; neither speaks for what both have linked."""
+    w, _, words, mina = member_with_phrase()
+    phone, _ = w.link(mina, expect="valid")
+    before = list(w.ops)
+    evil, one = w.link(mina, expect="void")
+    _, two = w.link(phone, evil.device, "void", knows=before, after=None)
+    first = w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
+    w.write(words, rmdev(phone.device), "valid", knows=[*before, first])
+    g = promoted(w, mina, [words, mina, phone, evil], [*before, one, two])
+    assert standings(w, words, mina, phone, evil) == [ADMIN, None, None, None]
+    w.write(evil.under(g), (WSSET, {5: 0}), "void", knows=[*before, one, two, g], after=None)
+    return w
+
+
+@history
+def a_promotion_that_lists_what_one_of_two_revoked_devices_linked_and_one_that_stays():
+    """The chain by the phone, which nobody has revoked, is enough."""
+    w, _, words, mina = member_with_phrase()
+    phone, _ = w.link(words, expect="valid")
+    decoy, _ = w.link(mina, expect="valid")
+    before = list(w.ops)
+    tablet, one = w.link(mina, expect="void")
+    _, two = w.link(decoy, tablet.device, "void", knows=before, after=None)
+    _, three = w.link(phone, tablet.device, "valid", knows=before, after=None)
+    first = w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
+    w.write(words, rmdev(decoy.device), "valid", knows=[*before, first])
+    promoted(w, mina, [words, phone, mina, decoy, tablet], [*before, one, two, three])
+    assert standings(w, words, phone, mina, decoy, tablet) == [ADMIN, ADMIN, None, None, ADMIN]
+    return w
+
+
+@history
+def a_promotion_that_lists_what_linked_it_no_more():
+    """The thief gives the computer up before, so that the owner lists their own device alone."""
+    w, _, words, mina = member_with_phrase()
+    before = list(w.ops)
+    evil, link = w.link(mina, expect="void")
+    gone = w.write(mina, rmdev(mina.device), knows=[*before, link])
+    known = [*before, link, gone]
+    g = promoted(w, mina, [words, evil], known)
+    w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
+    assert standings(w, words, mina, evil) == [ADMIN, None, None]
+    w.write(evil.under(g), rmdev(words.device), "void", knows=[*known, g], after=None)
+    return w
+
+
+@history
+def a_promotion_that_lists_a_known_device_and_not_what_linked_it():
+    """The person gave the computer up, has kept the phone that it linked, and says so again."""
+    w, _, words, mina = member_with_phrase()
+    phone, link = w.link(mina, expect="valid")
+    known = [*w.ops]
+    gone = w.write(mina, rmdev(mina.device))
+    promoted(w, mina, [words, phone], [*known, gone])
+    w.write(words, rmdev(mina.device), "valid", knows=known, after=None)
+    assert standings(w, words, mina, phone) == [ADMIN, None, ADMIN]
+    return w
+
+
+@history
+def a_promotion_and_a_stolen_devices_word_that_is_hit():
+    """What the thief's end would undo stays, for that end has no effect under the role."""
+    w, _, words, mina = member_with_phrase()
+    tablet, _ = w.link(words, expect="valid")
+    before = list(w.ops)
+    phone, one = w.link(mina, expect="void")
+    _, two = w.link(tablet, phone.device, "valid", knows=before, after=None)
+    g = promoted(w, mina, [words, mina, tablet, phone], [*before, one, two])
+    w.write(mina, rmdev(tablet.device), "void", knows=before, after=None)
+    w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
+    assert standings(w, words, mina, tablet, phone) == [ADMIN, None, ADMIN, ADMIN]
+    w.write(phone.under(g), (WSSET, {5: 0}), "valid", knows=[*before, one, two, g], after=None)
+    return w

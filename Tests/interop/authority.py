@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import bindings
 import faults
-from revocations import gives_up, hits, is_confirmed, is_revocation
+from revocations import gives_up, hits, is_confirmed, is_revocation, unknown_additions
 from standings import held, strongest
 from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, RMDEV, WSSET, Terms
 
@@ -102,10 +102,11 @@ class Authority(Terms):
                     yield replace(e, grant=g.id, is_again=True)
 
     def is_first_for(self, e, g):
-        """Whether g gives both devices to the member, and knows neither e nor another own revocation
-        of the one by the other that e knows."""
+        """Whether g gives both devices to the member, or knows what the ended one has bound and e does
+        not, and knows neither e nor another own revocation of the one by the other that e knows."""
         author, given = self.author(e), self.gives(g, e.map[1])
-        return (e.map[1] != e.device and given and given.member == author.member
+        return (e.map[1] != e.device
+                and (given and given.member == author.member or unknown_additions(self, e, g))
                 and not self.knows(g, e.id)
                 and not any(p.map[1] == e.map[1] and p.device == e.device
                             and self.author(p).member == author.member

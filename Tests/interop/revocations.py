@@ -72,7 +72,7 @@ def is_aimed(a, r, grant, device, member):
     if r.type == RMDEV:
         judge = a.author(r)
         own = member == judge.member
-        if r.is_again and own and grant.id == r.grant and came_by(a, r, device):
+        if r.is_again and own and grant.id == r.grant and is_cut_off(a, r, device):
             return True
         return (device == r.map[1] and (own or not r.is_again and judge.role <= ADMIN)
                 and not a.knows(grant, r.id))
@@ -84,21 +84,38 @@ def is_aimed(a, r, grant, device, member):
             or a.drops(r) and member == a.author(r).member)
 
 
-def came_by(a, r, device):
-    """V-11: whether under r's grant a device goes with the one that r ends: all that binds it to the
-    member in the grant's past leads back to adddevs of that one, which r does not know."""
-    grant, member, ended = a.ops[r.grant], a.author(r).member, r.map[1]
-    if device in (ended, r.device):
-        return False
-    if ended != r.device and not a.rank_of_grant(grant, r.device) < a.rank_of_grant(grant, ended):
-        return False
-    bound = [(d, b) for b in map(a.ops.get, {*a.past[grant.id], grant.id})
+def is_cut_off(a, r, device):
+    """V-11: whether under r's grant no chain leads to the device, without what r undoes and what is
+    undone by those that are stronger than r there. `in_force` has all of them."""
+    grant, member = a.ops[r.grant], a.author(r).member
+    undone = {b.id for s in a.in_force
+              if s.is_again and s.grant == r.grant and not a.rank(r) < a.rank(s)
+              for b in undoes(a, s)}
+    bound = [(d, b) for b in map(a.ops.get, {*a.past[grant.id], grant.id}) if b.id not in undone
              for devices, whose in [a.binds(b)] if whose == member for d in devices]
-    rooted, more = set(), {d for d, b in bound if b.type != ADDDEV or a.knows(r, b.id)}
+    reached, more = set(), {d for d, b in bound if b.type != ADDDEV}
     while more:
-        rooted |= more
-        more = {d for d, b in bound if b.device in rooted and b.device != ended} - rooted
-    return device not in rooted and any(d == device for d, _ in bound)
+        reached |= more
+        more = {d for d, b in bound if b.device in reached} - reached
+    return bool(undone) and device not in reached
+
+
+def undoes(a, r):
+    """V-11: the adddevs that an end undoes under r's grant."""
+    grant, ended = a.ops[r.grant], r.map[1]
+    given = a.gives(grant, ended)
+    if (ended != r.device and given and given.member == a.author(r).member
+            and not a.rank_of_grant(grant, r.device) < a.rank_of_grant(grant, ended)):
+        return []
+    return unknown_additions(a, r, grant)
+
+
+def unknown_additions(a, end, grant):
+    """What the device that an end ends has bound to the member, as far as a grant knows and the end does
+    not."""
+    member = a.author(end).member
+    return [b for b in a.known(grant, ADDDEV)
+            if b.device == end.map[1] and a.author(b).member == member and not a.knows(end, b.id)]
 
 
 def replaces(a, r, grant, member):

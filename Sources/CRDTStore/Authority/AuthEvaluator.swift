@@ -72,11 +72,13 @@ public struct AuthEvaluator: Sendable {
     var removals: [AuthTarget: [Int]] = [:]
     /// Widenings by the revocation they widen.
     var recuts: [Int: [Int]] = [:]
-    /// What may end a device under several grants, and the further records of each.
-    var endsOfDevice: [DeviceID: [Int]] = [:]
+    /// What may end a device under several grants, by who wrote it, and the further records of each.
+    var endsByDevice: [DeviceID: [Int]] = [:]
     var endsAgain: [Int: [Int]] = [:]
     /// Of a revocation the latest ones of the same device by the same one that it knows.
     var earlierEnds: [Int: [Int]] = [:]
+    /// The further records that undo additions, by their grant, the strongest first.
+    var undoing: [Int: [Int]] = [:]
     /// How many valid confirmations an operation has that are stronger than it.
     var confirmationCounts: [Int: Int] = [:]
     /// What a member or admin did that others build on, and ends, that nobody has confirmed.
@@ -182,6 +184,7 @@ public struct AuthEvaluator: Sendable {
         records[index].take(ruling)
         guard let end = records[index].original else { return }
         records[end].isValidElsewhere = (endsAgain[end] ?? []).contains { records[$0].isValid }
+        findCutOff(from: index)
     }
 
     /// How many revocations are aimed at it.
@@ -199,11 +202,19 @@ public struct AuthEvaluator: Sendable {
         }
         for target in targets(ofRevocation: index) {
             for other in exposed[target] ?? []
-            where mayChange(other, by: index) && voids(index, other) {
+            where mayChange(other, by: index)
+                && (voids(index, other) || mayCutOff(index, other))
+            {
                 affected.append(other)
             }
         }
         return affected
+    }
+
+    /// Whether an end may have part in what leaves no chain to the device of an operation.
+    private func mayCutOff(_ index: Int, _ other: Int) -> Bool {
+        records[index].undoing != nil && records[other].grant == records[index].grant
+            && isStronger(index, than: other)
     }
 
     /// Whether the verdict may be another one now that a revocation takes effect, or loses it. What was

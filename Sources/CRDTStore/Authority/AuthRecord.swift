@@ -50,8 +50,8 @@ struct AuthRecord: Sendable {
     var isFinalEnd = false
     /// Of an end that counts again, under another grant than the one that it cites, its first record.
     var original: Int?
-    /// The devices that go with the one that it ends, under its grant alone, where it counts again.
-    var along: [DeviceID] = []
+    /// What it undoes under its grant, where it counts again. There are few, so it lies elsewhere.
+    var undoing: AuthUndoing?
     /// Whether an end has effect under another grant than the one that it cites.
     var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
@@ -113,6 +113,20 @@ final class AuthSuccession: Sendable {
     init(rank: DeviceRank, age: AuthEvaluator.DeviceAge?) {
         self.rank = rank
         self.age = age
+    }
+}
+
+/// What an end that counts again undoes of what its device has bound.
+final class AuthUndoing: Sendable {
+    /// The additions that its grant knows, and it does not: in the order of arrival.
+    let additions: [Int]
+    /// The devices that the grant lists and to which nothing leads without these and those that
+    /// stronger ends undo. It means something only where the end is valid.
+    let cutOff: [DeviceID]
+
+    init(_ additions: [Int], cutOff: [DeviceID] = []) {
+        self.additions = additions
+        self.cutOff = cutOff
     }
 }
 

@@ -82,7 +82,9 @@ extension AuthEvaluator {
         }
         unregister(index)
         let record = records.removeLast()
-        deviceEndedAgain(by: record).map { endsOfDevice.drop(index, at: $0) }
+        if deviceEndedAgain(by: record) != nil {
+            endsByDevice.drop(index, at: record.operation.device)
+        }
         earlierEnds[index] = nil
         record.subject.map { given.drop(index, at: $0) }
         indices[id] = nil

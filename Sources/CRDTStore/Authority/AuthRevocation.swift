@@ -90,7 +90,11 @@ extension AuthEvaluator {
         case .nothing: return []
         case .member(let member): return [.member(member)]
         case .device(let device):
-            return [.device(device)] + records[index].along.map(AuthTarget.device)
+            guard records[index].undoing != nil, let grant = records[index].grant else {
+                return [.device(device)]
+            }
+            return [.device(device)]
+                + records[grant].devices.filter { $0 != device }.map(AuthTarget.device)
         case .invite(let invite): return [.invite(invite)]
         case .departure: return records[index].author.map { [.member($0)] } ?? []
         case .role(let replaced, let drops):
@@ -163,10 +167,7 @@ extension AuthEvaluator {
         case .member(let member):
             return target.author == member
         case .device(let device):
-            let goesAlong =
-                target.grant == records[index].grant
-                && records[index].along.contains(target.device)
-            guard target.device == device || goesAlong else { return false }
+            guard target.device == device || cutsOff(index, target) else { return false }
             // What counts again is about its author's own devices alone.
             return target.author == records[index].author
                 || records[index].original == nil
@@ -184,6 +185,12 @@ extension AuthEvaluator {
         case .nothing, .invite:
             return false
         }
+    }
+
+    /// Whether an end that counts again leaves nothing that leads to the device, where it is valid.
+    private func cutsOff(_ index: Int, _ target: AuthExposure) -> Bool {
+        target.grant == records[index].grant
+            && records[index].undoing?.cutOff.contains(target.device) == true
     }
 
     /// How strong an admission is as its author's: the weakest of all that this one writes, where its

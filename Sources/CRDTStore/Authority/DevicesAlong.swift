@@ -1,58 +1,88 @@
 import WorkspaceModel
 
-/// Devices that go with one that is ended again: whoever had that one has bound them with it
+/// Devices that go with those that are ended again: whoever had these has bound them with them
 /// (PROTOCOL.md, 4.0.3, V-11).
+///
+/// A chain of additions leads to each device, from what let its member in. An end undoes what its
+/// device has bound and it does not know. Where the ends under one grant, the strongest first, leave
+/// no chain to a device, the last of them hits what that device does under the grant.
+///
+/// - Cost: a look for each addition of the member for each such end; and as many again for each of
+///   the same grant that is as weak or weaker, whenever one gains or loses its effect.
 extension AuthEvaluator {
-    /// The devices that a grant lists and that came by the one that an end ends.
-    ///
-    /// - Cost: nothing where that device has bound none; else a look for each operation that binds a
-    ///   device to the member.
-    mutating func devicesAlong(_ end: Int, under grant: Int) -> [DeviceID] {
-        let device = records[end].operation.device
-        guard case .device(let ended) = records[end].aim, let member = records[end].author,
-            device == ended || isStronger(device, than: ended, under: grant),
-            hasBound(ended, as: member)
+    /// What the device that an end ends has bound to its member, as far as a grant knows and the end
+    /// does not.
+    mutating func unknownAdditions(_ end: Int, to grant: Int) -> [Int] {
+        guard case .removeDevice(let ended) = records[end].operation.action,
+            let found = records[end].author.flatMap({ additions[$0] })
         else { return [] }
-        let others = boundOtherwise(than: ended, as: member, end, under: grant)
-        return records[grant].devices.filter { $0 != ended && $0 != device && !others.contains($0) }
-    }
-
-    private func isStronger(_ device: DeviceID, than other: DeviceID, under grant: Int) -> Bool {
-        guard let first = deviceRank(ofGrant: grant, device),
-            let second = deviceRank(ofGrant: grant, other)
-        else { return false }
-        return first < second
-    }
-
-    private mutating func hasBound(_ device: DeviceID, as member: MemberID) -> Bool {
-        let found = additions[member] ?? []
         looks &+= found.count
-        return found.contains { records[$0].operation.device == device }
+        return found.filter {
+            records[$0].operation.device == ended && knows(grant, $0) && !knows(end, $0)
+        }
     }
 
-    /// The devices that a grant knows as the member's by anything else than additions of one device,
-    /// or of what came by that one, which an end of it does not know.
-    private mutating func boundOtherwise(
-        than ended: DeviceID, as member: MemberID, _ end: Int, under grant: Int
+    /// Whether an end counts again for what its device has bound: that of a weaker device does not.
+    func mayUndo(_ end: Int, under grant: Int) -> Bool {
+        let device = records[end].operation.device
+        guard case .removeDevice(let ended) = records[end].operation.action, ended != device,
+            records[grant].place(of: ended) != nil,
+            let loser = deviceRank(ofGrant: grant, ended)
+        else { return true }
+        return deviceRank(ofGrant: grant, device).map { $0 < loser } == true
+    }
+
+    /// Notes an end among those of its grant that undo something, the strongest first.
+    mutating func noteUndoing(_ index: Int) {
+        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        let before = (undoing[grant] ?? []).prefix { isStronger($0, than: index) }.count
+        undoing[grant, default: []].insert(index, at: before)
+    }
+
+    mutating func unnoteUndoing(_ index: Int) {
+        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        undoing[grant]?.removeAll { $0 == index }
+        if undoing[grant]?.isEmpty == true { undoing[grant] = nil }
+    }
+
+    /// Finds anew which devices an end cuts off, and weaker ones of its grant, now that it has gained
+    /// or lost its effect.
+    mutating func findCutOff(from index: Int) {
+        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        var undone: Set<Int> = []
+        for end in undoing[grant] ?? [] where records[end].isValid {
+            guard let own = records[end].undoing?.additions else { continue }
+            undone.formUnion(own)
+            guard !isStronger(end, than: index) else { continue }
+            let reached = devicesReached(under: grant, without: undone)
+            let cutOff = records[grant].devices.filter { !reached.contains($0) }
+            records[end].undoing = AuthUndoing(own, cutOff: cutOff)
+        }
+    }
+
+    /// The devices to which chains lead, as far as a grant knows.
+    private mutating func devicesReached(
+        under grant: Int, without undone: Set<Int>
     ) -> Set<DeviceID> {
-        let additions = (additions[member] ?? []).filter { $0 == grant || knows(grant, $0) }
-        let first = (admitted[member] ?? []).filter { $0 == grant || knows(grant, $0) }
-        var reached = first.flatMap { records[$0].operation.action.boundDevices ?? [] }
-        var added: [DeviceID: [DeviceID]] = [:]
-        for index in additions {
-            let devices = records[index].operation.action.boundDevices ?? []
-            if knows(end, index) {
-                reached += devices
-            } else {
-                added[records[index].operation.device, default: []] += devices
-            }
+        guard let member = records[grant].subject else { return [] }
+        let first = admitted[member] ?? []
+        let further = additions[member] ?? []
+        looks &+= first.count + further.count
+        var open = first.filter { $0 == grant || knows(grant, $0) }.flatMap(devicesBound)
+        var linked: [DeviceID: [DeviceID]] = [:]
+        for addition in further where addition == grant || knows(grant, addition) {
+            guard !undone.contains(addition) else { continue }
+            linked[records[addition].operation.device, default: []] += devicesBound(addition)
         }
-        looks &+= additions.count + first.count
-        var found: Set<DeviceID> = []
-        while let next = reached.popLast() {
-            guard found.insert(next).inserted, next != ended else { continue }
-            reached += added[next] ?? []
+        var reached: Set<DeviceID> = []
+        while let device = open.popLast() {
+            guard reached.insert(device).inserted else { continue }
+            open += linked[device] ?? []
         }
-        return found
+        return reached
+    }
+
+    private func devicesBound(_ index: Int) -> [DeviceID] {
+        records[index].operation.action.boundDevices ?? []
     }
 }

@@ -5,7 +5,8 @@ import WorkspaceModel
 ///
 /// A final end, by which a recovery phrase that was replaced has ended itself for good, counts under every
 /// grant that gives the phrase to its member. A revocation of another own device counts under those that
-/// give both to the member, and do not know it. Under each grant but its own an end has a record of its
+/// give its author to the member and do not know it, where they give the other one, too, or know what that one
+/// has bound. Under each grant but its own an end has a record of its
 /// own, which is as strong as the grant makes its author, rests on the grant alone, and is made when the
 /// later of the two comes.
 ///
@@ -39,14 +40,14 @@ extension AuthEvaluator {
         guard record.fault == nil, !record.isOpaque else { return }
         if let device = deviceEndedAgain(by: record) {
             earlierEnds[index] = latestEnds(of: device, before: index)
-            endsOfDevice[device, default: []].append(index)
-            for grant in grantsOfDevice[device] ?? [] {
+            endsByDevice[record.operation.device, default: []].append(index)
+            for grant in grantsOfDevice[record.operation.device] ?? [] {
                 placeAgain(index, under: grant)
             }
         }
         for grant in [index, record.ownPart].compactMap({ $0 }) where records[grant].role != nil {
             for device in Set(records[grant].devices) {
-                for end in endsOfDevice[device] ?? [] {
+                for end in endsByDevice[device] ?? [] {
                     placeAgain(end, under: grant)
                 }
             }
@@ -58,9 +59,9 @@ extension AuthEvaluator {
     private mutating func latestEnds(of device: DeviceID, before index: Int) -> [Int]? {
         let record = records[index]
         var latest: [Int] = []
-        for other in (endsOfDevice[device] ?? []).reversed() {
+        for other in (endsByDevice[record.operation.device] ?? []).reversed() {
             looks &+= 1
-            guard records[other].operation.device == record.operation.device,
+            guard records[other].aim == .device(device),
                 records[other].author == record.author, knows(index, other),
                 !latest.contains(where: { knows($0, other) })
             else { continue }
@@ -80,11 +81,13 @@ extension AuthEvaluator {
     private mutating func placeAgain(_ end: Int, under grant: Int) {
         looks &+= 1
         let first = records[end]
-        guard first.grant != grant, records[grant].subject == first.author,
-            records[grant].place(of: first.operation.device) != nil,
+        guard case .device(let ended) = first.aim, first.grant != grant,
+            records[grant].subject == first.author,
             let author = deviceRank(ofGrant: grant, first.operation.device),
             isUnknown(end, to: grant)
         else { return }
+        let unknown = unknownAdditions(end, to: grant)
+        guard !unknown.isEmpty || records[grant].place(of: ended) != nil else { return }
         var record = AuthRecord(
             first.operation, lamport: first.lamport, place: first.place, past: first.past)
         record.original = end
@@ -94,7 +97,7 @@ extension AuthEvaluator {
         record.actingRole = records[grant].role
         record.supports = [grant]
         record.aim = first.aim
-        record.along = devicesAlong(end, under: grant)
+        if !unknown.isEmpty, mayUndo(end, under: grant) { record.undoing = AuthUndoing(unknown) }
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd, lamport: first.lamport,
             id: first.operation.id)
@@ -103,6 +106,7 @@ extension AuthEvaluator {
         records.append(record)
         endsAgain[end, default: []].append(index)
         register(index)
+        noteUndoing(index)
         countConfirmations(of: index)
     }
 
@@ -124,6 +128,7 @@ extension AuthEvaluator {
     mutating func unplaceAgain() {
         let index = records.count - 1
         unregister(index)
+        unnoteUndoing(index)
         let record = records.removeLast()
         confirmationCounts[index] = nil
         guard let end = record.original else { return }

@@ -114,7 +114,8 @@ enum FileMethods {
             "blob.list",
             line: CommandLineForm(
                 "file list", ["channel"], examples: ["file list", "file list general"]),
-            "List the files that messages here name.",
+            "List the files that messages here name. "
+                + "Those of at most 16 KiB lie in their message, and are in no list.",
             parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
             result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
             scope: .workspace, failures: [.notFound, .ambiguous],

@@ -77,7 +77,69 @@ import WorkspaceTestKit
         #expect(try scene.grants(["words", "evil", "worse"]) == [given, nil, nil])
     }
 
+    @Test func `goes along where the found one was given up before, and the role lists it no more`()
+        throws
+    {
+        var scene = Scene()
+        let link = scene.link("evil", by: "bob")
+        let gone = scene.revoke("bob", by: "bob", after: [link])
+        let given = scene.promote(["words", "evil"], after: [gone])
+        _ = scene.revoke("bob")
+        #expect(try scene.grants(["words", "bob", "evil"]) == [given, nil, nil])
+        let answer = scene.base.story.write(
+            "evil", under: given, after: [given], .removeDevice(scene.story.device("words")))
+        #expect(try scene.grants(["words", "evil"]) == [given, nil])
+        #expect(!scene.base.valid().contains(answer))
+        #expect(scene.base.valid(without: .v11Unlisted).contains(answer))
+    }
+
+    @Test func `goes along where two that were found have linked it, whichever is revoked first`()
+        throws
+    {
+        for isPhoneFirst in [false, true] {
+            var scene = Scene()
+            let phone = scene.link("phone", by: "bob")
+            let one = scene.link("evil", by: "bob", after: [phone])
+            let two = scene.link("evil", by: "phone", after: [phone], under: phone)
+            let given = scene.promote(["words", "bob", "phone", "evil"], after: [one, two])
+            let found = isPhoneFirst ? ["phone", "bob"] : ["bob", "phone"]
+            let first = scene.revoke(found[0], after: [phone])
+            _ = scene.revoke(found[1], after: [first])
+            #expect(
+                try scene.grants(["words", "bob", "phone", "evil"]) == [given, nil, nil, nil])
+            let said = scene.base.story.write(
+                "evil", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+            #expect(try scene.grants(["words", "evil"]) == [given, nil])
+            #expect(!scene.base.valid().contains(said))
+            #expect(scene.base.valid(without: .v11Together).contains(said))
+        }
+    }
+
     // MARK: What stays
+
+    @Test func `stays where its person knew of it, and the role lists what linked it no more`() throws {
+        var scene = Scene()
+        let link = scene.link("phone", by: "bob")
+        let gone = scene.revoke("bob", by: "bob", after: [link])
+        let given = scene.promote(["words", "phone"], after: [gone])
+        _ = scene.revoke("bob", after: [link])
+        #expect(try scene.grants(["words", "bob", "phone"]) == [given, nil, given])
+    }
+
+    @Test func `stays where one that was found has said it of the other that links it`() throws {
+        var scene = Scene()
+        let tablet = scene.link("tablet", by: "words")
+        let one = scene.link("phone", by: "bob", after: [tablet])
+        let two = scene.link("phone", by: "tablet", after: [tablet], under: tablet)
+        let given = scene.promote(["words", "bob", "tablet", "phone"], after: [one, two])
+        let answer = scene.revoke("tablet", by: "bob", after: [tablet])
+        #expect(
+            try scene.grants(["words", "bob", "tablet", "phone"]) == [given, given, nil, given])
+        _ = scene.revoke("bob", after: [tablet])
+        #expect(
+            try scene.grants(["words", "bob", "tablet", "phone"]) == [given, nil, given, given])
+        #expect(!scene.base.valid().contains(answer))
+    }
 
     @Test func `stays where its person knew of it`() throws {
         var scene = Scene()

@@ -130,7 +130,7 @@ import WorkspaceTestKit
         .ownEnd, .answeredEnd,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
-        .v11, .v11Stronger,
+        .v11, .v11Stronger, .v11Unlisted, .v11Together,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {

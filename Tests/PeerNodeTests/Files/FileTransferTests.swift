@@ -88,4 +88,36 @@ import WorkspaceTestKit
         let blob = try #require(message["attachments"]?[0]?["blob"])
         #expect(bob.ask("blob.stat", ["blob": blob])?["complete"] == true)
     }
+
+    /// Whoever listens hears of each transfer twice a second at most, and of its end.
+    @Test func `tell how far they are twice a second, and when they are over`() throws {
+        let scene = try #require(FileScene(seed: 13, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = FileScene.bytes(3_000_000, seed: 5)
+        let message = try #require(scene.send([bytes], by: ada))
+        scene.world.run(for: 2_000)
+        _ = try #require(
+            bob.ask(
+                "events.subscribe",
+                ["types": ["transfer.progress"], "ephemeral": true, "since": "latest"]))
+        let call = scene.beginSaving(message, by: bob)
+        var moments: [UInt64] = []
+        var told: [JSONValue] = []
+        scene.world.run(within: 600_000) {
+            let events = (bob.host?.events(for: 1, room: 1 << 20) ?? []).map(\.event.json)
+                .filter { $0["type"] == "transfer.progress" }
+            told += events
+            moments += events.map { _ in scene.world.now }
+            return bob.answers[call ?? 0] != nil && told.last?["data"]?["complete"] == true
+        }
+        #expect(scene.saved(call, by: bob) == bytes)
+        let have = told.compactMap { $0["data"]?["have"]?.integerValue }
+        #expect(have == have.sorted() && have.last == 3_000_000)
+        #expect(told.count > 2, "\(told)")
+        // The last word is that it is over, which nothing holds back.
+        for (earlier, later) in zip(moments, moments.dropFirst().dropLast()) {
+            #expect(later >= earlier + Limits.transferProgressMilliseconds)
+        }
+    }
 }

@@ -133,7 +133,9 @@ extension AuthDefinition {
     private func hitsNow(
         _ r: Int, _ given: Given, _ rank: Rank, among valid: PlainSet
     ) -> Bool {
-        guard let other = facts[r].author, reaches(r, given) else { return false }
+        guard let other = facts[r].author,
+            reaches(r, given) || cutsOff(r, given, among: valid)
+        else { return false }
         // V-2: a transfer takes a role here, and nobody out.
         if case .grant(let words) = facts[r].operation.action, words.drops != nil,
             other.member == given.member

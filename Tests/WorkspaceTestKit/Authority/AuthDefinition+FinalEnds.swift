@@ -37,11 +37,13 @@ extension AuthDefinition {
         return fact
     }
 
-    /// Whether a grant gives the device to the author of its revocation, too, and does not know that; nor
-    /// does the revocation know another one of that author's that the grant does not know.
+    /// Whether a grant gives the device to the author of its revocation, too, or knows what it has bound
+    /// and the revocation does not (V-11), and does not know that; nor does the revocation know another
+    /// one of that author's that the grant does not know.
     private func isFirst(_ end: Int, of device: DeviceID, for grant: Int) -> Bool {
-        guard rules.has(.v10Own), let author = facts[end].author,
-            given(by: grant, to: device)?.member == author.member, !knows(facts[grant], end)
+        guard rules.has(.v10Own), let author = facts[end].author, !knows(facts[grant], end),
+            given(by: grant, to: device)?.member == author.member
+                || rules.has(.v11Unlisted) && !unknownAdditions(end, to: grant).isEmpty
         else { return false }
         return !facts[end].past.contains { other in
             guard case .removeDevice(device) = facts[other].operation.action,
@@ -50,47 +52,6 @@ extension AuthDefinition {
             return (one.device, one.member) == (author.device, author.member)
                 && !knows(facts[grant], other)
         }
-    }
-
-    /// V-11: whether what writes under a grant is hit with the device that an end ends there again.
-    func goesAlong(_ other: Given, with end: Int) -> Bool {
-        guard rules.has(.v11), facts[end].again != nil, let author = facts[end].author,
-            (author.grant, author.member) == (other.grant, other.member),
-            case .removeDevice(let ended) = facts[end].operation.action,
-            other.device != ended, other.device != author.device
-        else { return false }
-        if rules.has(.v11Stronger), ended != author.device {
-            guard let loser = given(by: author.grant, to: ended), rank(of: author) < rank(of: loser)
-            else { return false }
-        }
-        return !isBoundOtherwise(other.device, than: ended, end, under: author)
-    }
-
-    /// Whether something binds a device to the member, as far as a grant knows, that leads back to no
-    /// addition by another device which the end of that one does not know.
-    private func isBoundOtherwise(
-        _ device: DeviceID, than ended: DeviceID, _ end: Int, under author: Given
-    ) -> Bool {
-        var known = facts[author.grant].past
-        known.insert(author.grant)
-        var found: Set<DeviceID> = []
-        var count = -1
-        while count < found.count {
-            count = found.count
-            for place in known where !facts[place].isBehind {
-                guard let bound = bound(by: facts[place]), bound.member == author.member else {
-                    continue
-                }
-                let adder = facts[place].operation.device
-                if case .addDevices = facts[place].operation.action, !knows(facts[end], place),
-                    adder == ended || !found.contains(adder)
-                {
-                    continue
-                }
-                found.formUnion(bound.devices)
-            }
-        }
-        return found.contains(device)
     }
 
     /// The place of what it says, however often that is judged.
@@ -123,7 +84,8 @@ extension AuthDefinition {
         }
         for end in ends.sorted(by: { facts[$0].rank < facts[$1].rank }) {
             guard facts[end].supports.allSatisfy({ valid.contains($0) }),
-                !facts[end].hitBy.contains(where: { valid.contains($0) })
+                !facts[end].hitBy.contains(where: { valid.contains($0) }),
+                !isCutOff(end, among: valid)
             else { continue }
             valid.insert(end)
         }

@@ -106,6 +106,7 @@ extension AuthDefinition {
         else { return false }
         return !isValid(author.grant, &judgement)
             || facts[invite].hitBy.contains { isValid($0, &judgement) }
+            || isCutOff(invite, &judgement)
     }
 
     /// V-6: whether it is an rmdev of another recovery device of its author's member.
@@ -152,9 +153,7 @@ extension AuthDefinition {
             return rules.has(.removeMember) && author.member == member
                 && !(rules.has(.removeExempt) && isExempt)
         case .removeDevice(let device):
-            guard rules.has(.rmdev), device == author.device || goesAlong(author, with: r) else {
-                return false
-            }
+            guard rules.has(.rmdev), device == author.device else { return false }
             let mayReach =
                 other.member == author.member || revocation.again == nil && other.role <= 1
             return (mayReach || !rules.has(.rmdevWhose)) && !(rules.has(.rmdevExempt) && isExempt)

@@ -12,6 +12,8 @@ public final class AuthDefinition {
     /// What was taken, in the order of arrival; each is named by its place here.
     var facts: [Fact] = []
     var places: [OperationID: Int] = [:]
+    /// What is judged once more, by the grant under which it is (V-10).
+    var again: [Int: [Int]] = [:]
     /// What was refused, and why (S-1).
     public private(set) var refusals: [OperationID: AuthRefusal] = [:]
     /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
@@ -97,6 +99,9 @@ public final class AuthDefinition {
         let place = facts.count
         facts.append(fact)
         guard !fact.isBehind else { return }
+        if fact.again != nil, let grant = fact.author?.grant {
+            again[grant, default: []].append(place)
+        }
         for other in facts.indices.dropLast() where !facts[other].isBehind {
             if hits(place, other) { facts[other].hitBy.append(place) }
             if hits(other, place) { facts[place].hitBy.append(other) }
@@ -165,6 +170,7 @@ public final class AuthDefinition {
         }
         if !isConfirmed, restsOnKept(place, &judgement) { return false }
         if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
+        if !isConfirmed, isCutOff(place, &judgement) { return false }
         return fact.hitBy.allSatisfy { other in
             isConfirmed && givesUp(other, place) || !isValid(other, &judgement)
         }

@@ -1,0 +1,95 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What goes with a device that an end ends again, as nothing else has bound it: V-11.
+extension AuthDefinition {
+    /// What the device that an end ends has bound to the member, as far as a grant knows and the end
+    /// does not.
+    func unknownAdditions(_ end: Int, to grant: Int) -> [Int] {
+        guard case .removeDevice(let device) = facts[end].operation.action,
+            let member = facts[end].author?.member
+        else { return [] }
+        return facts[grant].past.filter { place in
+            guard case .addDevices = facts[place].operation.action, !facts[place].isBehind else {
+                return false
+            }
+            return facts[place].operation.device == device
+                && facts[place].author?.member == member && !knows(facts[end], place)
+        }
+    }
+
+    /// The additions that an end undoes under the grant where it is judged once more.
+    private func undone(by end: Int) -> [Int] {
+        guard facts[end].again != nil, let author = facts[end].author,
+            case .removeDevice(let ended) = facts[end].operation.action
+        else { return [] }
+        if rules.has(.v11Stronger), ended != author.device,
+            let loser = given(by: author.grant, to: ended), loser.member == author.member,
+            !(rank(of: author) < rank(of: loser))
+        {
+            return []
+        }
+        return unknownAdditions(end, to: author.grant)
+    }
+
+    /// Whether no chain leads to the device of an operation any more, by what is valid and stronger.
+    func isCutOff(_ o: Int, _ judgement: inout Judgement) -> Bool {
+        guard let author = facts[o].author else { return false }
+        return isCutOff(author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
+    }
+
+    /// The same, where it is known what is valid.
+    func isCutOff(_ o: Int, among valid: PlainSet) -> Bool {
+        guard let author = facts[o].author else { return false }
+        return isCutOff(author, by: undoing(author, before: o).filter { valid.contains($0) })
+    }
+
+    /// Whether an end, with all that is valid and stronger, leaves no chain to a device under a grant.
+    func cutsOff(_ end: Int, _ other: Given, among valid: PlainSet) -> Bool {
+        let ends = undoing(other).filter { valid.contains($0) && facts[$0].rank <= facts[end].rank }
+        return ends.contains(end) && isCutOff(other, by: ends)
+    }
+
+    /// The ends that are judged once more under a grant as its member's.
+    private func undoing(_ author: Given, before o: Int? = nil) -> [Int] {
+        guard rules.has(.v11) else { return [] }
+        return (again[author.grant] ?? []).filter { end in
+            guard facts[end].author?.member == author.member else { return false }
+            guard let o else { return true }
+            return original(end) != original(o) && facts[end].rank < facts[o].rank
+                && facts[end].rank < ownRank(of: facts[o])
+        }
+    }
+
+    private func isCutOff(_ author: Given, by ends: [Int]) -> Bool {
+        guard rules.has(.v11Together) else {
+            return ends.contains { isCutOff(author, without: undone(by: $0)) }
+        }
+        return isCutOff(author, without: ends.flatMap { undone(by: $0) })
+    }
+
+    /// Whether, as far as a grant knows, no chain leads from a create or an admit to a device, each
+    /// link written by a device that the one before binds.
+    private func isCutOff(_ author: Given, without undone: [Int]) -> Bool {
+        guard !undone.isEmpty else { return false }
+        var known = facts[author.grant].past
+        known.insert(author.grant)
+        var reached: Set<DeviceID> = []
+        var count = -1
+        while count < reached.count {
+            count = reached.count
+            for place in known where !facts[place].isBehind && !undone.contains(place) {
+                guard let bound = bound(by: facts[place]), bound.member == author.member else {
+                    continue
+                }
+                if case .addDevices = facts[place].operation.action,
+                    !reached.contains(facts[place].operation.device)
+                {
+                    continue
+                }
+                reached.formUnion(bound.devices)
+            }
+        }
+        return !reached.contains(author.device)
+    }
+}
