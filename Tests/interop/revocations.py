@@ -85,19 +85,25 @@ def is_aimed(a, r, grant, device, member):
 
 
 def is_cut_off(a, r, device):
-    """V-11: whether under r's grant no chain leads to the device, without what r undoes and what is
-    undone by those that are stronger than r there. `in_force` has all of them."""
+    """V-11: whether r is the first end, from the strongest on, that leaves no chain to the device under
+    its grant. `in_force` has all that are stronger."""
+    before = {b.id for s in a.in_force
+              if s.is_again and s.grant == r.grant and a.rank(s) < a.rank(r) for b in undoes(a, s)}
+    undone = {b.id for b in undoes(a, r)} - before
+    return (bool(undone) and is_reached(a, r, device, before)
+            and not is_reached(a, r, device, before | undone))
+
+
+def is_reached(a, r, device, undone):
+    """V-11: whether a chain leads to the device, as far as r's grant knows, without what is undone."""
     grant, member = a.ops[r.grant], a.author(r).member
-    undone = {b.id for s in a.in_force
-              if s.is_again and s.grant == r.grant and not a.rank(r) < a.rank(s)
-              for b in undoes(a, s)}
     bound = [(d, b) for b in map(a.ops.get, {*a.past[grant.id], grant.id}) if b.id not in undone
              for devices, whose in [a.binds(b)] if whose == member for d in devices]
     reached, more = set(), {d for d, b in bound if b.type != ADDDEV}
     while more:
         reached |= more
         more = {d for d, b in bound if b.device in reached} - reached
-    return bool(undone) and device not in reached
+    return device in reached
 
 
 def undoes(a, r):

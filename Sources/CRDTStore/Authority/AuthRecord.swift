@@ -120,12 +120,15 @@ final class AuthSuccession: Sendable {
 final class AuthUndoing: Sendable {
     /// The additions that its grant knows, and it does not: in the order of arrival.
     let additions: [Int]
-    /// The devices that the grant lists and to which nothing leads without these and those that
-    /// stronger ends undo. It means something only where the end is valid.
+    /// The devices to which these lead.
+    let devices: [DeviceID]
+    /// Those of them to which nothing leads any more without these, beside what stronger ends undo.
+    /// It means something only where the end is valid.
     let cutOff: [DeviceID]
 
-    init(_ additions: [Int], cutOff: [DeviceID] = []) {
+    init(_ additions: [Int], devices: [DeviceID], cutOff: [DeviceID] = []) {
         self.additions = additions
+        self.devices = devices
         self.cutOff = cutOff
     }
 }

@@ -90,11 +90,8 @@ extension AuthEvaluator {
         case .nothing: return []
         case .member(let member): return [.member(member)]
         case .device(let device):
-            guard records[index].undoing != nil, let grant = records[index].grant else {
-                return [.device(device)]
-            }
-            return [.device(device)]
-                + records[grant].devices.filter { $0 != device }.map(AuthTarget.device)
+            guard let along = records[index].undoing?.devices else { return [.device(device)] }
+            return [.device(device)] + along.filter { $0 != device }.map(AuthTarget.device)
         case .invite(let invite): return [.invite(invite)]
         case .departure: return records[index].author.map { [.member($0)] } ?? []
         case .role(let replaced, let drops):

@@ -152,8 +152,10 @@ extension AuthEvaluator {
             for device in record.devices {
                 guard let exposure = contentExposure(grant, device),
                     everyRecord(of: index).contains(where: { revocation in
-                        hits(revocation, exposure)
-                            || standings(ofContent: exposure).contains { hits(revocation, $0) }
+                        mayReach(revocation, exposure)
+                            || standings(ofContent: exposure).contains {
+                                mayReach(revocation, $0)
+                            }
                     })
                 else { continue }
                 reached.insert(record.operation.id)
@@ -171,10 +173,25 @@ extension AuthEvaluator {
         // Content came in by no invite.
         case .nothing, .invite: []
         case .member(let member): all(member)
-        case .device(let device): grantsOfDevice[device] ?? []
+        case .device(let device):
+            devicesAlong(index, with: device).flatMap { grantsOfDevice[$0] ?? [] }
         case .departure: all(author)
         case .role(let replaced, let drops):
             all(replaced) + (drops && replaced != author ? all(author) : [])
+        }
+    }
+
+    /// Whether a revocation hits, or has part in what leaves no chain to the device.
+    private func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
+        hits(revocation, exposure)
+            || records[revocation].grant == exposure.grant
+                && records[revocation].undoing?.devices.contains(exposure.device) == true
+    }
+
+    /// The device that an end ends, and those that may go with it under other grants.
+    private func devicesAlong(_ end: Int, with device: DeviceID) -> Set<DeviceID> {
+        everyRecord(of: end).reduce(into: [device]) {
+            $0.formUnion(records[$1].undoing?.devices ?? [])
         }
     }
 

@@ -4,8 +4,8 @@ import WorkspaceModel
 /// (PROTOCOL.md, 4.0.3, V-11).
 ///
 /// A chain of additions leads to each device, from what let its member in. An end undoes what its
-/// device has bound and it does not know. Where the ends under one grant, the strongest first, leave
-/// no chain to a device, the last of them hits what that device does under the grant.
+/// device has bound and it does not know. Of the ends under one grant, the strongest first, the one that
+/// leaves no chain to a device hits what that device does under the grant.
 ///
 /// - Cost: a look for each addition of the member for each such end; and as many again for each of
 ///   the same grant that is as weak or weaker, whenever one gains or loses its effect.
@@ -32,6 +32,13 @@ extension AuthEvaluator {
         return deviceRank(ofGrant: grant, device).map { $0 < loser } == true
     }
 
+    /// What an end undoes under a grant; `nil` for nothing.
+    mutating func undoing(_ additions: [Int], by end: Int, under grant: Int) -> AuthUndoing? {
+        guard !additions.isEmpty, mayUndo(end, under: grant) else { return nil }
+        let devices = devices(reachedFrom: additions.flatMap(devicesBound), under: grant)
+        return AuthUndoing(additions, devices: Array(devices))
+    }
+
     /// Notes an end among those of its grant that undo something, the strongest first.
     mutating func noteUndoing(_ index: Int) {
         guard records[index].undoing != nil, let grant = records[index].grant else { return }
@@ -50,13 +57,19 @@ extension AuthEvaluator {
     mutating func findCutOff(from index: Int) {
         guard records[index].undoing != nil, let grant = records[index].grant else { return }
         var undone: Set<Int> = []
+        var gone: Set<DeviceID> = []
         for end in undoing[grant] ?? [] where records[end].isValid {
-            guard let own = records[end].undoing?.additions else { continue }
-            undone.formUnion(own)
-            guard !isStronger(end, than: index) else { continue }
+            guard let own = records[end].undoing else { continue }
+            undone.formUnion(own.additions)
+            guard !isStronger(end, than: index) else {
+                gone.formUnion(own.cutOff)
+                continue
+            }
             let reached = devicesReached(under: grant, without: undone)
-            let cutOff = records[grant].devices.filter { !reached.contains($0) }
-            records[end].undoing = AuthUndoing(own, cutOff: cutOff)
+            let cutOff = own.devices.filter { !reached.contains($0) && !gone.contains($0) }
+            gone.formUnion(cutOff)
+            records[end].undoing = AuthUndoing(
+                own.additions, devices: own.devices, cutOff: cutOff)
         }
     }
 
@@ -64,11 +77,19 @@ extension AuthEvaluator {
     private mutating func devicesReached(
         under grant: Int, without undone: Set<Int>
     ) -> Set<DeviceID> {
-        guard let member = records[grant].subject else { return [] }
-        let first = admitted[member] ?? []
-        let further = additions[member] ?? []
-        looks &+= first.count + further.count
-        var open = first.filter { $0 == grant || knows(grant, $0) }.flatMap(devicesBound)
+        let first = records[grant].subject.flatMap { admitted[$0] } ?? []
+        looks &+= first.count
+        let devices = first.filter { $0 == grant || knows(grant, $0) }.flatMap(devicesBound)
+        return self.devices(reachedFrom: devices, under: grant, without: undone)
+    }
+
+    /// Some devices, and those to which additions that a grant knows lead from them.
+    private mutating func devices(
+        reachedFrom first: [DeviceID], under grant: Int, without undone: Set<Int> = []
+    ) -> Set<DeviceID> {
+        let further = records[grant].subject.flatMap { additions[$0] } ?? []
+        looks &+= further.count
+        var open = first
         var linked: [DeviceID: [DeviceID]] = [:]
         for addition in further where addition == grant || knows(grant, addition) {
             guard !undone.contains(addition) else { continue }

@@ -97,7 +97,7 @@ extension AuthEvaluator {
         record.actingRole = records[grant].role
         record.supports = [grant]
         record.aim = first.aim
-        if !unknown.isEmpty, mayUndo(end, under: grant) { record.undoing = AuthUndoing(unknown) }
+        record.undoing = undoing(unknown, by: end, under: grant)
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd, lamport: first.lamport,
             id: first.operation.id)

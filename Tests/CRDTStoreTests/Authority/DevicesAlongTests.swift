@@ -117,7 +117,9 @@ import WorkspaceTestKit
 
     // MARK: What stays
 
-    @Test func `stays where its person knew of it, and the role lists what linked it no more`() throws {
+    @Test func `stays where its person knew of it, and the role lists what linked it no more`()
+        throws
+    {
         var scene = Scene()
         let link = scene.link("phone", by: "bob")
         let gone = scene.revoke("bob", by: "bob", after: [link])
@@ -172,6 +174,94 @@ import WorkspaceTestKit
     }
 
     // MARK: The evaluator
+
+    @Test(arguments: Seeds.explore(60))
+    func `is the same by the definition and in every order, whoever links and revokes`(
+        seed: UInt64
+    ) throws {
+        var fuzzer = FoundDeviceFuzzer(seed: seed)
+        fuzzer.run(steps: 32)
+        fuzzer.writeUnderAll()
+        let operations = fuzzer.history.operations
+        let definition = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+        let valid = definition.validOperations()
+        let full = try AuthEvaluator.evaluateFromScratch(operations)
+        #expect(Set(full.validOperations) == valid)
+        for _ in 0..<4 {
+            var evaluator = AuthEvaluator()
+            try evaluator.feed(fuzzer.history.shuffledCausally(with: &fuzzer.generator))
+            #expect(Set(evaluator.validOperations) == valid)
+            for device in fuzzer.devices {
+                #expect(evaluator.bestGrant(of: device) == full.bestGrant(of: device))
+            }
+            try expectContent(evaluator, definition, fuzzer)
+        }
+    }
+
+    /// Else what such a device wrote would be shown until the next start.
+    @Test(arguments: Seeds.explore(15))
+    func `is told of wherever its content is reached`(seed: UInt64) throws {
+        var fuzzer = FoundDeviceFuzzer(seed: seed)
+        fuzzer.run(steps: 32)
+        var evaluator = AuthEvaluator()
+        var before: [ContentLimit] = []
+        for operation in fuzzer.history.shuffledCausally(with: &fuzzer.generator) {
+            let change = try evaluator.add(operation)
+            let changed =
+                change.becameValid + change.becameInvalid + change.moved + [operation.id]
+            let reached = Set(changed.flatMap { evaluator.grants(reachedBy: $0) } + changed)
+            let seats = fuzzer.history.operations.flatMap { grant in
+                fuzzer.history.devices(of: grant).map { (grant: grant.id, device: $0) }
+            }
+            let limits = seats.map { seat in
+                evaluator.contentLimit(
+                    grant: seat.grant,
+                    log: LogName(document: .zero, device: seat.device, incarnation: 1),
+                    leastRole: .member)
+            }
+            for (seat, pair) in zip(seats, zip(before, limits)) where pair.0 != pair.1 {
+                #expect(reached.contains(seat.grant))
+            }
+            before = limits
+        }
+    }
+
+    /// Content is reached as the definition says; nothing here has cuts.
+    private func expectContent(
+        _ evaluator: AuthEvaluator, _ definition: AuthDefinition, _ fuzzer: FoundDeviceFuzzer
+    ) throws {
+        for operation in fuzzer.history.operations where evaluator.contains(operation.id) {
+            for device in fuzzer.history.devices(of: operation) {
+                let log = LogName(document: .zero, device: device, incarnation: 1)
+                let limit = evaluator.contentLimit(
+                    grant: operation.id, log: log, leastRole: .member)
+                let reached = definition.revocationsOfContent(under: operation.id, by: device)
+                #expect((limit == .everything) == (reached == []))
+                #expect((limit == .nothing) == (reached != []))
+            }
+        }
+    }
+
+    /// Else the property above would say nothing.
+    @Test func `is what such people come to`() {
+        var missed: [AuthRule: Int] = [:]
+        for seed in UInt64(0)..<120 {
+            var fuzzer = FoundDeviceFuzzer(seed: seed)
+            fuzzer.run(steps: 32)
+            fuzzer.writeUnderAll()
+            for rule in [AuthRule.v11, .v11Stronger, .v11Unlisted, .v11Together] {
+                let with = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+                let without = AuthDefinition(
+                    fuzzer.history, rules: .without(rule), visitingWith: &fuzzer.generator)
+                if with.validOperations() != without.validOperations() {
+                    missed[rule, default: 0] += 1
+                }
+            }
+        }
+        for rule in [AuthRule.v11, .v11Stronger, .v11Unlisted, .v11Together] {
+            #expect(missed[rule, default: 0] > 0, "\(rule) of \(missed)")
+        }
+    }
 
     /// What the found computer has linked again and again is looked at once for a grant.
     @Test func `costs a look for each word that binds a device, for each grant`() throws {

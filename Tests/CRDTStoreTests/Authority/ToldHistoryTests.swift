@@ -19,6 +19,7 @@ import WorkspaceTestKit
         try replaced(seed).write(into: folder)
         try attacked(seed).write(into: folder)
         try handed(seed).write(into: folder)
+        try found(seed).write(into: folder)
     }
 
     /// The reader is told verdicts of all kinds, or its agreement would mean little.
@@ -28,6 +29,7 @@ import WorkspaceTestKit
         for seed in UInt64(1)...10 {
             for told in [
                 try fuzzed(seed), try replaced(seed), try attacked(seed), try handed(seed),
+                try found(seed),
             ] {
                 for operation in told.operations { verdicts[operation.verdict, default: 0] += 1 }
                 ended += told.contents.count { $0.members?.isEmpty == false }
@@ -65,5 +67,13 @@ import WorkspaceTestKit
         var fuzzer = HandoverFuzzer(seed: seed)
         fuzzer.run(steps: 60)
         return try ToldHistory("handed-\(seed)", fuzzer.history.operations)
+    }
+
+    /// Somebody whose devices were found.
+    private func found(_ seed: UInt64) throws -> ToldHistory {
+        var fuzzer = FoundDeviceFuzzer(seed: seed)
+        fuzzer.run(steps: 40)
+        fuzzer.writeUnderAll()
+        return try ToldHistory("found-\(seed)", fuzzer.history.operations)
     }
 }

@@ -44,10 +44,13 @@ extension AuthDefinition {
         return isCutOff(author, by: undoing(author, before: o).filter { valid.contains($0) })
     }
 
-    /// Whether an end, with all that is valid and stronger, leaves no chain to a device under a grant.
+    /// Whether an end is the first of those that are valid, from the strongest on, that leaves no chain
+    /// to a device under a grant.
     func cutsOff(_ end: Int, _ other: Given, among valid: PlainSet) -> Bool {
-        let ends = undoing(other).filter { valid.contains($0) && facts[$0].rank <= facts[end].rank }
-        return ends.contains(end) && isCutOff(other, by: ends)
+        let ends = undoing(other).filter { valid.contains($0) }
+        guard ends.contains(end) else { return false }
+        let before = ends.filter { facts[$0].rank < facts[end].rank }
+        return !isCutOff(other, by: before) && isCutOff(other, by: before + [end])
     }
 
     /// The ends that are judged once more under a grant as its member's.

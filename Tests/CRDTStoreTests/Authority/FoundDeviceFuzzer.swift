@@ -1,0 +1,149 @@
+import CRDTStore
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// Random histories of one member with many devices, some of them found by somebody: they link and
+/// revoke each other in any past, while the owner gives roles to what the owner knows of. It is what V-10
+/// and V-11 of PROTOCOL.md are about. Nothing in them has a fault.
+struct FoundDeviceFuzzer {
+    private(set) var history = AuthHistory()
+    var generator: SeededGenerator
+    /// All devices that somebody has bound, the owner's apart.
+    private(set) var devices: [DeviceID] = []
+    private var judge = EvaluatorJudge()
+    private let owner: DeviceID
+    private let bob: MemberID
+
+    /// An owner, and a member with a phrase and a computer.
+    init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed)
+        owner = DeviceID(generator.bytes(32))
+        bob = MemberID(generator.bytes(16))
+        let root = write(
+            by: owner, under: nil, knowing: [],
+            .create(member: MemberID(generator.bytes(16)), devices: [owner]))
+        let terms = InviteTerms(role: .member)
+        guard let root,
+            let invite = write(
+                by: owner, under: root.id, knowing: everything, .invite(terms))
+        else { return }
+        devices = [DeviceID(generator.bytes(32)), DeviceID(generator.bytes(32))]
+        write(
+            by: owner, under: root.id, knowing: everything,
+            .admit(invite: invite.id, member: bob, devices: devices))
+    }
+
+    /// Tries `count` times to write something that has no fault.
+    mutating func run(steps count: Int) {
+        for _ in 0..<count {
+            switch generator.below(6) {
+            case 0: give()
+            case 1: revokeByPhrase()
+            case 2 where generator.oneIn(2): linkByTwo()
+            default: writeAnything()
+            }
+        }
+    }
+
+    /// Has each device write under each role, as if it knew of nothing that came after.
+    mutating func writeUnderAll() {
+        for grant in history.operations {
+            guard case .grant(let given) = grant.action else { continue }
+            for device in given.devices {
+                write(
+                    by: device, under: grant.id, knowing: history.closure(of: [grant.id]),
+                    .setWorkspace(mayInvite: .owner))
+            }
+        }
+    }
+
+    private mutating func writeAnything() {
+        let past = anyPast()
+        let known = history.devices(of: bob, in: past)
+        guard let device = known.randomElement(using: &generator),
+            let grant = history.grants(of: device, in: past).randomElement(using: &generator)
+        else { return }
+        write(by: device, under: grant.id, knowing: past, anyAction(of: known))
+    }
+
+    private mutating func anyAction(of known: [DeviceID]) -> AuthAction {
+        switch generator.below(8) {
+        case 0..<5:
+            // Few, so that often more than one has bound them.
+            if devices.count < 6 { devices.append(DeviceID(generator.bytes(32))) }
+            return .addDevices([devices.dropFirst(2).randomElement(using: &generator) ?? owner])
+        case 5, 6: return .removeDevice(known.randomElement(using: &generator) ?? owner)
+        default: return .setWorkspace(mayInvite: .owner)
+        }
+    }
+
+    /// Two found devices link the same one, and each is revoked by a word that does not know of it.
+    private mutating func linkByTwo() {
+        let past = anyPast()
+        let known = history.devices(of: bob, in: past)
+        guard let phrase = devices.first, let linked = devices.last else { return }
+        for device in known.dropFirst().shuffled(using: &generator).prefix(2) {
+            guard let grant = history.grants(of: device, in: past).first else { continue }
+            write(by: device, under: grant.id, knowing: past, .addDevices([linked]))
+            guard let entry = history.grants(of: phrase, in: past).first else { continue }
+            write(by: phrase, under: entry.id, knowing: past, .removeDevice(device))
+        }
+    }
+
+    /// The person's word about a found device, by the phrase, which knows of some links and not of others.
+    private mutating func revokeByPhrase() {
+        let links = history.operations.filter { history.subject(of: $0.id) == bob }.map(\.id)
+        guard let entry = links.first, let known = links.randomElement(using: &generator),
+            let phrase = devices.first
+        else { return }
+        let past = history.closure(of: [entry, known])
+        guard let found = history.devices(of: bob, in: past).randomElement(using: &generator)
+        else { return }
+        write(by: phrase, under: entry, knowing: past, .removeDevice(found))
+    }
+
+    /// A role for devices in the order in which they came, or in any other. The owner often knows of what
+    /// links them, and of no end that came after.
+    private mutating func give() {
+        let links = history.operations.filter { !history.devices(of: $0).isEmpty }.map(\.id)
+        let past = generator.oneIn(3) ? anyPast() : history.closure(of: links)
+        let known = history.devices(of: bob, in: past)
+        var listed = generator.oneIn(3) ? known.shuffled(using: &generator) : known
+        while listed.count > 1, generator.oneIn(3) {
+            listed.remove(at: generator.below(listed.count))
+        }
+        guard let root = history.operations.first?.id, past.contains(root) else { return }
+        let role = generator.oneIn(3) ? Role.member : .admin
+        write(
+            by: owner, under: root, knowing: past,
+            .grant(
+                RoleGrant(
+                    member: bob, devices: listed, role: role, replaces: generator.oneIn(4))))
+    }
+
+    private var everything: Set<OperationID> { Set(history.operations.map(\.id)) }
+
+    private mutating func anyPast() -> Set<OperationID> {
+        guard !generator.oneIn(4) else { return everything }
+        let tips = (0..<1 + generator.below(3)).compactMap { _ in
+            history.operations.randomElement(using: &generator)?.id
+        }
+        return history.closure(of: tips)
+    }
+
+    /// - Returns: `nil` where it has a fault, and is not in the history.
+    @discardableResult
+    private mutating func write(
+        by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,
+        _ action: AuthAction
+    ) -> AuthOperation? {
+        var key: KeyID?
+        if case .create = action { key = KeyID(generator.bytes(16)) }
+        let written = history.write(
+            by: device, under: grant, knowing: past, action, introduces: key,
+            names: history.operations.first?.introducedKey, with: &generator)
+        if judge.take(written) { return written }
+        history.removeLast()
+        return nil
+    }
+}
