@@ -20,12 +20,12 @@ extension Command {
     private static let backupCreate = {
         let path = Parameter.text(
             "path",
-            "The file to write; it must not exist yet. Absolute on the socket. The command line takes a "
-                + "file here, named by the day, if you leave it out.",
+            "The file to write; it must not exist yet. On the socket, an absolute path. On the "
+                + "command line, without it, a file here named after the day.",
             bytes: 1...4_096
         ).flag("output").short("o")
         let settings = Parameter.text(
-            "settings", "The settings file to include. Absolute.", bytes: 1...4_096
+            "settings", "The settings file to include: an absolute path.", bytes: 1...4_096
         ).optional()
         return Command(
             "backup.create",
@@ -54,7 +54,7 @@ extension Command {
 
     private static let backupVerify = {
         let path = Parameter.text(
-            "path", "The backup file. Absolute on the socket.", bytes: 1...4_096)
+            "path", "The backup file. On the socket, an absolute path.", bytes: 1...4_096)
         return Command(
             "backup.verify",
             line: CommandLineForm(

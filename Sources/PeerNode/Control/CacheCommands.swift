@@ -38,21 +38,21 @@ enum CacheMethods {
 
     private static let stat = Command(
         "cache.stat", line: CommandLineForm("cache stat", examples: ["cache stat"]),
-        "Show how much room files take here, and how much can be cleared.",
+        "Show how much space files take here, and how much can be cleared.",
         result: "cache", shape: .cache, effect: .reads, scope: .node,
         run: { (context, _) throws(NodeError) in .reply(try context.node.files.cache()) })
 
     private static let clear = {
         let unused = Parameter.choice(
-            "unused", "Only files that nobody has used for so long.",
+            "unused", "Only files that have not been used for this long.",
             CachePeriod.allCases.filter { $0 != .forever }.map(\.rawValue)
         ).optional()
         return Command(
             "cache.clear",
             line: CommandLineForm("cache clear", examples: ["cache clear --unused 30d"]),
             """
-            Remove files that other devices have. What you put here, what you keep, and what no other \
-            device is known to have stays.
+            Remove files that other devices have. Files that you added or keep stay, and so do those \
+            that no other device is known to have.
             """,
             parameters: [unused.definition], result: "cache", shape: .cache, effect: .writes,
             scope: .node, example: ["unused": "30d"],
@@ -65,13 +65,13 @@ enum CacheMethods {
 
     private static let keep = {
         let period = Parameter.choice(
-            "period", "How long after it was used last.", CachePeriod.allCases.map(\.rawValue))
+            "period", "How long after a file was last used.", CachePeriod.allCases.map(\.rawValue))
         return Command(
             "cache.keep",
             line: CommandLineForm("cache keep", ["period"], examples: ["cache keep 30d"]),
             """
-            Say how long files stay on this device that other devices have. At first they stay until \
-            room is needed.
+            Choose how long to keep files here that other devices have, too. Unless you choose, they \
+            stay until space is needed.
             """,
             parameters: [period.definition], result: "cache", shape: .cache, effect: .writes,
             scope: .node, example: ["period": "30d"],

@@ -156,9 +156,9 @@ extension Command {
             "channel remove", ["channel", "members"], examples: ["channel remove plans @Mina"],
             weight: .unknown),
         "Remove people from a channel. They can still read a public channel, and come back. In a "
-            + "private one they cannot read what is written after that. For an admin who left a "
-            + "private channel, it also ends what a modified program could still do there by "
-            + "pretending that it was done earlier.",
+            + "private one they cannot read what is written after that. If an admin left a "
+            + "private channel, removing them also stops a modified program of theirs from "
+            + "adding backdated changes there.",
         parameters: [channel.definition, people.definition], result: "channel",
         shape: .changedChannel, effect: .signs,
         scope: .conversation,

@@ -105,7 +105,7 @@ extension Command {
         let name = Parameter.text("name", "The reader's name.", bytes: 1...64)
         let cursor = Parameter.text("cursor", "The cursor of the last event done.", bytes: 1...128)
         let warning = Parameter.text(
-            "warning", "Why the last event was given up; everybody who listens is told.",
+            "warning", "Why the reader gave up on the last event; sent as the event node.warning.",
             bytes: 1...Limits.warningBytesMax
         ).optional()
         return Command(

@@ -45,7 +45,7 @@ enum FileBodyMethods {
     private static let fileRead = {
         let file = Parameter.identifier("blob", "Which file.", prefix: "b_")
         let offset = Parameter.integer(
-            "offset", "The first byte, from 0; below 0, so many before the end.",
+            "offset", "The first byte, from 0. A negative number counts from the end.",
             -Limits.filePositionMax...Limits.filePositionMax
         ).defaulting(to: 0)
         let length = Parameter.integer(
@@ -55,8 +55,8 @@ enum FileBodyMethods {
         return Command(
             "blob.read",
             """
-            Read bytes of a file: 'GET /files/BLOB' on the socket. What is not here is fetched first, \
-            only the parts that are needed.
+            Read bytes of a file: 'GET /files/BLOB' on the socket. Parts that are not here are fetched \
+            first, if they are needed.
             """,
             parameters: [file.definition, offset.definition, length.definition],
             result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
@@ -70,15 +70,15 @@ enum FileBodyMethods {
     }()
 
     private static let filePut = {
-        let name = Parameter.text("name", "What it is called.", bytes: 1...255)
+        let name = Parameter.text("name", "The name of the file.", bytes: 1...255)
             .defaulting(to: "file")
         let bytes = Parameter.integer(
-            "bytes", "How many bytes it has.", 0...Limits.filePositionMax)
+            "bytes", "The size of the file.", 0...Limits.filePositionMax)
         return Command(
             "blob.put",
             """
-            Hand in a file, as the body of 'PUT /files?name=NAME' on the socket. Then 'message.send' can \
-            name it in 'attachments', as after 'blob.add'.
+            Add a file: the body of 'PUT /files?name=NAME' on the socket. As after 'blob.add', \
+            'message.send' then takes its id in 'attachments'.
             """,
             parameters: [bytes.definition, name.definition],
             result: "blob", shape: .fileBody, effect: .writes, scope: .node,

@@ -57,7 +57,8 @@ enum FileMethods {
 
     /// Files of a message that is to be sent.
     static let attachments = Parameter<[String]>.list(
-        of: Parameter.identifier("attachments", "Files that 'blob.add' has read.", prefix: "b_"),
+        of: Parameter.identifier(
+            "attachments", "Files to send with it: ids from 'blob.add'.", prefix: "b_"),
         count: 0...20
     ).defaulting(to: [])
     /// The same on the command line, which has them read.
@@ -69,14 +70,14 @@ enum FileMethods {
     ).defaulting(to: []).local()
     /// What that is called which the command line reads from standard input.
     static let inputName = Parameter.text(
-        "name", "What a file from standard input is called.", bytes: 1...255
+        "name", "The name for a file from standard input.", bytes: 1...255
     ).optional().local()
 
     private static let fileID = Parameter.identifier("blob", "Which file.", prefix: "b_")
     private static let folder = Parameter.text(
-        "folder", "The folder to save into. Absolute on the socket.", bytes: 1...4_096)
+        "folder", "The folder to save into. On the socket, an absolute path.", bytes: 1...4_096)
     private static let fileName = Parameter.text(
-        "name", "The name to save it under. Nothing may have it yet.", bytes: 1...255
+        "name", "The name to save it under; it must not exist yet.", bytes: 1...255
     ).optional()
     private static let path = Parameter.text(
         "path",
@@ -86,7 +87,8 @@ enum FileMethods {
     private static let output = path.flag("output").short("o")
 
     private static let fileAdd = {
-        let file = Parameter.text("path", "The file. Absolute.", bytes: 1...4_096)
+        let file = Parameter.text(
+            "path", "The file. On the socket, an absolute path.", bytes: 1...4_096)
         return Command(
             "blob.add",
             line: CommandLineForm(
@@ -94,8 +96,8 @@ enum FileMethods {
                 examples: ["file put plan.pdf", "file put - --name plan.pdf < plan.pdf"],
                 flow: .addFile),
             """
-            Read a file, so that 'message.send' can name it in 'attachments'. Until a message names \
-            it, it is remembered for a day, and not over a restart.
+            Add a file, so that 'message.send' takes its id in 'attachments'. It is forgotten after \
+            a day, or at a restart, if no message has it by then.
             """,
             parameters: [file.definition, inputName.definition], result: "blob", shape: .file,
             effect: .writes, scope: .node,
@@ -108,14 +110,14 @@ enum FileMethods {
 
     private static let fileList = {
         let channel = Parameter.channel(
-            "channel", "Only files of this channel, the newest first."
+            "channel", "Only files in this channel, the newest first."
         ).optional()
         return Command(
             "blob.list",
             line: CommandLineForm(
                 "file list", ["channel"], examples: ["file list", "file list general"]),
-            "List the files that messages here name. "
-                + "Those of at most 16 KiB lie in their message, and are in no list.",
+            "List the files in messages. "
+                + "A message itself holds files of at most 16 KiB; they are in no list.",
             parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
             result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
             scope: .workspace, failures: [.notFound, .ambiguous],
@@ -130,7 +132,7 @@ enum FileMethods {
     private static let fileShow = Command(
         "blob.stat",
         line: CommandLineForm("file show", ["blob"], examples: ["file show b_01hx9t4c"]),
-        "Show what is known of a file, and how much of it is here.",
+        "Show a file, and how much of it is here.",
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .reads, scope: .node,
         failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
@@ -141,7 +143,7 @@ enum FileMethods {
         "blob.fetch",
         line: CommandLineForm("file fetch", ["blob"], examples: ["file fetch b_01hx9t4c"]),
         """
-        Have a file fetched from the devices that have it. It continues by itself, also after a restart.
+        Fetch a file from the devices that have it. It continues by itself, even after a restart.
         """,
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
         scope: .node, failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
@@ -157,7 +159,7 @@ enum FileMethods {
                 "file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf",
                 "file get b_01hx9t4c -o - | less",
             ], flow: .saveFile),
-        "Save a file, once all of it is here. It is fetched first, and never replaces anything.",
+        "Save a file to a folder. It is fetched first, and never replaces another file.",
         parameters: [
             fileID.definition, output.definition, folder.definition, fileName.definition,
         ],
@@ -182,7 +184,7 @@ enum FileMethods {
                 examples: [
                     "attachment save last --in general", "attachment save m_01hx9t4c plan.pdf",
                 ], flow: .saveFile),
-            "Save a file of a message. It is fetched first, and never replaces anything.",
+            "Save a file from a message. It is fetched first, and never replaces another file.",
             parameters: [
                 message.definition, path.definition, index.definition, Command.inChannel.definition,
                 folder.definition, fileName.definition,
@@ -202,7 +204,7 @@ enum FileMethods {
     private static let fileHolders = Command(
         "blob.holders",
         line: CommandLineForm("file who", ["blob"], examples: ["file who b_01hx9t4c"]),
-        "List the devices that are known to have all of a file.",
+        "List the devices known to have all of a file.",
         parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
         emptiness: "no device is known to have it", effect: .reads, scope: .node,
         failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
@@ -211,11 +213,11 @@ enum FileMethods {
         })
 
     private static let fileKeep = {
-        let off = Parameter.flag("off", "Let it go again when room is needed.")
+        let off = Parameter.flag("off", "Let it be removed again when space is needed.")
         return Command(
             "blob.keep",
             line: CommandLineForm("file keep", ["blob"], examples: ["file keep b_01hx9t4c"]),
-            "Fetch a file and keep it on this device, also if others have it.",
+            "Fetch a file and keep it on this device, even if others have it.",
             parameters: [fileID.definition, off.definition], result: "blob", shape: .file,
             effect: .writes, scope: .node, failures: [.notFound, .ambiguous],
             example: ["blob": .string(exampleID)],
@@ -226,11 +228,11 @@ enum FileMethods {
 
     private static let fileDrop = {
         let force = Parameter.flag(
-            "force", "Also what was put on this device, and the only known copy.")
+            "force", "Even if it was added on this device, or is the only known copy.")
         return Command(
             "blob.drop",
             line: CommandLineForm("file drop", ["blob"], examples: ["file drop b_01hx9t4c"]),
-            "Remove what this device has of a file. Messages still name it.",
+            "Remove a file from this device. Messages still show it.",
             parameters: [fileID.definition, force.definition], result: "blob", shape: .file,
             effect: .writes, scope: .node, failures: [.notFound, .ambiguous, .forbidden],
             example: ["blob": .string(exampleID)],
@@ -242,7 +244,7 @@ enum FileMethods {
     private static let fileVerify = Command(
         "blob.verify",
         line: CommandLineForm("file verify", ["blob"], examples: ["file verify b_01hx9t4c"]),
-        "Read what this device has of a file again. What is damaged is fetched again.",
+        "Check a file on this device. Damaged parts are fetched again.",
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
         scope: .node, failures: [.notFound, .ambiguous, .busy],
         example: ["blob": .string(exampleID)],

@@ -30,20 +30,19 @@ extension Manual {
                         node.warning, and on to the next event; a try counts only while
                         the node is running and unlocked
 
-        A bot or a node that is killed or restarted continues with the first event that
-        was not done. An event that was done just before a bot was killed may come once
-        more, so give answers a --key. If an answer reads differently the second time,
-        as that of uptime does, 'send' exits with 6 (key_reused): the first one was
-        sent, so the line above treats that as done. Without that, the event would be
-        tried five times.
+        After a bot or a node is killed or restarted, it continues with the first event
+        that was not done. An event that was done just before that may come once more,
+        so give answers a --key. If the second answer differs from the first, as with
+        uptime, 'send' exits with 6 (key_reused). The first one was sent, so the line
+        above treats that as done. Without that, the event would be tried five times.
 
         A new name starts with new events; --since starts over, at every start. Events
         of a first sync (backfill) are skipped, so that nobody gets an answer to what
         they wrote last year; --backfill includes them. Messages from programs are
-        skipped too, so that no two bots answer each other forever: what came through a
-        hook, what 'send --bot' sends, and what a bot itself sends, because it finds
-        WSX_BOT in its environment. --bots includes them. Your own messages come as
-        well: the event says "self":true. To follow events without a shell, see
+        skipped too, so that two bots do not answer each other endlessly: what comes
+        through a hook, what 'send --bot' sends, and what a bot itself sends, because
+        WSX_BOT is in its environment. --bots includes them. Your own messages are
+        included: the event says "self":true. To follow events without a shell, see
         events.wait and events.ack in OPERATIONS.md.
 
         """

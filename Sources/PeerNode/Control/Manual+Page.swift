@@ -36,7 +36,7 @@ extension Manual {
         """,
         """
         Run without a command on a terminal, it shows an overview and a next step. With --json, \
-        every answer is one JSON object per line, and a failure is one on standard error.
+        every answer is one JSON object per line, and so is an error, on standard error.
         """,
         """
         Write channels as general or c_ID, and people as @Mina or u_ID. Where a channel is \
@@ -54,7 +54,7 @@ extension Manual {
         ("9", "Nothing was found, and --exit-code was given."), ("70", "An internal error."),
         ("78", "Unusable settings, or a store from a newer version."),
         ("130, 143", "Interrupted or terminated."),
-        ("141", "The reader of standard output went away."),
+        ("141", "Nothing reads standard output any more."),
     ]
 
     /// The variables that are read, and those that commands of bots are given.

@@ -6,7 +6,7 @@ extension Manual {
 
     private static let http = """
         The control socket also speaks HTTP, for curl and for tools that post to
-        webhooks. There is no port and no token: anyone who may open the socket may
+        webhooks. There is no port and no token: anyone who can open the socket can
         call.
 
           socket=$(wsx-node socket)
@@ -27,16 +27,16 @@ extension Manual {
         GET  /metrics               what 'wsx-node metrics' prints
         GET  /healthz               200, or 503 with what needs attention;
                                     HEAD gets either without the body
-        GET  /files/BLOB            a file, or the bytes that a Range names; what is
-                                    not here is fetched first, only the parts that
-                                    are needed; HEAD waits for nothing
+        GET  /files/BLOB            a file, or the bytes that a Range names; parts
+                                    that are needed and not here are fetched first;
+                                    HEAD does not wait
         PUT  /files?name=NAME       the body becomes a file of any size, and the
                                     answer has the id for 'attachments'; send
                                     Content-Length
 
         With 'Idempotency-Key: KEY' a repeated post counts once. '?workspace=NAME' acts
-        in another workspace than the selected one. A body that is no file has at most
-        1 MiB.
+        in a workspace other than the selected one. A body has at most 1 MiB, unless it
+        is a file.
 
         """
 }

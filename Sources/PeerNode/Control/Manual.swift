@@ -57,7 +57,7 @@ extension Manual {
             An answer of a method that signs has `"changed": false` if there was nothing to change.
 
             Where a method takes milliseconds since 1970, the command line also takes other forms: \
-            \(Manual.times(ahead: false)). For a point in time to come, `2h` is from now, and `14:03`
+            \(Manual.times(ahead: false)). For a time in the future, `2h` is from now, and `14:03`
             the next one.
 
 

@@ -140,8 +140,8 @@ extension Command {
         let all = Parameter.flag("all", "Also channels you are not in.")
         let bell = Parameter.flag(
             "bell",
-            "Ring the terminal's bell for what others write to you: in direct messages, with a "
-                + "mention, and elsewhere where 'channel notify' is 'all'; never where muted.")
+            "Ring the terminal's bell for direct messages, mentions, and conversations where "
+                + "'channel notify' is 'all', unless muted.")
         return Command(
             "tail",
             line: CommandLineForm(

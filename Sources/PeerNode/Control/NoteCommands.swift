@@ -109,7 +109,7 @@ enum NoteCommandTable {
         let channel = Parameter.channel(
             "channel", "Which channel or conversation. Without it, all that you are in."
         ).optional()
-        let deleted = Parameter.flag("deleted", "Those that were deleted and can come back.")
+        let deleted = Parameter.flag("deleted", "Deleted notes that can be restored.")
         return Command(
             "note.list",
             line: CommandLineForm(
@@ -131,9 +131,9 @@ enum NoteCommandTable {
 
     private static let create = {
         let title = Parameter.text(
-            "title", "What it is called.", bytes: 1...Limits.noteTitleBytesMax)
+            "title", "The title of the note.", bytes: 1...Limits.noteTitleBytesMax)
         let text = Parameter.text(
-            "text", "What it says at first.", bytes: 0...Limits.controlLineBytesMax
+            "text", "The text to start with.", bytes: 0...Limits.controlLineBytesMax
         ).optional().messageText()
         return Command(
             "note.create",
@@ -163,8 +163,8 @@ enum NoteCommandTable {
 
     private static let get = {
         let markdown = Parameter.flag("markdown", "With headings, lists, bold text and links.")
-        let blocks = Parameter.flag("blocks", "Lines and marks as values besides.")
-        let blame = Parameter.flag("blame", "Who wrote what.")
+        let blocks = Parameter.flag("blocks", "Also show lines and marks as values.")
+        let blame = Parameter.flag("blame", "Show who wrote what.")
         return Command(
             "note.get",
             line: CommandLineForm(
@@ -192,15 +192,15 @@ enum NoteCommandTable {
 
     private static let edit = {
         let text = Parameter.text(
-            "text", "The whole text from now on.", bytes: 0...Limits.controlLineBytesMax
+            "text", "The whole new text.", bytes: 0...Limits.controlLineBytesMax
         ).optional().messageText()
         let changes = Parameter.json(
             "ops",
-            "Changes instead, one after the other: {insert: {at, text}}, {delete: {at, length}}, "
+            "Changes to make instead, in order: {insert: {at, text}}, {delete: {at, length}}, "
                 + "{format: {at, length, mark, value}} or {line: {at, kind}}."
         ).optional()
         let base = Parameter.text(
-            "base", "The version that you have seen; what changed since is kept.", bytes: 1...64
+            "base", "The version you have seen; what changed since then is kept.", bytes: 1...64
         ).optional()
         let editor = Parameter.flag(
             "editor", "Change the text in your editor: $VISUAL, or $EDITOR."
@@ -214,7 +214,7 @@ enum NoteCommandTable {
                     "note edit 'Shopping list' --in general --from list.txt",
                     "note edit n_01hx9t4c --from - < list.txt",
                 ], flow: .writeNote),
-            "Change the text of a note. What others wrote since 'base' is merged.",
+            "Change the text of a note. What others wrote since 'base' is kept.",
             parameters: [
                 note.definition, inChannel.definition, text.definition, from.definition,
                 editor.definition, changes.definition, base.definition, format.definition,
@@ -268,8 +268,8 @@ enum NoteCommandTable {
     }()
 
     private static let delete = {
-        let undo = Parameter.flag("undo", "Bring it back.")
-        let purge = Parameter.flag("purge", "Erase all that was ever written in it, everywhere.")
+        let undo = Parameter.flag("undo", "Restore it.")
+        let purge = Parameter.flag("purge", "Erase everything ever written in it, everywhere.")
         return Command(
             "note.delete",
             line: CommandLineForm(
@@ -278,7 +278,7 @@ enum NoteCommandTable {
                     "note delete Groceries --in general", "note delete n_01hx9t4c --undo",
                     "note delete n_01hx9t4c --purge",
                 ], question: .purgesNote),
-            "Delete a note for everyone. --undo brings it back as it was; after --purge nobody can.",
+            "Delete a note for everyone. --undo restores it; --purge cannot be undone.",
             parameters: [
                 note.definition, undo.definition, purge.definition, inChannel.definition,
             ],

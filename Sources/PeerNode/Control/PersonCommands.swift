@@ -168,7 +168,7 @@ extension Command {
 
     private static let presenceSet = {
         let state = Parameter.choice(
-            "state", "How reachable you are; 'offline' looks as if you were not there.",
+            "state", "How reachable you are; 'offline' hides that you are online.",
             ["online", "absent", "busy", "offline"])
         let text = Parameter.text(
             "text", "A few words about it.", bytes: 1...Limits.presenceTextBytesMax

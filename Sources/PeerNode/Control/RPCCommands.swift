@@ -37,7 +37,7 @@ extension Command {
         let api = Parameter.integer("api", "The major API version that it knows.", 1...1_000)
             .optional()
         return Command(
-            "rpc.hello", "Say which program calls, and get the version.",
+            "rpc.hello", "Name your program, and get the version.",
             parameters: [client.definition, api.definition], result: "version", effect: .reads,
             scope: .node, whileLocked: .answers, needsStore: false,
             failures: [.versionMismatch], example: ["client": "bot 1.2", "api": 1],

@@ -20,21 +20,21 @@ extension Command {
             count: 0...100
         ).defaulting(to: [])
         let from = Parameter.member(
-            "from", "Only what this person wrote; of notes, those they made."
+            "from", "Only what this person wrote, and notes they created."
         ).optional()
         let after = Parameter.time(
-            "after", "Only what was written since then; of notes, those made since then."
+            "after", "Only what was written since then, and notes created since then."
         ).optional()
         let before = Parameter.time(
-            "before", "Only what was written until then; of notes, those made until then."
+            "before", "Only what was written until then, and notes created until then."
         ).optional()
         let has = Parameter.choice(
-            "has", "Only what has a link or a file in it.", ["link", "file"]
+            "has", "Only what contains a link or a file.", ["link", "file"]
         ).optional()
         let order = Parameter.choice(
             "order",
-            "What comes first of messages and notes: the newest, or, of the newest "
-                + "\(Limits.searchRankedMax) that match, those that say most about it.",
+            "Which messages and notes come first: the newest, or the best matches among the "
+                + "newest \(Limits.searchRankedMax).",
             ["newest", "best"]
         ).defaulting(to: "newest")
         let limit = Parameter.integer("limit", "At most this many items.", 1...100)

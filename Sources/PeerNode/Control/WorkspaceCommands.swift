@@ -179,7 +179,7 @@ extension Command {
 
     private static let workspaceDelete = {
         let name = Parameter.text(
-            "name", "The exact name of the workspace, so that it is no mistake.",
+            "name", "The exact name of the workspace, to confirm.",
             bytes: 1...Limits.nameBytesMax)
         return Command(
             "workspace.delete",
