@@ -27,7 +27,7 @@ extension Rendering {
         text += file["wanted"] == true ? ", being fetched" : ""
         text += file["kept"] == true ? ", kept\n" : "\n"
         if let since = file["waiting_since"]?.integerValue {
-            text += "  waiting for a device that has it since \(moment(.integer(since)))\n"
+            text += "  waiting since \(moment(.integer(since))) for a device that has it\n"
         }
         let holders = file["holders"]?.integerValue ?? 0
         text += "  \(holders) \(holders == 1 ? "device is" : "devices are") known to have it\n"
@@ -48,15 +48,15 @@ extension Rendering {
         text += "\(files) \(files == 1 ? "file takes" : "files take") "
         text += "\(ByteText.text(bytes("bytes"))) of at most \(ByteText.text(bytes("quota")))\n"
         for (field, words) in [
-            ("own_bytes", "put on this device"), ("kept_bytes", "kept on purpose"),
+            ("own_bytes", "added on this device"), ("kept_bytes", "you chose to keep"),
             ("clearable_bytes", "can be cleared"),
         ] where bytes(field) > 0 {
             text += "  \(ByteText.text(bytes(field))) \(words)\n"
         }
         switch cache["keep"]?.stringValue {
-        case "7d": text += "what nobody uses for 7 days goes\n"
-        case "30d": text += "what nobody uses for 30 days goes\n"
-        default: text += "what nobody uses stays until room is needed\n"
+        case "7d": text += "files that other devices have are removed after 7 days unused\n"
+        case "30d": text += "files that other devices have are removed after 30 days unused\n"
+        default: text += "unused files stay until space is needed\n"
         }
         return text
     }

@@ -78,12 +78,12 @@ extension NodeError {
             case .changed:
                 (.conflict, "\(name) changed while it was read", "send it again")
             case .notRegular: (.badRequest, "\(name) is not a file", nil)
-            case .tooShort: (.badRequest, "\(name) ended before the announced length", nil)
-            case .tooLong: (.badRequest, "\(name) goes on after the announced length", nil)
+            case .tooShort: (.badRequest, "\(name) is shorter than announced", nil)
+            case .tooLong: (.badRequest, "\(name) is longer than announced", nil)
             case .tooLarge: (.tooLarge, "\(name) is larger than files may be", nil)
             case .exists: (.duplicate, "\(name) already exists", "choose another name")
             case .badName: (.badRequest, "\(name) is not a usable file name", nil)
-            case .closed: (.internal, "the transfer of \(name) was over before", nil)
+            case .closed: (.internal, "the transfer of \(name) had already ended", nil)
             }
         self.init(kind, message, hint: hint, reason: error.code)
     }

@@ -108,7 +108,7 @@ public struct Command: Sendable {
             let flag = "--workspace \(NodeError.shellWord(other))"
             pointing.hint =
                 error.kind == .unknownUser
-                ? "someone of that name is in another workspace: add \(flag)"
+                ? "someone with that name is in another workspace: add \(flag)"
                 : "it is in another workspace: \(flag)"
             throw pointing
         }

@@ -215,7 +215,7 @@ struct BackupReader {
 extension NodeError {
     static func damagedBackup(_ path: String, _ what: String) -> NodeError {
         NodeError(
-            .badRequest, "\(quotedPath(path)) is not a good backup: \(what)",
+            .badRequest, "\(quotedPath(path)) is not a usable backup: \(what)",
             hint: "use another copy of it", reason: "backup.damaged",
             fields: [.init(name: "path", reason: "form")])
     }

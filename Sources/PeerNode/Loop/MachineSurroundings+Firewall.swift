@@ -30,17 +30,17 @@ extension MachineSurroundings {
     ) -> FindingObject {
         switch gate {
         case .open:
-            .init(id: "firewall", state: "ok", message: "\(name) is on and lets \(port) in")
+            .init(id: "firewall", state: "ok", message: "\(name) is on and port \(port) is open")
         case .closed:
             .init(
                 id: "firewall", state: "warn",
-                message: "\(name) is on and \(port) is closed: others cannot reach this node",
+                message: "\(name) is on and port \(port) is closed: others cannot reach this node",
                 hint: remedy)
         case .unknown:
             .init(
                 id: "firewall", state: "warn",
-                message: "\(name) is on, and its rules cannot be read here, so it is not known "
-                    + "whether \(port) is open", hint: remedy)
+                message: "\(name) is on, and port \(port) may be closed: its rules cannot be read "
+                    + "here", hint: remedy)
         }
     }
 

@@ -4,7 +4,7 @@ extension NodeError {
     public static func badJSON(_ error: JSONError) -> Self {
         Self(
             .parseError, "byte \(error.offset): \(error.reason.rawValue)",
-            hint: "send one JSON object a line, in UTF-8", reason: "control.bad_json")
+            hint: "send one JSON object per line, in UTF-8", reason: "control.bad_json")
     }
 
     /// JSON that is no request.
@@ -71,7 +71,7 @@ extension NodeError {
     /// A method whose file goes over the connection itself, where that speaks lines.
     public static var carriesFile: Self {
         Self(
-            .unsupported, "this method carries a file, which only HTTP has a place for",
+            .unsupported, "this method carries a file, so it works over HTTP only",
             hint: "GET /files/BLOB and PUT /files?name=NAME, on the same socket",
             reason: "control.carries_file")
     }

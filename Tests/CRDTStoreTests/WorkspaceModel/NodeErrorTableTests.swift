@@ -134,7 +134,7 @@ import WorkspaceModel
             hint: #"send {"jsonrpc":"2.0","id":1,"method":"node.version"}"#),
         Row(
             .badJSON(JSONError(reason: .duplicateKey, offset: 9)), .parseError,
-            "control.bad_json", hint: "send one JSON object a line, in UTF-8"),
+            "control.bad_json", hint: "send one JSON object per line, in UTF-8"),
         Row(
             .unknownCommand("x", similar: nil), .unknownOperation, "control.unknown_op",
             hint: "list them with 'wsx-node rpc --list'"),

@@ -113,11 +113,12 @@ import WorkspaceTestKit
         let blob = message["attachments"]?[0]?["blob"] ?? .null
         _ = bob.ask("blob.fetch", ["blob": blob])
         base.world.run(for: 10_000)
-        #expect(findings() == ["1 file waits for room on the disk"])
+        #expect(findings() == ["1 file is waiting for space on the disk"])
         bob.blobs.chunks.byteCountMax = .max
         ada.crash()
         base.world.run(for: 25 * 3_600_000)
-        #expect(findings() == ["1 file waits for a device that has it, for a day and longer"])
+        #expect(
+            findings() == ["1 file is waiting for a device that has it, for more than a day"])
         ada.start()
         base.world.run(for: 600_000)
         #expect(findings() == [])
@@ -138,7 +139,7 @@ import WorkspaceTestKit
                 nothing to clear
                 2 files take 5.0 MB of at most 10.7 GB
                   4.0 MB can be cleared
-                what nobody uses for 30 days goes
+                files that other devices have are removed after 30 days unused
 
                 """)
     }

@@ -129,7 +129,7 @@ import WorkspaceTestKit
         try table.cleo.send("psst", to: "@Bob")
         #expect(
             try last(table.bob, try table.bob.ok("dm.list").items[0].text("id"), "edit")
-                == (false, "a direct conversation has no owner, so nobody may edit"))
+                == (false, "a direct message has no owner, so nobody may edit"))
         try table.bob.ok("channel.remove", ["channel": "board", "members": ["Cleo"]])
         table.bench.advance(5_000)
         #expect(

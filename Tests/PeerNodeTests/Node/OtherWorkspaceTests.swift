@@ -91,7 +91,7 @@ import WorkspaceTestKit
                 #expect(failure.kind == .unknownUser, "\(failure)")
                 #expect(
                     failure.hint
-                        == "someone of that name is in another workspace: add --workspace acme",
+                        == "someone with that name is in another workspace: add --workspace acme",
                     "\(method): \(failure)")
             }
         }
@@ -102,7 +102,7 @@ import WorkspaceTestKit
         let failure = try mina.refused("message.send", ["channel": "@Sora", "text": "x"])
         #expect(
             failure.hint
-                == "someone of that name is in another workspace: add --workspace 'other two'")
+                == "someone with that name is in another workspace: add --workspace 'other two'")
         let here = try mina.refused("message.send", ["channel": "@Joon", "text": "x"])
         #expect(here.hint?.contains("--workspace") != true, "\(here)")
     }

@@ -190,7 +190,7 @@ struct HTTPRequestParser {
         guard case .length(let count) = framing, request.field("content-length") != nil else {
             if framing == .chunks, !waits { discardableCount = Limits.httpDiscardedBytesMax }
             throw .refused(
-                411, .badRequest, "the length of a file must be known before it comes",
+                411, .badRequest, "the length of a file must be known in advance",
                 "http.length", hint: "send Content-Length")
         }
         self.request?.fileByteCount = count
@@ -222,7 +222,7 @@ struct HTTPRequestParser {
         let stored = bytes.count - start
         guard stored <= left else {
             throw .refused(
-                400, .badRequest, "the body goes on after the announced length", "file.too_long")
+                400, .badRequest, "the body is longer than announced", "file.too_long")
         }
         let part = [UInt8](bytes[start...])
         (bytes, start, scanned) = ([], 0, 0)

@@ -47,7 +47,7 @@ struct HTTPResponse: Error, Equatable, Sendable {
         413, .tooLarge, "the body is longer than \(Limits.httpBodyBytesMax) bytes", "http.too_long")
 
     static let bodyTooShort = refused(
-        400, .badRequest, "the body ended before the announced length", "file.too_short")
+        400, .badRequest, "the body is shorter than announced", "file.too_short")
 
     /// With `Retry-After` where the same request may succeed later.
     func asking(toWaitFor error: NodeError) -> Self {

@@ -20,7 +20,7 @@ extension Memberships {
         if workspace.ownRole == .guest {
             let name = NodeError.quoted(workspace.displayName)
             return .forbidden(
-                "as a guest of \(name) you are only in private channels you were added to",
+                "as a guest of \(name) you can only use private channels you were added to",
                 reason: "role",
                 hint: "ask an admin to make you a member")
         }

@@ -152,7 +152,7 @@ struct Why {
         case .opaque: "this version does not know the feature it was written for"
         case .unsupported(let id): "it depends on \(PublicID.operation(id)), which has none"
         case .revoked(let id): "\(PublicID.operation(id)) revoked it"
-        case nil: "it cannot be placed"
+        case nil: "it has not been judged yet"
         }
     }
 
@@ -161,7 +161,8 @@ struct Why {
         switch payload {
         case .create: return "\(name) created the workspace, and so owns it"
         case .invite(let invite):
-            return "\(name) made an invite as \(invite.role.word) for \(invite.maximum)"
+            let people = invite.maximum == 1 ? "1 person" : "\(invite.maximum) people"
+            return "\(name) created an invite for \(people) as \(invite.role.word)"
         case .request(let joiner):
             return "\(name) passed on a request from \(called(joiner.member))"
         case .admit(let joiner, _, _, _):
@@ -185,7 +186,7 @@ struct Why {
         case .cutPart(let cuts) where cuts.isEmpty: return "\(name) noted what others had written"
         case .cutPart: return "\(name) listed what a removal keeps"
         case .confirm: return "\(name) confirmed that, so it stays though its author gave it up"
-        case .createDocument: return "\(name) made the channel"
+        case .createDocument: return "\(name) created the channel"
         case .setDocument(let settings): return "\(name) set " + fields(settings)
         case .deleteDocument: return "\(name) deleted the channel"
         case .setWorkspace: return "\(name) changed the workspace's settings"
@@ -229,7 +230,7 @@ extension AuthFault {
         case .roleTooWeak: "its author's role is too weak for it"
         case .roleTooStrong: "its author may not give that role"
         case .ownSubject: "you cannot do this to yourself"
-        case .noReference: "what it names was not there"
+        case .noReference: "what it names did not exist"
         case .inviteUsedUp: "the invite was used up"
         case .inviteExpired: "the invite had expired"
         case .notRequested: "the invite requires a request, and there was none"
@@ -240,11 +241,11 @@ extension AuthFault {
         case .deviceBarred: "it names a device that its owner has revoked"
         case .noPlaceToTake: "only a recovery phrase can be followed by a new one"
         case .tooManyDevices: "its author has linked too many devices"
-        case .unknownKey: "the key that it passes on was not there"
+        case .unknownKey: "the key that it passes on did not exist"
         case .badTransfer:
             "a transfer must be by an owner, to a member, and keep devices of that owner"
-        case .badConfirmation: "what it confirms was not there, or cannot be confirmed"
-        case .repeated: "they came and went more often than anyone does"
+        case .badConfirmation: "what it confirms did not exist, or cannot be confirmed"
+        case .repeated: "they joined and left too often"
         case .unknownKind: "this version does not know its kind"
         }
     }

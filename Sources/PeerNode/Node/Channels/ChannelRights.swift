@@ -107,7 +107,7 @@ extension Channels {
                     hint: "create another: wsx-node channel create NAME --private")
             }
             throw .forbidden(
-                "a direct conversation has no owner, and its people stay the same",
+                "a direct message has no owner, and its people stay the same",
                 reason: "channel.direct", hint: "create a channel: wsx-node channel create NAME")
         }
         if channel.isPrivate, workspace.role(of: owner) == nil {

@@ -133,7 +133,7 @@ extension Channels {
         let parts = name.split(separator: ",")
         guard parts.count <= Limits.directPeopleMax else {
             throw NodeError(
-                .badRequest, "a direct conversation has at most \(Limits.directPeopleMax) people",
+                .badRequest, "a direct message has at most \(Limits.directPeopleMax) people",
                 hint: "wsx-node channel create NAME --private", reason: "dm.people",
                 fields: [.init(name: field, reason: "range")])
         }

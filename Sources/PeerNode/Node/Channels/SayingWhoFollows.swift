@@ -99,7 +99,7 @@ extension Channels {
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw NodeError(
                 .conflict,
-                "others have said otherwise so often that only \(name) can change this",
+                "others have set this so often that only \(name) can change it",
                 hint: "ask them to do it: wsx-node channel \(action.isJoined ? "join" : "leave")",
                 reason: "channel.overruled")
         }

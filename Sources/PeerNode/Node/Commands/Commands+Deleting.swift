@@ -79,7 +79,7 @@ extension CommandDesk {
         guard !channel.allows(.edit, to: workspace.member, of: role) else { return }
         throw .forbidden(
             channel.isDirect
-                ? "in a direct conversation you can only delete your own messages"
+                ? "in direct messages you can only delete what you wrote"
                 : "that message is not yours", reason: "message.not_yours",
             hint: channel.isDirect ? nil : "ask its author or the channel's owner")
     }

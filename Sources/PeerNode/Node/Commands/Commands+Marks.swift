@@ -154,7 +154,7 @@ extension CommandDesk {
         }
         guard count >= Limits.remindersMax else { return }
         throw NodeError(
-            .tooMany, "you can have at most \(Limits.remindersMax) reminders of one device",
+            .tooMany, "you can set at most \(Limits.remindersMax) reminders on one device",
             hint: "wsx-node remind list", reason: "reminder.count")
     }
 

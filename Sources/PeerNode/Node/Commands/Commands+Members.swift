@@ -193,7 +193,7 @@ extension CommandDesk {
                 case .invite(let invite)? = workspace.authority[id]?.payload, !invite.isAddress,
                 workspace.psk(of: id) != nil
             else {
-                throw .notFound("open invite of theirs", name, field: "keep_invites")
+                throw .notFound("open invite by them", name, field: "keep_invites")
             }
             guard let own = workspace.ownRole, own < invite.role,
                 own == .owner || workspace.fields.mayInvite != .owner

@@ -130,10 +130,10 @@ extension CommandDesk: NodeCommands {
                     kind: "member.delayed",
                     message: standing.member == workspace.member
                         ? "you change channels, members or keys, or start over, very often in "
-                            + "\(workspace.displayName); others get the latest of it within hours"
+                            + "\(workspace.displayName); others get the latest changes within hours"
                         : "\(workspace.displayName(of: standing.member)) changes channels, members "
-                            + "or keys, or starts over, very often; the latest of it "
-                            + "arrives within hours",
+                            + "or keys, or starts over, very often; the latest changes "
+                            + "arrive within hours",
                     hint: "wsx-node member list")
             }
         }

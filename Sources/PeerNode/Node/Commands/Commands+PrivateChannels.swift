@@ -110,7 +110,7 @@ extension CommandDesk {
     ) throws(NodeError) -> ChannelObject {
         guard !channel.isDirect else {
             throw .forbidden(
-                "you cannot leave a direct conversation", reason: "channel.direct",
+                "you cannot leave a direct message", reason: "channel.direct",
                 hint: "it stays quiet while nobody writes in it")
         }
         guard channel.includes(workspace.member) else { return try answer(channel, in: workspace) }

@@ -15,7 +15,8 @@ enum NoteChanges {
         for (index, item) in list.enumerated() {
             guard let step = step(item) else {
                 throw refusal(
-                    "change \(index + 1) is no insert, delete, format or line, or lacks a field")
+                    "change \(index + 1) is not an insert, delete, format or line, or lacks a field"
+                )
             }
             steps.append(step)
         }

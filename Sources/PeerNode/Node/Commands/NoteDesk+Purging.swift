@@ -23,7 +23,7 @@ extension NoteDesk {
         }
         guard others.isEmpty || aim.workspace.ownPower(in: aim.channel) != nil else {
             throw .forbidden(
-                "others wrote in that note, and only its channel's owner can erase that",
+                "others wrote in that note, so only its channel's owner can erase it",
                 reason: "note.not_yours",
                 hint: "without --purge it is hidden, and can come back")
         }

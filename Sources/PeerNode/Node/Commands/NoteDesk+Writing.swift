@@ -57,7 +57,7 @@ extension NoteDesk: NoteCommands {
         guard count >= Limits.notesPerChannelMax else { return }
         throw NodeError(
             .tooMany, "a channel holds at most \(Limits.notesPerChannelMax) notes",
-            hint: "write into one that is there: wsx-node note list", reason: "note.count")
+            hint: "write in an existing one: wsx-node note list", reason: "note.count")
     }
 
     /// A title as it is written: one line that can be seen, and that is no id.
@@ -89,7 +89,7 @@ extension NoteDesk: NoteCommands {
         case (nil, let changes?): wish = .steps(try NoteChanges.steps(changes))
         default:
             throw NodeError(
-                .badRequest, "an edit is either 'text' or 'ops'",
+                .badRequest, "give either 'text' or 'ops'",
                 hint: "see 'wsx-node rpc --describe note.edit'", reason: "control.bad_param",
                 fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
         }

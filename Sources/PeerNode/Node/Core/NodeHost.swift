@@ -305,7 +305,7 @@ public final class NodeHost {
         return former.links.openLinks.map { .close($0) }
             + refuseOpenCalls(
                 NodeError(
-                    .busy, "the node has just let go of a workspace", hint: "try again",
+                    .busy, "the node has just closed a workspace", hint: "try again",
                     reason: "node.renewed"), except: Set(putOff))
     }
 

@@ -79,8 +79,8 @@ extension Enrolment {
                             .unreachable,
                             "could not reach anyone who can let you in: "
                                 + LinkWords.text(join.lastError),
-                            hint: "is the inviter's node running? This does not go on by itself: "
-                                + "try again when it is",
+                            hint: "is the inviter's node running? Try again when it is: "
+                                + "this does not retry by itself",
                             reason: "join.timeout")))
         }
     }

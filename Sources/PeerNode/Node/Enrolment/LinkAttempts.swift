@@ -230,7 +230,7 @@ extension Enrolment {
                 NodeError(
                     .unreachable, "could not reach the other device",
                     hint: "is it on, and is its link less than ten minutes old? "
-                        + "This does not go on by itself: try again",
+                        + "Then try again: this does not retry by itself",
                     reason: "link.timeout")))
     }
 

@@ -13,7 +13,7 @@ extension Enrolment {
                 issued.link.secret.publicKeyName.bytes == made
             else {
                 throw NodeError(
-                    .inviteExpired, "the link is over", hint: "wsx-node device link",
+                    .inviteExpired, "the device link has ended", hint: "wsx-node device link",
                     reason: "link.expired")
             }
             return Made(object(of: issued), isReplayed: true)

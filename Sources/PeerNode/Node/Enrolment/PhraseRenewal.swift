@@ -102,7 +102,7 @@ extension Enrolment {
     private func obstacle(
         to device: DeviceID, isPhrase: Bool, in workspace: Workspace
     ) -> String? {
-        guard isPhrase else { return "this phrase does not lead back into it" }
+        guard isPhrase else { return "this phrase cannot bring you back into it" }
         guard workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
             return "this phrase is no longer accepted there"
         }
@@ -178,7 +178,9 @@ extension Enrolment {
             $0 == signer.device || others.contains($0)
         }
         let isOut = try end(signer.device, by: signer, in: workspace)
-        return (true, isOut ? nil : "the new phrase is in, but the old one could not be revoked")
+        return (
+            true, isOut ? nil : "the new phrase was added, but the old one could not be revoked"
+        )
     }
 
     /// Revokes a phrase of one's own, with a new key for everybody else.
@@ -202,7 +204,7 @@ extension Enrolment {
     private static let needsOldWords = NodeError(
         .badRequest, "a new recovery phrase needs the words of the old one",
         hint: "without them: have an admin remove you, ask to join again with this device, and be "
-            + "let in; the old phrase is left out then",
+            + "approved; the old phrase then no longer counts",
         reason: "recovery.words", fields: [.init(name: "phrase", reason: "missing")])
 
     private static func nothingRenewed(_ object: NewPhraseObject) -> NodeError {

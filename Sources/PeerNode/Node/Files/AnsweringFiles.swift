@@ -123,8 +123,8 @@ extension Files: FileCommands {
         guard mayGo || isForced else {
             let why =
                 row.isOwn
-                ? "it was put on this device"
-                : row.isKept ? "it is kept on purpose" : "no other device is known to have it"
+                ? "it was added on this device"
+                : row.isKept ? "you chose to keep it" : "no other device is known to have it"
             throw NodeError(
                 .forbidden, "not removed: \(why)", hint: "--force removes it anyway",
                 reason: "file.only_copy")

@@ -199,9 +199,9 @@ extension Files {
                 .failure(
                     NodeError(
                         .notFound,
-                        "\(NodeError.quoted(place.name)) cannot be made in "
+                        "cannot create \(NodeError.quoted(place.name)) in "
                             + NodeError.quoted(place.folder),
-                        hint: "name a folder that is there", reason: BlobError.badName.code,
+                        hint: "give a folder that exists", reason: BlobError.badName.code,
                         fields: [.init(name: "folder", reason: "not_found")])))
         case .failure(let error):
             let name = error == .exists ? place.name : place.title

@@ -23,19 +23,19 @@ extension Files {
         guard !since.isEmpty else { return nil }
         let files =
             since.count == 1
-            ? "1 file waits for a device that has it"
-            : "\(since.count) files wait for devices that have them"
+            ? "1 file is waiting for a device that has it"
+            : "\(since.count) files are waiting for devices that have them"
         return FindingObject(
-            id: "files", state: "warn", message: "\(files), for a day and longer",
+            id: "files", state: "warn", message: "\(files), for more than a day",
             hint: "wsx-node file list")
     }
 
     private var pausedFinding: FindingObject? {
         let count = states.count { $0.isPaused }
         guard count > 0 else { return nil }
-        let files = count == 1 ? "1 file waits" : "\(count) files wait"
+        let files = count == 1 ? "1 file is" : "\(count) files are"
         return FindingObject(
-            id: "files", state: "warn", message: "\(files) for room on the disk",
+            id: "files", state: "warn", message: "\(files) waiting for space on the disk",
             hint: "free some, or: wsx-node cache clear")
     }
 
@@ -45,7 +45,7 @@ extension Files {
         guard held > quota.byteCountMax else { return nil }
         return FindingObject(
             id: "files", state: "warn",
-            message: "files take more room than they may: nobody else has them",
+            message: "files take more space than allowed: nobody else has them",
             hint: "wsx-node cache stat; 'file drop --force' removes one")
     }
 }

@@ -10,7 +10,7 @@ extension Files {
         guard let range = request.range(of: UInt64(clamping: object.size)) else {
             throw NodeError(
                 .badRequest, "\(NodeError.quoted(object.title)) has no such bytes",
-                hint: "it has \(object.size)", reason: ReadRequest.badRange,
+                hint: "it is \(object.size) bytes long", reason: ReadRequest.badRange,
                 fields: [.init(name: "offset", reason: "range")],
                 details: ["size": .integer(object.size)])
         }

@@ -87,7 +87,7 @@ extension Links {
 
     private var ownCopySentence: String? {
         network.copies.signedAt.map {
-            "another copy of this home is running; it was there at \(UTCMinute.text($0))"
+            "another copy of this home is running; it was seen at \(UTCMinute.text($0))"
         }
     }
 }

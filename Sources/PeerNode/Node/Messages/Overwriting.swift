@@ -39,10 +39,10 @@ extension Messages {
 extension NodeError {
     /// A device in foreign hands has said something so often that it cannot be overwritten.
     static let overruledByOwnDevice = NodeError(
-        .conflict, "another of your devices has said otherwise too often for this to change",
+        .conflict, "another of your devices has set this so often that it can no longer change",
         hint: "wsx-node device list", reason: "own.overruled")
     /// The same of what everybody may say.
     static let overruledByOthers = NodeError(
-        .conflict, "others have said otherwise too often for you to change this",
+        .conflict, "others have set this so often that you can no longer change it",
         hint: "wsx-node member list", reason: "others.overruled")
 }

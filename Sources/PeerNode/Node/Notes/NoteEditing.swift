@@ -36,7 +36,7 @@ extension Notes {
         guard let base else { return [] }
         if let steps = note.past.steps(since: base, now: note.version) { return steps }
         throw NodeError(
-            .conflict, "that version of the note is not known any more",
+            .conflict, "that version of the note is no longer known",
             hint: "wsx-node note show \(PublicID.note(note.place.key))", reason: "note.base",
             fields: [.init(name: "base", reason: "not_found")])
     }
@@ -88,7 +88,7 @@ extension Notes {
         }
         for case .format(_, .link(let address?)) in changes where !NoteMark.isAddress(address) {
             throw NodeError(
-                .badRequest, "\(NodeError.quoted(address)) is no address of a link",
+                .badRequest, "\(NodeError.quoted(address)) is not a link address",
                 hint: "1 to \(NoteLimits.linkBytesMax) bytes without spaces", reason: "note.link",
                 fields: [.init(name: "ops", reason: "form")])
         }
@@ -261,7 +261,7 @@ extension NodeError {
 
     static let noteTooFarApart = NodeError(
         .conflict, "too much has changed in the note since that version",
-        hint: "read it again with wsx-node note show, and make your change anew",
+        hint: "read it with wsx-node note show, then make your change again",
         reason: "note.apart")
 
     static let noteBadText = NodeError(
@@ -270,6 +270,6 @@ extension NodeError {
         fields: [.init(name: "text", reason: "form")])
 
     static let noteTooLarge = NodeError(
-        .tooLarge, "a note holds at most 16 MiB of text", hint: "divide it into several notes",
+        .tooLarge, "a note holds at most 16 MiB of text", hint: "split it into several notes",
         reason: "note.size")
 }

@@ -54,7 +54,7 @@ extension PrivateDocuments {
             answer
             ? "this gives \(name) \(role), so they may \(asked)"
             : channel.isDirect
-                ? "a direct conversation has no owner, so nobody may \(asked)"
+                ? "a direct message has no owner, so nobody may \(asked)"
                 : "this gives \(name) only \(role), so they may not \(asked)"
         return step(seat.seat, of: document, in: workspace, saying: text)
     }
@@ -98,7 +98,7 @@ extension PrivateDocuments {
         switch record.change?.action {
         case .root(let root):
             return root.subtype == .directMessage
-                ? "\(name) opened the conversation" : "\(name) made the channel"
+                ? "\(name) opened the conversation" : "\(name) created the channel"
         case .add(let addition):
             let people = addition.seats.map { called($0.member) }.joined(separator: ", ")
             return "\(name) added \(people)"
