@@ -159,8 +159,8 @@ struct ColumnSet {
             ColumnSet(
                 [
                     "ID": "id", "TITLE": "title", "CHANGED": "edited_at", "BY": "edited_by.name",
-                    "MADE": "created_at", "AUTHOR": "author.name",
-                ], drops: ["MADE", "AUTHOR", "BY"])
+                    "CREATED": "created_at", "AUTHOR": "author.name",
+                ], drops: ["CREATED", "AUTHOR", "BY"])
         case .noteHistory:
             ColumnSet(
                 [

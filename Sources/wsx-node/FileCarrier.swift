@@ -40,7 +40,7 @@ struct FileCarrier {
             received = []
             guard !bytes.isEmpty else {
                 throw NodeError(
-                    .blobMissing, "the file ended early: a part of it cannot be read any more",
+                    .blobMissing, "the file ended early: part of it can no longer be read",
                     hint: "wsx-node file verify \(file)", reason: "file.cut")
             }
             let part = bytes.prefix(Int(clamping: left))

@@ -29,7 +29,7 @@ extension Rendering {
         let data = event["data"]
         let who = data?["by"]?["name"]?.stringValue.map(sanitised) ?? "-"
         guard let patch = data?["patch"]?.arrayValue else {
-            return flowed("\(who)  the text has to be read again\n", indent: 2, isOwn: false)
+            return flowed("\(who)  read the text again\n", indent: 2, isOwn: false)
         }
         return patch.map { change in
             let deleted = change[1]?.integerValue ?? 0

@@ -102,7 +102,7 @@ extension Rendering {
             done.isEmpty
             ? ""
             : "your recovery phrase was replaced in \(done.joined(separator: ", ")). "
-                + "The old words open nothing there any more\n"
+                + "The old words no longer work there\n"
         return replaced
             + (answer["left"]?.arrayValue ?? []).map {
                 "! not in \(shown($0["name"])): \(shown($0["message"]))\n"
@@ -178,7 +178,7 @@ extension Rendering {
                 return "now kept: \(kept) operations by \(name) that had been refused\n"
             }
             return "all that has arrived from \(name) is already kept; nothing was changed\n"
-                + "  what only their own devices have is out of reach: nothing from them is taken\n"
+                + "  what only their own devices have is out of reach: nothing they send is accepted\n"
         }
         var text = "\(name) was removed. Their messages up to now stay; later ones are rejected\n"
         let ended = (member["ended_invites"]?.arrayValue ?? []).map(shortID)

@@ -24,8 +24,8 @@ extension Session {
         guard let question = try question(before: command, parameters) else { return }
         guard isAsked else {
             throw NodeError(
-                .badRequest, "this needs a yes, and there is no terminal to ask on",
-                hint: "add --yes to do it without a question", reason: "usage",
+                .badRequest, "this needs confirmation",
+                hint: "add --yes to confirm", reason: "usage",
                 fields: [.init(name: "yes", reason: Misfit.missing.rawValue)])
         }
         let answer = io.ask(question.text) ?? ""

@@ -73,7 +73,7 @@ extension Session {
     /// The same as `saveFile` where the path is `-`: the file goes to standard output.
     func printFile(_ command: Command) throws(NodeError) -> Int32 {
         guard !io.isOutputTerminal else {
-            throw .usage("a file is not printed on a terminal", hint: "send it on: … > FILE")
+            throw .usage("a file is not printed on a terminal", hint: "redirect it: … > FILE")
         }
         var session = self
         // No folder is meant, and the method wants one.
@@ -82,8 +82,8 @@ extension Session {
         var client = try client()
         guard let blob = try blob(parameters, &client)?.stringValue else {
             throw NodeError(
-                .unsupported, "a file that lies in its message is not printed",
-                hint: "name a folder to save it in", reason: "file.inline")
+                .unsupported, "a file this small is part of its message, and cannot be printed",
+                hint: "give a folder to save it in", reason: "file.inline")
         }
         try fetch(.string(blob), &client)
         var carrier = FileCarrier(

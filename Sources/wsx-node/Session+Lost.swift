@@ -133,7 +133,7 @@ extension Session {
     /// Asks for the words of the phrase.
     private func askPhrase() throws(NodeError) -> String {
         guard let answer = io.ask("Your 24 words: "), !answer.isEmpty else {
-            throw .usage("nothing was revoked", hint: "it takes your recovery phrase")
+            throw .usage("nothing was revoked", hint: "this needs your recovery phrase")
         }
         return answer
     }

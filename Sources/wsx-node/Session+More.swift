@@ -45,7 +45,7 @@ extension Session {
         guard open > 0 else { return }
         let how = rendering.hints.text("wsx-node invite list")
         io.tell(
-            "note: \(open) open invite\(open == 1 ? " lets" : "s let") in anyone who has the link: "
+            "note: \(open) open invite\(open == 1 ? " lets" : "s let") anyone with the link join: "
                 + "\(how), then invite revoke\n")
     }
 

@@ -60,9 +60,10 @@ extension Session {
             let error = NodeError(
                 .badRequest,
                 isRun
-                    ? "the editor ended with status \(status ?? 0), and the note is as it was"
+                    ? "the editor ended with status \(status ?? 0), so the note is unchanged"
                     : "the editor \(NodeError.quoted(command)) could not be run",
-                hint: isRun ? nil : "name one that is installed in EDITOR", reason: "note.editor")
+                hint: isRun ? nil : "set EDITOR to an editor that is installed",
+                reason: "note.editor")
             guard try file.changed(limit: Limits.controlLineBytesMax) != nil else {
                 file.remove()
                 throw error
@@ -85,7 +86,8 @@ extension Session {
         let changes = LineChanges.lines(
             from: shown["text"]?.stringValue ?? "", to: now["text"]?.stringValue ?? "")
         guard !changes.isEmpty, !globals.quiet else { return }
-        io.tell("meanwhile in the note, last by \(rendering.shown(now["edited_by"]?["name"])):\n")
+        io.tell(
+            "changed by others meanwhile, last by \(rendering.shown(now["edited_by"]?["name"])):\n")
         for line in changes { io.printError("  \(sanitised(line))\n") }
     }
 }

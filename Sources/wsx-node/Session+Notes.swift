@@ -17,7 +17,7 @@ extension Session {
             scan.values["ops"] == nil
         {
             throw .usage(
-                "what is the note to say?",
+                "what should the note say?",
                 hint: "add --editor, --from FILE, or --from - for standard input")
         }
         return try callAndPrint(command, try session.parameters(for: command))

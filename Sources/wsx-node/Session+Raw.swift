@@ -30,7 +30,7 @@ extension Session {
         }
         guard Command.shape(of: name) != .subscription else {
             throw NodeError(
-                .unsupported, "'rpc' prints one answer and cannot follow a stream of events",
+                .unsupported, "'rpc' prints one answer, and cannot follow events",
                 hint: "wsx-node events, or call events.wait", reason: "rpc.stream")
         }
         let known = try? Command.method(name)

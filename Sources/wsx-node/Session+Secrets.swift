@@ -82,7 +82,7 @@ extension Session {
 
     private func missing(_ name: String) -> NodeError {
         NodeError(
-            .badRequest, "there is no terminal to ask for the secret",
+            .badRequest, "no passphrase or passcode was given",
             hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
             reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
     }

@@ -117,7 +117,9 @@ extension Session {
             guard let asked = scan.values[flag]?.stringValue,
                 now[flag]?.contains(.string(asked)) != true
             else { continue }
-            say("daemon", "already running; '--\(flag)' takes effect at its start:", state: "warn")
+            say(
+                "daemon", "already running; '--\(flag)' takes effect at the next start:",
+                state: "warn")
             let value = NodeError.shellWord(sanitised(asked))
             say(fix: "wsx-node down, then wsx-node up --\(flag) \(value)")
         }

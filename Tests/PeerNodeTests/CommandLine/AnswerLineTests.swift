@@ -65,7 +65,7 @@ import WorkspaceModel
         ]
         #expect(
             rendering.text(answer, of: "identity.phrase.new") == """
-                your recovery phrase was replaced in acme. The old words open nothing there any more
+                your recovery phrase was replaced in acme. The old words no longer work there
                 ! not in solo: no such phrase
 
                 """)

@@ -117,7 +117,7 @@ import WorkspaceModel
         }
         #expect(io.run("note", "edit", "List", "--editor") == 0, "\(io.errors)")
         #expect(
-            io.errors == "meanwhile in the note, last by Mina:\n  - milk\n  + milk, two\n")
+            io.errors == "changed by others meanwhile, last by Mina:\n  - milk\n  + milk, two\n")
     }
 
     @Test func `needs a terminal, and no other text`() {

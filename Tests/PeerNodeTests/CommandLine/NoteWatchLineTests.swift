@@ -33,7 +33,7 @@ import WorkspaceModel
     }
 
     @Test func `say that the text has to be read again`() {
-        #expect(watch(patch: .null) == "Mina  the text has to be read again\n")
+        #expect(watch(patch: .null) == "Mina  read the text again\n")
     }
 
     @Test func `are one object a line for programs`() throws {

@@ -342,7 +342,7 @@ import WorkspaceModel
         #expect(io.run("member", "remove", "@Joon") == 0)
         #expect(
             io.errors
-                == "note: 1 open invite lets in anyone who has the link: wsx-node invite list, "
+                == "note: 1 open invite lets anyone with the link join: wsx-node invite list, "
                 + "then invite revoke\n")
         let json = MemoryIO()
         #expect(json.run("member", "remove", "@Joon", "--json") == 0)

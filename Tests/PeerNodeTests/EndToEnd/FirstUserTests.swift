@@ -95,11 +95,11 @@ extension TerminalEndToEnd {
             #expect(again.output.contains("profile set --name Mini"))
             #expect(!node.run("up", "--name", "mina").output.contains("warn name"))
             let elsewhere = node.run("up", "--listen", "127.0.0.1:1")
-            #expect(elsewhere.output.contains("'--listen' takes effect at its start"))
+            #expect(elsewhere.output.contains("'--listen' takes effect at the next start"))
             let listens =
                 node.run("net", "status", "--json").object["listen"]?[0]?.stringValue ?? ""
             let same = node.run("up", "--listen", listens, "--announce", "off")
-            #expect(!same.output.contains("takes effect at its start"), "\(same.output)")
+            #expect(!same.output.contains("takes effect at the next start"), "\(same.output)")
             node.run("net", "suspend")
             #expect(node.run("status").output.contains("the network is suspended"))
             #expect(node.run("status", "--check").status == 0)
