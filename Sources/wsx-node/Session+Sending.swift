@@ -52,7 +52,7 @@ extension Session {
         let place = try? place(of: message, &client)
         io.print(rendering.sent(message, holders: holders, in: place ?? nil))
         if let nobody = Self.unheard(in: message, mentioned(in: message, &client)) {
-            io.tell(Self.told(nobody) + "\n")
+            io.tell(told(nobody, in: message) + "\n")
         }
         return 0
     }
@@ -65,11 +65,6 @@ extension Session {
         let all = (page["items"]?.arrayValue ?? []).filter { $0["state"] == "member" }
         guard all.count > 1 else { return nil }
         return all.first { $0["id"] == message["workspace"] }?["name"]?.stringValue
-    }
-
-    /// That a name in a text means nobody.
-    static func told(_ name: String) -> String {
-        "'\(name)' mentions nobody: no one here has that name, or several do"
     }
 
     /// So many of the people whom a text mentions are looked up.

@@ -124,11 +124,18 @@ extension NodeError {
         let arePeople = candidates.allSatisfy { candidate in
             candidate["id"]?.stringValue?.utf8.starts(with: "u_".utf8) == true
         }
+        // A part of a name can be written out. Of two with the same name each is meant by the id alone.
+        let names = candidates.compactMap { $0["name"]?.stringValue.flatMap(NameFolding.key(of:)) }
+        let isWholeEnough = names.count == candidates.count && Set(names).count == names.count
+        let wayToName =
+            isWholeEnough
+            ? "write the whole name of one, or the id"
+            : "give the id; 'wsx-node why ID' says who let each in"
         return Self(
             .ambiguous,
             "\(quoted(name)) could be any of \(candidates.count) "
                 + (arePeople ? "people" : "things"),
-            hint: arePeople ? "give the id; 'wsx-node why ID' says who let each in" : "give the id",
+            hint: arePeople ? wayToName : "give the id",
             reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
             details: ["candidates": .array(candidates)])
     }

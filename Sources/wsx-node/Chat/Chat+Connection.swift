@@ -133,7 +133,8 @@ extension Chat {
     private func tellUnheard(in message: JSONValue) {
         var mentioned: [String]?
         asking { client in mentioned = session.mentioned(in: message, &client) }
-        if let nobody = Session.unheard(in: message, mentioned) { remark(Session.told(nobody)) }
+        guard let nobody = Session.unheard(in: message, mentioned) else { return }
+        remark(session.told(nobody, in: message))
     }
 
     private func deliver(_ given: JSONObject) throws(NodeError) {

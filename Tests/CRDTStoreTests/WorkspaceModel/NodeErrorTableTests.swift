@@ -157,6 +157,18 @@ import WorkspaceModel
             .ambiguous("Mina", candidates: [["id": "u_1"], ["id": "u_2"]], field: "member"),
             .ambiguous, "name.ambiguous",
             hint: "give the id; 'wsx-node why ID' says who let each in"),
+        Row(
+            .ambiguous(
+                "Joon",
+                candidates: [["id": "u_1", "name": "Joon A"], ["id": "u_2", "name": "joon"]],
+                field: "member"), .ambiguous, "name.ambiguous",
+            hint: "write the whole name of one, or the id"),
+        Row(
+            .ambiguous(
+                "Joon",
+                candidates: [["id": "u_1", "name": "Joon"], ["id": "u_2", "name": "joon"]],
+                field: "member"), .ambiguous, "name.ambiguous",
+            hint: "give the id; 'wsx-node why ID' says who let each in"),
         Row(.homeInUse(pid: nil), .inUse, "store.locked", hint: "wsx-node down"),
         Row(
             .cursorExpired(oldest: "e1.5"), .cursorExpired, "events.cursor_expired",

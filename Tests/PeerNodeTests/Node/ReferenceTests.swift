@@ -263,4 +263,29 @@ import WorkspaceTestKit
         #expect(rest.texts("name") == ["d"])
         #expect(rest["next"] == .null)
     }
+
+    /// Whoever types a part of a name learns that it was too short, and not that there is nobody.
+    @Test func `by no part of a name, but those whom it fits are named`() throws {
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
+        _ = try bench.guest("Joon Kim", of: mina)
+        _ = try bench.guest("Joon Lee", of: mina)
+        let calls: [(String, JSONValue)] = [
+            ("message.send", ["channel": "@Joon", "text": "x"]),
+            ("member.get", ["member": "@joon"]), ("dm.open", ["members": ["Joon"]]),
+        ]
+        for (method, given) in calls {
+            let failure = try mina.refused(method, given)
+            #expect(failure.kind == .unknownUser, "\(method): \(failure)")
+            #expect(failure.hint?.hasPrefix("2 people fit: ") == true, "\(method): \(failure)")
+            let names = failure.details["candidates"]?.arrayValue?.compactMap {
+                $0["name"]?.stringValue
+            }
+            #expect(names?.sorted() == ["Joon Kim", "Joon Lee"], "\(method)")
+        }
+        try mina.ok("message.send", ["channel": "@Joon Kim", "text": "x"])
+        let one = try mina.refused("member.get", ["member": "@Min"])
+        #expect(one.details["candidates"] == nil)
+        withExtendedLifetime(bench) {}
+    }
 }

@@ -219,23 +219,21 @@ extension Channels {
             throw .unknownUser(id, field: field)
         case .name(let name):
             let found = workspace.named(name, among: people)
-            if found.isEmpty {
+            guard !found.isEmpty else {
                 let former = try core.profiles.former(
                     name, among: people, in: workspace, field: field, isTaken: purpose == .talk)
                 if let former { return former }
                 try refuseGuest(field: field, for: purpose, in: workspace) {
                     !workspace.named(name, among: [$0]).isEmpty
                 }
+                throw core.queries.unknown(name, among: people, in: workspace, field: field)
             }
-            return try core.queries.single(
-                found, name, "member", field: field,
-                names: people.map { workspace.displayName(of: $0) }, hint: "wsx-node member list"
-            ) {
-                [
-                    "id": .string(PublicID.member($0)),
-                    "name": .string(workspace.displayName(of: $0)),
-                ]
+            guard found.count == 1, let only = found.first else {
+                throw .ambiguous(
+                    name, candidates: found.map { core.membership.person($0, in: workspace).json },
+                    field: field)
             }
+            return only
         }
     }
 

@@ -171,9 +171,6 @@ extension Queries {
         guard let only = found.first else {
             let similar = Similarity.nearest(to: name, in: names())
                 .map { "did you mean \(NodeError.quoted($0))?" }
-            if what == "member" {
-                throw .unknownUser(name, field: field ?? what, hint: similar ?? hint)
-            }
             throw .notFound(what, name, field: field ?? what, hint: similar ?? hint)
         }
         return only
@@ -227,11 +224,7 @@ extension Queries {
             let former = try core.profiles.former(
                 name, among: current, in: workspace, field: field, isTaken: formerly)
             if let former { return former }
-            let names = current.map { workspace.displayName(of: $0) }
-            throw .unknownUser(
-                name, field: field,
-                hint: Similarity.nearest(to: name, in: names)
-                    .map { "did you mean \(NodeError.quoted($0))?" })
+            throw unknown(name, among: current, in: workspace, field: field)
         }
     }
 
