@@ -29,14 +29,10 @@ extension Session {
     static func progress(_ event: JSONValue, of method: String) -> String? {
         switch event["type"]?.stringValue {
         case "peer.connected":
-            guard let person = event["data"]?["member"], !isNameless(person),
-                let name = person["name"]?.stringValue
-            else {
-                // Who they are comes with what is fetched from them.
-                return Command.shape(of: method) == .deviceLink
-                    ? "connected to another device" : "connected to someone in the workspace"
-            }
-            return "connected to \(sanitised(name))"
+            // What they are called comes with what is fetched from them. Until then a node knows what they
+            // were called when they came in, which may be another name.
+            return Command.shape(of: method) == .deviceLink
+                ? "connected to another device" : "connected to someone in the workspace"
         case "sync.progress":
             guard let left = event["data"]?["behind"]?.integerValue, left > 0 else { return nil }
             return "fetching: \(left) to go"
