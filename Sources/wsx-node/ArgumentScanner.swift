@@ -40,6 +40,9 @@ struct ArgumentScanner {
     private let commands: [Command]
     private var scan = ArgumentScan()
     private var positional: [String] = []
+    /// What stood behind the words of the command, and where in it the words without a flag were.
+    private var typed: [String] = []
+    private var places: [Int] = []
 
     /// - Parameter arguments: without the program's own name.
     static func scan(_ arguments: [String], against commands: [Command]) throws(NodeError)
@@ -117,12 +120,16 @@ struct ArgumentScanner {
     }
 
     private mutating func takeArguments() throws(NodeError) {
+        typed = Array(tokens)
         while let token = tokens.first {
+            let place = typed.count - tokens.count
             if token == "--" {
                 positional += tokens.dropFirst()
+                places += (place + 1)..<typed.count
                 tokens = []
             } else if !Self.isFlag(token) {
                 positional.append(token)
+                places.append(place)
                 tokens.removeFirst()
             } else if try !takeOwn(), try !takeGlobal() {
                 throw unknownFlag(token)
@@ -277,6 +284,7 @@ struct ArgumentScanner {
         guard let command = scan.command, let line = command.line, !scan.globals.help else {
             return
         }
+        try refuseSwapped(command, line)
         var rest = positional[...]
         for name in line.positions {
             guard let parameter = command.parameters.first(where: { $0.name == name }) else {
@@ -309,6 +317,18 @@ struct ArgumentScanner {
         {
             scan.values[own.name] = .integer(timeout)
         }
+    }
+
+    /// Says what to type where two words stand in each other's place.
+    private func refuseSwapped(_ command: Command, _ line: CommandLineForm) throws(NodeError) {
+        let parameters = line.positions.compactMap { name in
+            command.parameters.first { $0.name == name }
+        }
+        let swapped = SwappedWords(parameters: parameters, texts: positional)
+        guard let first = swapped.place else { return }
+        var meant = typed
+        meant.swapAt(places[first], places[first + 1])
+        throw SwappedWords.failure(parameters[first], line: scan.words + meant)
     }
 
     /// Reads what stands at a position.

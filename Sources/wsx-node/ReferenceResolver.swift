@@ -44,6 +44,11 @@ struct ReferenceResolver {
         }
     }
 
+    /// Whether a parameter takes a text that only this resolves.
+    static func resolves(_ text: String, _ parameter: ParameterDefinition) -> Bool {
+        kind(text, parameter) != nil
+    }
+
     private static func texts(_ value: JSONValue?) -> [String] {
         value?.stringValue.map { [$0] } ?? value?.arrayValue?.compactMap(\.stringValue) ?? []
     }

@@ -6,7 +6,44 @@ extension Session {
     func remind(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         session.scan.values = Self.reminding(scan.values) { isTime($0) }
-        return try session.callAndPrint(command, try session.parameters(for: command))
+        let inOrder = Self.inOrder(scan.values) { isTime($0) }
+        if let inOrder, session.scan.values["at"]?.stringValue.map(isTime) == false {
+            throw Self.swapped(inOrder, scan.words)
+        }
+        do throws(NodeError) {
+            return try session.callAndPrint(command, try session.parameters(for: command))
+        } catch {
+            // A channel may be called `tomorrow`. Where none is, a time was meant.
+            guard let inOrder, error.kind == .notFound, error.fields.first?.name == "channel"
+            else { throw error }
+            throw Self.swapped(inOrder, scan.words)
+        }
+    }
+
+    private static func swapped(_ meant: [String], _ words: [String]) -> NodeError {
+        .usage(
+            "these words are in the wrong order: first what to be reminded of, then when",
+            hint: (["wsx-node"] + words + meant.map(NodeError.shellWord)).joined(separator: " "))
+    }
+
+    /// What should have been typed where a time stands before what it is about: `10m last`.
+    ///
+    /// - Parameter isTime: whether a text is a point in time.
+    /// - Returns: `nil` where the first word is no time, or nothing else stands behind the time.
+    static func inOrder(_ typed: JSONObject, isTime: (String) -> Bool) -> [String]? {
+        guard let first = typed["about"]?.stringValue, isTime(first),
+            let words = typed["when"]?.stringValue
+        else { return nil }
+        let (second, rest) = ChatLine.parted(words)
+        // The time may have been two words.
+        let both = "\(first) \(second)"
+        var meant = isTime(both) && !rest.isEmpty ? [first, second] : [first]
+        let (about, text) = ChatLine.parted(meant.count > 1 ? rest : words)
+        guard !isTime(about) else { return nil }
+        meant.insert(about, at: 0)
+        if !text.isEmpty { meant.append(text) }
+        if let place = typed["in"]?.stringValue { meant += ["--in", place] }
+        return meant
     }
 
     private func isTime(_ text: String) -> Bool {

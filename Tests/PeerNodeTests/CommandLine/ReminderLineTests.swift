@@ -145,6 +145,36 @@ import WorkspaceModel
         #expect(io.node?.asked.contains { $0.hasPrefix("remind ") } == false)
     }
 
+    @Test(arguments: [
+        (line: ["10m", "last"], meant: "last 10m"),
+        (["10m", "last", "--in", "general"], "last 10m --in general"),
+        (["2h", "m_01hx9t4c", "call", "back"], "m_01hx9t4c 2h 'call back'"),
+        (["tomorrow", "general"], "general tomorrow"),
+    ])
+    func `say what to type where the time stands first`(_ row: (line: [String], meant: String)) {
+        let io = MemoryIO()
+        #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 2)
+        #expect(io.errors.hasSuffix("hint: wsx-node remind \(row.meant)\n"), "\(io.errors)")
+        #expect(io.node?.asked.contains { $0.hasPrefix("remind ") } == false)
+    }
+
+    /// A channel may be called like a day. Only where there is none was the day meant.
+    @Test(
+        arguments: [
+            (["tomorrow", "9:00", "last"], "last tomorrow 9:00"), (["tomorrow", "9:00"], nil),
+            (["monday", "2h", "notes"], nil),
+        ] as [(line: [String], meant: String?)])
+    func `take a day for a channel first`(_ row: (line: [String], meant: String?)) {
+        let io = MemoryIO()
+        #expect(Program.run(arguments: ["remind"] + row.line, environment: [:], io: io) == 0)
+        let other = MemoryIO()
+        other.node?.failure = .notFound("channel", row.line[0], field: "channel")
+        let status = Program.run(arguments: ["remind"] + row.line, environment: [:], io: other)
+        #expect(status == (row.meant == nil ? 5 : 2), "\(other.errors)")
+        let isHinted = row.meant.map { other.errors.hasSuffix("hint: wsx-node remind \($0)\n") }
+        #expect(isHinted != false, "\(other.errors)")
+    }
+
     @Test(arguments: ["y_7k3qm2xa", "3qm2xa"])
     func `are cancelled by their id or its end`(_ id: String) {
         let io = MemoryIO()

@@ -1,0 +1,53 @@
+import PeerNode
+import WorkspaceModel
+
+/// Two words of a command line that stand in each other's place: `message react 👍 last`.
+///
+/// Only where the order that was typed cannot be meant is it said, and what to type instead.
+struct SwappedWords {
+    /// The parameters that stand without a flag, in order.
+    let parameters: [ParameterDefinition]
+    /// What was typed for them, as far as anything was.
+    let texts: [String]
+
+    /// The place of the first of two words that were meant the other way round, if there are any.
+    var place: Int? {
+        let count = min(parameters.count, texts.count)
+        return (1..<max(count, 1)).map { $0 - 1 }.first { first in
+            let (here, next) = (parameters[first], parameters[first + 1])
+            let isMeant = Self.may(texts[first], here) && Self.may(texts[first + 1], next)
+            return !isMeant && Self.fits(texts[first + 1], here) && Self.fits(texts[first], next)
+        }
+    }
+
+    /// Whether a text may be meant for a parameter at all. Where it may not, the call fails.
+    private static func may(_ text: String, _ parameter: ParameterDefinition) -> Bool {
+        if case .identifier = parameter.shape, ReferenceResolver.resolves(text, parameter) {
+            return true
+        }
+        return fits(text, parameter)
+    }
+
+    /// Whether a text looks like what a parameter takes. The last letters of an id do not: they may be
+    /// any word.
+    private static func fits(_ text: String, _ parameter: ParameterDefinition) -> Bool {
+        switch parameter.shape {
+        case .identifier(let prefix):
+            prefix == "m_" && text == "last" || text.hasPrefix(prefix)
+        case .duration: DurationText.milliseconds(text) != nil
+        case .choice(let words):
+            ArgumentText.value(text, parameter.shape)?.stringValue.map(words.contains) == true
+        case .list: false
+        default: !text.isEmpty
+        }
+    }
+
+    /// The failure that names the right order.
+    ///
+    /// - Parameter line: what should have been typed, without the name of the program.
+    static func failure(_ first: ParameterDefinition, line: [String]) -> NodeError {
+        .usage(
+            "these words are in the wrong order: '\(first.positionWord)' comes first",
+            hint: (["wsx-node"] + line.map(NodeError.shellWord)).joined(separator: " "))
+    }
+}
