@@ -23,8 +23,11 @@ extension Session {
         guard isAsked || isSevere(command, parameters) else { return }
         guard let question = try question(before: command, parameters) else { return }
         guard isAsked else {
+            let why =
+                globals.noInput
+                ? "--no-input forbids the question" : "there is no terminal to ask on"
             throw NodeError(
-                .badRequest, "this needs confirmation",
+                .badRequest, "this needs confirmation, and \(why)",
                 hint: "add --yes to confirm", reason: "usage",
                 fields: [.init(name: "yes", reason: Misfit.missing.rawValue)])
         }

@@ -12,7 +12,9 @@ extension Session {
         }
         guard io.isInputTerminal, io.isOutputTerminal, !globals.noInput else {
             throw .usage(
-                "--editor needs a terminal", hint: "--from FILE reads a file, --from - a pipe")
+                globals.noInput
+                    ? "--editor cannot be used with --no-input" : "--editor needs a terminal",
+                hint: "--from FILE reads a file, --from - a pipe")
         }
         var given = try parameters(for: command)
         let format = given["format"]

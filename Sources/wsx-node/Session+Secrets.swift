@@ -81,8 +81,15 @@ extension Session {
     }
 
     private func missing(_ name: String) -> NodeError {
-        NodeError(
-            .badRequest, "no passphrase or passcode was given",
+        // Whoever was asked has given none.
+        let why =
+            globals.noInput
+            ? "--no-input forbids to ask for the secret"
+            : globals.json
+                ? "--json asks for no secret"
+                : mayAsk ? "no passphrase or passcode was given" : "there is no terminal to ask for the secret"
+        return NodeError(
+            .badRequest, why,
             hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",
             reason: "usage", fields: [.init(name: name, reason: Misfit.missing.rawValue)])
     }

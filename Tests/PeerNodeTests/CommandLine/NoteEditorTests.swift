@@ -126,8 +126,10 @@ import WorkspaceModel
             let arguments = ["note", "edit", "List", "--editor"] + flags
             #expect(Program.run(arguments: arguments, environment: [:], io: io) == 2, "\(flags)")
         }
+        #expect(io.errors.contains("cannot be used with --no-input"), "\(io.errors)")
         io.isInputTerminal = false
         #expect(io.run("note", "edit", "List", "--editor") == 2)
+        #expect(io.errors.contains("needs a terminal"), "\(io.errors)")
         #expect(edit == nil && io.node?.asked.contains { $0.hasPrefix("note get") } == false)
     }
 

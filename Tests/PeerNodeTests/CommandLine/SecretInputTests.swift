@@ -69,7 +69,18 @@ import WorkspaceModel
     @Test func `that nobody can be asked for is named, with the ways to give it`() {
         let io = MemoryIO()
         #expect(io.run("passcode", "remove") == 2)
-        #expect(io.errors.contains("--code-file"))
+        #expect(io.errors.contains("--code-file") && io.errors.contains("no terminal"))
+        for (flags, says) in [
+            ([], "no secret was given"), (["--no-input"], "--no-input forbids"),
+            (["--json"], "--json asks for no secret"),
+        ] as [([String], String)] {
+            let terminal = MemoryIO()
+            (terminal.isInputTerminal, terminal.isOutputTerminal) = (true, true)
+            let words = ["passcode", "remove"] + flags
+            #expect(Program.run(arguments: words, environment: [:], io: terminal) == 2)
+            #expect(terminal.errors.contains(says), "\(terminal.errors)")
+            #expect(terminal.errors.contains("--code-file"), "\(terminal.errors)")
+        }
         let empty = MemoryIO()
         empty.files["/s"] = [0x0A]
         #expect(empty.run("passcode", "set", "--code-file", "/s") == 2)
