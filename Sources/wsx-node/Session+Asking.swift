@@ -42,7 +42,7 @@ extension Session {
     /// Whether a script has to say that it means it.
     private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
         switch command.line?.question {
-        case .deletesWorkspace: true
+        case .deletesWorkspace, .transfersWorkspace, .transfersChannel: true
         case .logsOut: parameters["wipe"]?.stringValue ?? "none" != "none"
         case .removesPassphrase: parameters["remove"]?.boolValue == true
         case .deletesMessage: parameters["undo"]?.boolValue != true
@@ -58,6 +58,7 @@ extension Session {
         switch command.line?.question {
         case .deletesWorkspace: return try aboutDeleting(parameters)
         case .transfersWorkspace: return try aboutTransferring(parameters)
+        case .transfersChannel: return try aboutTransferringChannel(parameters)
         case .leavesWorkspace:
             let workspace = try workspaceObject(parameters)
             guard try mayLeave(workspace) else { return nil }
@@ -131,6 +132,27 @@ extension Session {
         return yes(
             "Make \(shown(member["name"])) the owner of \(shown(workspace["name"]))? You stay as "
                 + "an admin, and only the new owner can give it back.", "changed")
+    }
+
+    private func aboutTransferringChannel(_ parameters: JSONObject) throws(NodeError) -> Question? {
+        let channel = try called("channel.get", parameters, ["channel", "workspace"])
+        let place = channel["workspace"] ?? .null
+        let workspace = try workspaceObject(["workspace": place])
+        guard let actor = try actor(in: workspace), Self.allows(.manage, in: channel, to: actor)
+        else { return nil }
+        // Admins of the workspace can take a public channel back: a script need not say that it means it.
+        let isPrivate = channel["private"] == true
+        let isForGood = isPrivate || !actor.isAdmin
+        guard isForGood || (io.isInputTerminal && !globals.noInput) else { return nil }
+        let given: JSONObject = ["member": parameters["member"] ?? .null, "workspace": place]
+        let member = try called("member.get", given, ["member", "workspace"])
+        guard member["id"] != channel["owner"]?["id"], member["removed"] != true,
+            isPrivate || member["role"] != "guest"
+        else { return nil }
+        let others = isPrivate ? "" : isForGood ? " or an admin of the workspace" : " or an admin"
+        return yes(
+            "Make \(shown(member["name"])) the owner of #\(shown(channel["name"]))? Only the new "
+                + "owner\(others) can change that again.", "changed")
     }
 
     private func aboutDeletingChannel(_ parameters: JSONObject) throws(NodeError) -> Question? {

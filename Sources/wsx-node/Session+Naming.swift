@@ -44,7 +44,7 @@ extension Session {
     private var namesInQuestion: Bool {
         guard !globals.yes else { return false }
         return switch scan.command?.line?.question {
-        case .transfersWorkspace: true
+        case .transfersWorkspace, .transfersChannel: true
         case .removesMember: scan.values["recut"]?.boolValue != true
         default: false
         }

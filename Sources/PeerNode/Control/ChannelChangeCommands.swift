@@ -44,7 +44,8 @@ extension Command {
             "channel.transfer",
             line: CommandLineForm(
                 "channel transfer", ["channel", "member"],
-                examples: ["channel transfer plans @Mina"], weight: .channelOwners),
+                examples: ["channel transfer plans @Mina"], question: .transfersChannel,
+                weight: .channelOwners),
             "Make someone else the owner of a channel.",
             parameters: [channel.definition, member.definition], result: "channel",
             shape: .ownedChannel, effect: .signs,

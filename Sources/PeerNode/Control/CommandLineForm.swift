@@ -141,6 +141,8 @@ extension CommandLineForm {
         case deletesWorkspace
         /// Giving a workspace to another owner.
         case transfersWorkspace
+        /// Giving a channel to another owner.
+        case transfersChannel
         /// Leaving a workspace.
         case leavesWorkspace
         /// Removing a workspace from this device.

@@ -58,6 +58,15 @@ import WorkspaceModel
         Row(words: ["workspace", "transfer", "@Joon"], call: "transfer") {
             $0.changesMember = { $0.role = "guest" }
         },
+        Row(words: channelTransfer, call: "transferChannel", role: "member") {
+            $0.ownMember = "u_me000000"
+        },
+        Row(words: channelTransfer, call: "transferChannel") {
+            $0.changesMember = { $0.role = "guest" }
+        },
+        Row(words: channelTransfer, call: "transferChannel") {
+            $0.changesChannel = { $0.owner = PersonObject(id: "u_joon0000", name: "Joon") }
+        },
         Row(words: ["device", "revoke", "amber"], call: "revokeDevice") {
             $0.moreDevices = [DeviceObject(id: "d_second00x7", name: "Amber", addedAt: 2)]
         },
@@ -78,6 +87,8 @@ import WorkspaceModel
         #expect(!io.errors.contains("?"), "\(io.errors)")
         #expect(node.asked.contains { $0.hasPrefix(row.call) }, "\(node.asked)")
     }
+
+    private static let channelTransfer = ["channel", "transfer", "general", "@Joon"]
 
     static let allowed = [
         Row(words: ["channel", "delete", "general"], call: "deleteChannel", role: "member") {
@@ -112,8 +123,37 @@ import WorkspaceModel
         #expect(!node.asked.contains { $0.hasPrefix(row.call) }, "\(node.asked)")
     }
 
+    /// Whoever cannot take a channel back means it, also in a script.
+    @Test(
+        arguments: [
+            ("member", false, "owner or an admin of the workspace can"),
+            ("owner", true, "owner can"),
+            ("owner", false, nil),
+        ] as [(role: String, isPrivate: Bool, says: String?)])
+    func `is needed in a script where a channel goes for good`(
+        _ row: (role: String, isPrivate: Bool, says: String?)
+    ) throws {
+        func run(_ io: MemoryIO, _ more: [String] = []) throws -> Int32 {
+            let node = try #require(io.node)
+            (node.ownRole, node.ownMember) = (row.role, "u_me000000")
+            node.changesChannel = {
+                $0.owner = PersonObject(id: "u_me000000", name: "Me")
+                $0.isPrivate = row.isPrivate
+            }
+            return Program.run(arguments: Self.channelTransfer + more, environment: [:], io: io)
+        }
+        let script = MemoryIO()
+        #expect(try run(script) == (row.says == nil ? 0 : 2), "\(script.errors)")
+        #expect(script.errors.contains("--yes") == (row.says != nil), "\(script.errors)")
+        #expect(try run(MemoryIO(), ["--yes"]) == 0)
+        let asking = Self.asking("n")
+        #expect(try run(asking) == 2)
+        #expect(asking.errors.contains(row.says ?? "owner or an admin can"), "\(asking.errors)")
+    }
+
     @Test(arguments: [
         ["member", "remove", "@joon"], ["workspace", "transfer", "@joon"],
+        ["channel", "transfer", "general", "@joon"],
     ])
     func `is asked once, with the whole name`(_ words: [String]) throws {
         let io = Self.asking("n")

@@ -93,7 +93,11 @@ import WorkspaceModel
             words: ["workspace", "transfer", "@Joon"],
             question:
                 "Make Joon the owner of acme? You stay as an admin, and only the new owner can"
-                + " give it back. [y/N] ", call: "transfer"),
+                + " give it back. [y/N] ", call: "transfer", needsYes: true),
+        Severe(
+            words: ["channel", "transfer", "general", "@Joon"],
+            question: "Make Joon the owner of #general? Only the new owner or an admin can change"
+                + " that again. [y/N] ", call: "transferChannel"),
         Severe(words: ["workspace", "leave"], question: "Leave acme? [y/N] ", call: "leave"),
         Severe(
             words: ["workspace", "forget", "acme"],
@@ -143,6 +147,7 @@ import WorkspaceModel
         let sure = run(nil, ["--yes"])
         #expect(sure.isDone && !sure.io.errors.contains("?"))
         #expect(run(nil, ["--no-input"]).isDone == !row.needsYes)
+        #expect(run(nil, ["--no-input"]).io.errors.contains("--no-input") == row.needsYes)
         let script = run(nil, isTerminal: false)
         #expect(script.isDone == !row.needsYes)
         #expect(script.io.errors.contains("--yes") == row.needsYes, "\(script.io.errors)")

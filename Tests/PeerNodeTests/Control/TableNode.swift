@@ -416,6 +416,7 @@ final class TableNode: NodeCommands {
     func transferChannel(
         _ reference: ChannelReference, to member: MemberReference, _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {
+        try require(member)
         try note("transferChannel \(reference) \(member)", scope)
         return channel
     }
