@@ -95,9 +95,11 @@ extension BenchNode {
     }
 
     /// Whether it warns that other devices of its person wait.
-    fileprivate func warns() throws -> Bool {
+    fileprivate func warns() throws -> Bool { try warning() != nil }
+
+    fileprivate func warning() throws -> String? {
         let warnings = try ok("node.status")["warnings"]?.arrayValue ?? []
-        return warnings.contains { $0["kind"] == "keys.withheld" }
+        return warnings.first { $0["kind"] == "keys.withheld" }?["message"]?.stringValue
     }
 }
 
@@ -189,6 +191,47 @@ extension BenchNode {
         scene.bench.advance(2_000)
         #expect(
             try scene.phone.log(of: "nest") == ["before the theft", "I am back", "and so on"])
+    }
+
+    /// With whom it compares, and for how long, is said while that goes on, and nothing after it.
+    @Test func `says what other own devices wait for`() throws {
+        let scene = try Scene()
+        for far in [scene.mina, scene.sam] { scene.bench.cut(scene.phone, far) }
+        scene.laptop.kill()
+        let home = try scene.comeBack()
+        let alone = try #require(try home.warning())
+        #expect(alone.hasSuffix("until this one has reached another member"), "\(alone)")
+        scene.bench.heal(home, scene.mina)
+        var told: Set<String> = []
+        for _ in 0..<120 {
+            scene.bench.advance(1_000)
+            if let text = try home.warning() { told.insert(text) }
+        }
+        #expect(
+            told.contains { $0.contains("compared everything with 'Mina', who is connected") },
+            "\(told)")
+        #expect(try !home.warns())
+    }
+
+    @Test func `warns of nothing where nothing private is written`() throws {
+        let bench = CoreBench()
+        let laptop = try bench.node("Nora")
+        let mina = try bench.guest("Mina", of: laptop)
+        let phone = try bench.bareNode("Phone")
+        try laptop.link(phone)
+        let phrase = try laptop.ok("identity.show", ["phrase": true])["phrase"] ?? .null
+        let made = try laptop.link(["uses": 9])
+        let link = try #require(InviteLink(made, leadingTo: phone.address)).text.link
+        bench.advance(60_000)
+        laptop.kill()
+        let home = try bench.bareNode("Fresh")
+        bench.cut(home, mina)
+        try home.ok(
+            "identity.recover", ["phrase": phrase, "link": .string(link), "name": "Nora"])
+        bench.advance(60_000)
+        #expect(try !home.warns())
+        try home.ok("message.send", ["channel": "@Mina", "text": "psst"])
+        #expect(try home.warns())
     }
 
     /// What a guest knows is compared within what both may know.

@@ -133,11 +133,13 @@ extension KeySchedule {
 
     // MARK: Telling
 
-    /// One sentence for each workspace in which own devices wait.
+    /// One sentence for each workspace in which own devices wait, and until when.
     private var waits: [String] {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             let devices = devicesBesideThis(in: workspace)
-            guard workspace.standing == .member, !devices.isEmpty, awaitsConfirmation(workspace)
+            guard workspace.standing == .member, !devices.isEmpty,
+                isPrivate(somewhereIn: workspace),
+                awaitsConfirmation(workspace)
             else { return nil }
             let names = devices.prefix(Self.namedMax).map { device in
                 NodeError.quoted(
@@ -146,8 +148,34 @@ extension KeySchedule {
             let more = devices.count > names.count ? " and others" : ""
             return "in \(NodeError.quoted(workspace.displayName)) your other devices "
                 + "(\(names.joined(separator: ", "))\(more)) cannot read what you write privately "
-                + "here until this one has reached another member"
+                + "here until this one has "
+                + (memberThere(in: workspace).map {
+                    "compared everything with \(NodeError.quoted($0)), who is connected: this takes "
+                        + "a minute or two"
+                } ?? "reached another member")
         }
+    }
+
+    /// Whether there is a conversation in which other own devices could be kept waiting for keys.
+    private func isPrivate(somewhereIn workspace: Workspace) -> Bool {
+        workspace.sealed.documents.values.contains { document in
+            document.root != nil && !workspace.isOwn(document)
+                && document.isIn(workspace.member)
+        }
+    }
+
+    /// What a member is called who is linked with this home and can confirm what it knows.
+    private func memberThere(in workspace: Workspace) -> String? {
+        for link in network.ordered {
+            guard let device = link.peer?.device, !link.isClosing,
+                link.syncs[workspace.number]?.standing == .full,
+                let member = workspace.owner(of: device), member != workspace.member,
+                workspace.role(of: member).map({ $0 != .guest }) == true,
+                !workspace.evaluator.isBound(device, to: workspace.member)
+            else { continue }
+            return workspace.displayName(of: member)
+        }
+        return nil
     }
 
     private static let namedMax = 5
