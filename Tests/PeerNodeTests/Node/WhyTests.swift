@@ -80,6 +80,31 @@ import WorkspaceTestKit
         #expect(text.contains("not shown: \(PublicID.operation(removal)) cut it off"))
     }
 
+    /// A transfer changes two roles, and is told of both people.
+    @Test func `tells of a workspace that was handed over and back`() throws {
+        let mina = try bench.node("Mina")
+        let joon = try bench.guest("Joon", of: mina)
+        bench.advance(1_000)
+        try mina.ok("workspace.transfer", ["member": "Joon"])
+        bench.advance(5_000)
+        let given = try joon.ok("why", ["subject": "Mina"])
+        #expect(given["role"] == "admin")
+        #expect(steps(given).contains { $0["kind"] == "grant" && $0["by"]?["name"] == "Mina" })
+        try joon.ok("workspace.transfer", ["member": "Mina"])
+        bench.advance(5_000)
+        for (subject, role) in [("Mina", "owner"), ("Joon", "admin")] {
+            let answer = try mina.ok("why", ["subject": .string(subject)])
+            #expect(answer["role"] == .string(role), "\(subject)")
+            let transfers = steps(answer).filter { $0["kind"] == "grant" }
+            #expect(
+                transfers.map { $0["text"]?.stringValue } == [
+                    "Mina handed the workspace over to Joon and became an admin",
+                    "Joon handed the workspace over to Mina and became an admin",
+                ], "\(answer)")
+            #expect(transfers.allSatisfy { $0["valid"] == true }, "\(subject)")
+        }
+    }
+
     @Test func `tells who made a channel and what was set`() throws {
         let mina = try bench.node("Mina")
         let joon = try bench.guest("Joon", of: mina)

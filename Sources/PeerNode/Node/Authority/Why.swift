@@ -53,6 +53,9 @@ struct Why {
                 wanted.formUnion(revocations(ofInvite: joiner.invite))
             case .request(let joiner) where joiner.member == member: wanted.insert(id)
             case .grant(let grant) where grant.member == member: wanted.insert(id)
+            // Who hands the workspace over has another role by that, too.
+            case .grant(let grant) where grant.drops != nil && evaluator.author(of: id) == member:
+                wanted.insert(id)
             case .remove(let remove) where remove.member == member: wanted.insert(id)
             case .removeDevice(let device, _, _) where devices.contains(device): wanted.insert(id)
             case .addDevices where evaluator.author(of: id) == member:
@@ -175,6 +178,9 @@ struct Why {
         case .addDevices(_, _, _, true): return "\(name) has a new recovery phrase"
         case .addDevices(let devices, _, _, _):
             return "\(name) added \(devices.count == 1 ? "a device" : "\(devices.count) devices")"
+        case .grant(let grant) where grant.drops != nil && grant.role == .owner:
+            return "\(name) handed the workspace over to \(called(grant.member)) "
+                + "and became an admin"
         case .grant(let grant): return "\(name) made \(called(grant.member)) \(grant.role.word)"
         case .remove(let remove): return "\(name) removed \(called(remove.member))"
         case .removeDevice(let device, _, _):
