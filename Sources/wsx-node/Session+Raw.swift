@@ -29,9 +29,18 @@ extension Session {
             throw .usage("which method?", hint: "list them with 'wsx-node rpc --list'")
         }
         guard Command.shape(of: name) != .subscription else {
+            let isNote = Command.methods.first { $0.name == name }?.flow == .watchNote
             throw NodeError(
                 .unsupported, "'rpc' prints one answer, and cannot follow events",
-                hint: "wsx-node events, or call events.wait", reason: "rpc.stream")
+                hint: isNote
+                    ? "wsx-node note watch NOTE --json"
+                    : "wsx-node events, or call events.wait", reason: "rpc.stream")
+        }
+        if let local = Command.all.first(where: { $0.name == name && !$0.isMethod }) {
+            throw NodeError(
+                .unknownOperation,
+                "\(NodeError.quoted(name)) is not a method: it works without the node",
+                hint: "wsx-node \(local.usage)", reason: "control.unknown_op")
         }
         let known = try? Command.method(name)
         let parameters = try rawParameters(known)

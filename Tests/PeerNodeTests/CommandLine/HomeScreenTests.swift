@@ -305,6 +305,8 @@ import WorkspaceModel
         (["help", "unraed"], "did you mean 'unread'?"),
         (["help", "bot"], "did you mean 'bots'?"), (["help", "htpp"], "did you mean 'http'?"),
         (["rpc", "events.subscribe", "since=all"], "wsx-node events, or call events.wait"),
+        (["rpc", "note.watch", "note=List"], "wsx-node note watch NOTE --json"),
+        (["rpc", "config.path"], "wsx-node config path"),
     ])
     func `is told what was meant, and runs nothing`(_ row: (words: [String], hint: String)) {
         let io = MemoryIO()
