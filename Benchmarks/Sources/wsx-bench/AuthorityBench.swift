@@ -5,6 +5,7 @@ import WorkspaceModel
 /// everything judged from scratch, one more operation of content, one more removal.
 enum AuthorityBench {
     static func run(_ options: Options) throws {
+        try growth()
         var workspace = try LargeWorkspace(seed: 1)
         let operations = workspace.operations
         var figures = Figures("wsx_authority")
@@ -36,6 +37,52 @@ enum AuthorityBench {
             try removals(evaluator, &workspace, &figures)
         }
         figures.print()
+    }
+
+    /// The same of 100, 1,000 and 4,000 members with 500, 5,000 and 20,000 operations.
+    private static func growth() throws {
+        let sizes = [100, 1_000, 4_000]
+        var table = ScaleTable(sizes: sizes.map { 5 * $0 })
+        var kept: [AuthEvaluator] = []
+        for size in sizes {
+            let workspace = try LargeWorkspace(seed: 1, members: size)
+            let operations = workspace.operations
+            let each = 1e6 / Double(operations.count)
+            // First, so that it does not get memory that something else has given back.
+            let before = try heapKilobytes()
+            var evaluator = AuthEvaluator()
+            let arriving = try processorSeconds {
+                for item in operations { try evaluator.add(item) }
+            }
+            let memory = try heapKilobytes() - before
+            kept.append(evaluator)
+            let scratch = try processorSeconds {
+                _ = try AuthEvaluator.evaluateFromScratch(operations)
+            }
+            table.add("from_scratch_us_each", .call, scratch * each)
+            table.add("one_after_the_other_us_each", .call, arriving * each)
+            table.add("memory_kB_each", .call, memory / Double(operations.count))
+            let citations = Floors.citations(
+                operations.map {
+                    ($0.id, $0.dependencies + [$0.previous, $0.grant].compactMap { $0 })
+                })
+            table.add("floor_citations_us_each", .call, citations * each)
+            table.add("floor_verify_us_each", .call, 1e6 / verifyRate)
+            table.add("content_verdict_us", .call, contentVerdict(evaluator, workspace) * 1e6)
+            table.add("members_ms", .call, seconds { _ = evaluator.members } * 1e3)
+        }
+        precondition(kept.count == sizes.count)
+        table.print("wsx_authority_growth", "authority operations")
+    }
+
+    /// What this program holds of memory that no file is behind.
+    private static func heapKilobytes() throws -> Double {
+        for line in try readFile("/proc/self/status").split(separator: "\n")
+        where line.hasPrefix("RssAnon:") {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            return Double(words[1]) ?? 0
+        }
+        throw BenchError("no RssAnon")
     }
 
     /// Signatures checked a second: what operations cost before authority is asked.

@@ -12,11 +12,12 @@ final class BenchNode {
     /// - Parameters:
     ///   - workspace: made when given; otherwise the home only gets an identity.
     ///   - port: where it listens; any that is free with 0.
+    ///   - hasIdentity: whether it gets an identity; without one it waits for a link to a person's device.
     ///   - namespace: the network that it is in, and to which it announces itself; without one it is heard
     ///     on loopback alone.
     init(
         _ name: String, in folder: TemporaryFolder, options: Options, workspace: String?,
-        port: Int = 0, namespace: String? = nil
+        port: Int = 0, hasIdentity: Bool = true, namespace: String? = nil
     ) throws {
         home = folder.path + "/" + name
         let run = [options.node, "--home", home, "daemon", "run"]
@@ -25,6 +26,7 @@ final class BenchNode {
             ?? run + ["--listen", "127.0.0.1:\(port)", "--announce", "off"]
         process = try Spawning.start(daemon)
         try waitForSocket()
+        guard hasIdentity else { return }
         var up = [options.node, "--home", home, "up", "--name", name]
         if let workspace { up += ["--workspace", workspace] }
         let status = try Spawning.wait(Spawning.start(up))

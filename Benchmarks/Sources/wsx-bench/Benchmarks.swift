@@ -25,6 +25,9 @@ enum Benchmarks {
         ("departed", DepartedBench.run),
         ("roaming", RoamingBench.run),
         ("text", TextBench.run),
+        ("scale", ScaleBench.run),
+        ("links", LinksBench.run),
+        ("events", EventsBench.run),
     ]
 
     static func main() {
@@ -59,6 +62,10 @@ struct Options {
     var idleSeconds = 10
     /// Homes of `team`.
     var homes = [10, 30, 60]
+    /// Which things `scale` lets grow; all without any.
+    var things: [String] = []
+    /// The sizes of `scale`, rising, instead of those of each thing.
+    var sizes: [Int] = []
     /// How long the two of `soak` write over each history.
     var soakSeconds = 20
     /// Authors of `first-sync`.
@@ -93,6 +100,13 @@ struct Options {
         case "--soak-seconds": soakSeconds = try Self.count(value, names)
         case "--homes":
             homes = try value.split(separator: ",").map { try Self.count($0, names) }
+        case "--sizes":
+            sizes = try value.split(separator: ",").map { try Self.count($0, names) }
+        case "--things":
+            things = value.split(separator: ",").map(String.init)
+            guard things.allSatisfy({ GrowingThing(rawValue: $0) != nil }) else {
+                throw Self.usage(names)
+            }
         case "--authors":
             authors = try value.split(separator: ",").map { try Self.count($0, names) }
         default: throw Self.usage(names)
@@ -110,6 +124,8 @@ struct Options {
             usage: wsx-bench all | \(names.joined(separator: " | "))
                 [--runs 3] [--messages 100000] [--authors 1,8] [--idle-seconds 10]
                 [--soak-seconds 20] [--homes 10,30,60]
+                [--things \(GrowingThing.allCases.map(\.rawValue).joined(separator: ","))]
+                [--sizes 100,1000,5000]
                 [--node ../.build/release/wsx-node] [--folder /tmp]
             """)
     }

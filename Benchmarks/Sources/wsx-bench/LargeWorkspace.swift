@@ -2,10 +2,9 @@ import CRDTStore
 import WorkspaceModel
 
 /// The authority document of a large workspace: 1,000 members with two devices each, in 5,000
-/// operations of people at 16 places that hear of each other now and then.
+/// operations of people at 16 places that hear of each other now and then; or another number of
+/// members, each with five operations.
 struct LargeWorkspace {
-    static let members = 1_000
-    static let operations = 5_000
     private static let admins = 20
     private static let places = 16
 
@@ -29,11 +28,11 @@ struct LargeWorkspace {
         var place: Int
     }
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, members: Int = 1_000) throws {
         random = Counter(state: seed)
         try found()
-        try fill()
-        while operations.count < Self.operations {
+        try fill(members)
+        while operations.count < 5 * members {
             // Somebody's place may not have heard of what is acted on, which is refused.
             do { try live() } catch AuthError.faulty { continue }
         }
@@ -58,10 +57,10 @@ struct LargeWorkspace {
     }
 
     /// The members, on invites of admins for ten each, and everybody's second device.
-    private mutating func fill() throws {
+    private mutating func fill(_ members: Int) throws {
         var invite = OperationID.zero
         var author = 1
-        while people.count < Self.members {
+        while people.count < members {
             if (people.count - 1) % 10 == 0 || invite == .zero {
                 author = 1 + random.below(Self.admins)
                 invite = try write(author, .invite(InviteTerms(role: .member, uses: 10)))

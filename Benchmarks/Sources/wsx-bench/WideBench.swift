@@ -85,24 +85,10 @@ private struct Wide {
     let people: [String]
     let socket: ControlSocket
 
-    /// The members of conversation `number`: the bits of a number with few of them, in order.
-    private func company(_ number: Int) -> JSONValue {
-        var rest = number
-        var mask = 0
-        while true {
-            mask += 1
-            guard (3...5).contains(mask.nonzeroBitCount) else { continue }
-            if rest == 0 { break }
-            rest -= 1
-        }
-        return .array(
-            people.indices.filter { mask >> $0 & 1 == 1 }.map { .string("@" + people[$0]) })
-    }
-
     func make(_ numbers: Range<Int>) throws {
         let requests = numbers.map { number in
             switch kind {
-            case .conversations: socket.request("dm.open", ["members": company(number)])
+            case .conversations: socket.request("dm.open", ["members": Company.of(people, number)])
             case .channels:
                 socket.request("channel.create", ["name": .string("c\(number)")])
             }
@@ -112,7 +98,7 @@ private struct Wide {
 
     func find(_ number: Int) throws {
         switch kind {
-        case .conversations: _ = try socket.call("dm.open", ["members": company(number)])
+        case .conversations: _ = try socket.call("dm.open", ["members": Company.of(people, number)])
         case .channels: _ = try socket.call("channel.get", ["channel": .string("c\(number)")])
         }
     }
