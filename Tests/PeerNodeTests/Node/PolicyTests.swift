@@ -47,6 +47,22 @@ import WorkspaceTestKit
         for node in [mina, joon, kim] { #expect(node.openCount == 1) }
     }
 
+    @Test func `finds the address of the workspace without looking at every invite`() throws {
+        let mina = try CoreBench().node("Mina")
+        for _ in 0..<40 { try mina.ok("invite.create") }
+        func looks() -> Int { mina.host?.core.turn.tally.addressLooks ?? 0 }
+        let before = looks()
+        #expect(try mina.ok("policy.get")["address"] == .null)
+        #expect(looks() == before)
+        try mina.ok("policy.set", ["join": "open"])
+        let address = try mina.ok("policy.get")["address"]
+        #expect(address != .null)
+        let open = looks()
+        _ = try mina.ok("home.get")
+        #expect(try mina.ok("workspace.get")["address"] == address)
+        #expect(looks() - open == 2)
+    }
+
     @Test func `is the new owner's to change after a transfer, and so are invites`() throws {
         let bench = CoreBench()
         let mina = try bench.node("Mina")

@@ -24,11 +24,9 @@ extension Links {
 
     /// All addresses that were not revoked, also those that the policy no longer serves.
     func addresses(of workspace: Workspace) -> [OperationID] {
-        let index = workspace.invites
-        return index.invites.filter { id in
-            guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
-            return invite.isAddress && !core.membership.isRevoked(id, in: workspace)
-        }.sorted { left, right in
+        let made = workspace.invites.addresses
+        turn.tally.noteAddressLooks(made.count)
+        return made.filter { !core.membership.isRevoked($0, in: workspace) }.sorted { left, right in
             let lamports = (
                 workspace.evaluator.lamport(of: left) ?? 0,
                 workspace.evaluator.lamport(of: right) ?? 0

@@ -54,6 +54,11 @@ struct NodeTally {
 
     mutating func noteSeatRound() { seatRounds &+= 1 }
 
+    /// Invites that were looked at because somebody asked for the address of a workspace.
+    private(set) var addressLooks = 0
+
+    mutating func noteAddressLooks(_ count: Int) { addressLooks &+= count }
+
     /// Conversations of which what lists show was worked out.
     private(set) var overviewEntries = 0
 

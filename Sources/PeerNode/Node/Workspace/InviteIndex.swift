@@ -7,7 +7,9 @@ import WorkspaceModel
 struct InviteIndex: Equatable {
     /// Every invite that has effect, the oldest first.
     private(set) var invites: [OperationID] = []
-    /// The same by the public key that the seed of the link makes: whoever may invite can use another
+    /// Those of them that are an address of the workspace: of many invites there are few.
+    private(set) var addresses: [OperationID] = []
+    /// All invites by the public key that the seed of the link makes: whoever may invite can use another
     /// one's again.
     private(set) var byKey: [[UInt8]: [OperationID]] = [:]
     /// Valid admissions by invite.
@@ -43,6 +45,7 @@ struct InviteIndex: Equatable {
             used[joiner.invite] = people[joiner.invite]?.count
         case .invite(let invite):
             invites.append(id)
+            if invite.isAddress { addresses.append(id) }
             byKey[invite.publicKey, default: []].append(id)
         case .revokeInvite(let invite): revoked.insert(invite)
         case .request(let joiner):
