@@ -84,10 +84,12 @@ extension Session {
         // Whoever was asked has given none.
         let why =
             globals.noInput
-            ? "--no-input forbids to ask for the secret"
+            ? "--no-input forbids asking for the secret"
             : globals.json
                 ? "--json asks for no secret"
-                : mayAsk ? "no passphrase or passcode was given" : "there is no terminal to ask for the secret"
+                : mayAsk
+                    ? "no passphrase or passcode was given"
+                    : "there is no terminal to ask for the secret"
         return NodeError(
             .badRequest, why,
             hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",

@@ -71,7 +71,8 @@ import WorkspaceModel
         #expect(io.run("passcode", "remove") == 2)
         #expect(io.errors.contains("--code-file") && io.errors.contains("no terminal"))
         for (flags, says) in [
-            ([], "no secret was given"), (["--no-input"], "--no-input forbids"),
+            ([], "no passphrase or passcode was given"),
+            (["--no-input"], "--no-input forbids"),
             (["--json"], "--json asks for no secret"),
         ] as [([String], String)] {
             let terminal = MemoryIO()
