@@ -42,7 +42,7 @@ extension Session {
     /// Whether a script has to say that it means it.
     private func isSevere(_ command: Command, _ parameters: JSONObject) -> Bool {
         switch command.line?.question {
-        case .deletesWorkspace, .transfersWorkspace, .transfersChannel: true
+        case .deletesWorkspace: true
         case .logsOut: parameters["wipe"]?.stringValue ?? "none" != "none"
         case .removesPassphrase: parameters["remove"]?.boolValue == true
         case .deletesMessage: parameters["undo"]?.boolValue != true
@@ -140,16 +140,13 @@ extension Session {
         let workspace = try workspaceObject(["workspace": place])
         guard let actor = try actor(in: workspace), Self.allows(.manage, in: channel, to: actor)
         else { return nil }
-        // Admins of the workspace can take a public channel back: a script need not say that it means it.
         let isPrivate = channel["private"] == true
-        let isForGood = isPrivate || !actor.isAdmin
-        guard isForGood || (io.isInputTerminal && !globals.noInput) else { return nil }
         let given: JSONObject = ["member": parameters["member"] ?? .null, "workspace": place]
         let member = try called("member.get", given, ["member", "workspace"])
         guard member["id"] != channel["owner"]?["id"], member["removed"] != true,
             isPrivate || member["role"] != "guest"
         else { return nil }
-        let others = isPrivate ? "" : isForGood ? " or an admin of the workspace" : " or an admin"
+        let others = isPrivate ? "" : actor.isAdmin ? " or an admin" : " or an admin of the workspace"
         return yes(
             "Make \(shown(member["name"])) the owner of #\(shown(channel["name"]))? Only the new "
                 + "owner\(others) can change that again.", "changed")

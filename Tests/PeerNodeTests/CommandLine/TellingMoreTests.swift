@@ -93,7 +93,7 @@ import WorkspaceModel
             words: ["workspace", "transfer", "@Joon"],
             question:
                 "Make Joon the owner of acme? You stay as an admin, and only the new owner can"
-                + " give it back. [y/N] ", call: "transfer", needsYes: true),
+                + " give it back. [y/N] ", call: "transfer"),
         Severe(
             words: ["channel", "transfer", "general", "@Joon"],
             question: "Make Joon the owner of #general? Only the new owner or an admin can change"

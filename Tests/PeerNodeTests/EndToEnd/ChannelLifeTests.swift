@@ -39,7 +39,7 @@ extension EndToEnd {
             #expect(joon.run("channel", "archive", "plans").status == 0)
             #expect(joon.run("send", "plans", "x", "--json").error.kind == "archived")
             #expect(joon.run("channel", "unarchive", "plans").status == 0)
-            #expect(joon.run("channel", "transfer", "plans", "@Mina", "--yes").status == 0)
+            #expect(joon.run("channel", "transfer", "plans", "@Mina").status == 0)
             #expect(joon.run("channel", "leave", "plans").status == 0)
             #expect(joon.run("channel", "delete", "plans").status == 4)
             #expect(
