@@ -146,7 +146,8 @@ extension Session {
         guard member["id"] != channel["owner"]?["id"], member["removed"] != true,
             isPrivate || member["role"] != "guest"
         else { return nil }
-        let others = isPrivate ? "" : actor.isAdmin ? " or an admin" : " or an admin of the workspace"
+        let admins = actor.isAdmin ? " or an admin" : " or an admin of the workspace"
+        let others = isPrivate ? "" : admins
         return yes(
             "Make \(shown(member["name"])) the owner of #\(shown(channel["name"]))? Only the new "
                 + "owner\(others) can change that again.", "changed")
