@@ -25,7 +25,7 @@ extension Session {
         guard isAsked else {
             let why =
                 globals.noInput
-                ? "--no-input forbids the question" : "there is no terminal to ask on"
+                ? "--no-input forbids the question" : "this is not a terminal"
             throw NodeError(
                 .badRequest, "this needs confirmation, and \(why)",
                 hint: "add --yes to confirm", reason: "usage",

@@ -89,7 +89,7 @@ extension Session {
                 ? "--json asks for no secret"
                 : mayAsk
                     ? "no passphrase or passcode was given"
-                    : "there is no terminal to ask for the secret"
+                    : "this is not a terminal: nobody can be asked for the secret"
         return NodeError(
             .badRequest, why,
             hint: "use --\(name)-file FILE, --\(name)-fd N or --\(name)-command COMMAND",

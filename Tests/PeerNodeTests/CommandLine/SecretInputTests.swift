@@ -69,7 +69,7 @@ import WorkspaceModel
     @Test func `that nobody can be asked for is named, with the ways to give it`() {
         let io = MemoryIO()
         #expect(io.run("passcode", "remove") == 2)
-        #expect(io.errors.contains("--code-file") && io.errors.contains("no terminal"))
+        #expect(io.errors.contains("--code-file") && io.errors.contains("not a terminal"))
         for (flags, says) in [
             ([], "no passphrase or passcode was given"),
             (["--no-input"], "--no-input forbids"),

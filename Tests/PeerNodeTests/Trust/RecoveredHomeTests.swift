@@ -198,13 +198,17 @@ extension BenchNode {
         let scene = try Scene()
         for far in [scene.mina, scene.sam] { scene.bench.cut(scene.phone, far) }
         scene.laptop.kill()
-        let home = try scene.comeBack()
+        let home = try scene.bench.bareNode("Fresh")
+        for far in [scene.mina, scene.sam] { scene.bench.cut(home, far) }
+        try home.ok(
+            "identity.recover", ["phrase": scene.phrase, "link": scene.link, "name": "Nora"])
+        scene.bench.advance(5_000)
         let alone = try #require(try home.warning())
         #expect(alone.hasSuffix("until this one has reached another member"), "\(alone)")
         scene.bench.heal(home, scene.mina)
         var told: Set<String> = []
-        for _ in 0..<120 {
-            scene.bench.advance(1_000)
+        for _ in 0..<1_800 {
+            scene.bench.advance(100)
             if let text = try home.warning() { told.insert(text) }
         }
         #expect(
