@@ -48,7 +48,8 @@ import WorkspaceTestKit
     }
 
     @Test func `finds the address of the workspace without looking at every invite`() throws {
-        let mina = try CoreBench().node("Mina")
+        let bench = CoreBench()
+        let mina = try bench.node("Mina")
         for _ in 0..<40 { try mina.ok("invite.create") }
         func looks() -> Int { mina.host?.core.turn.tally.addressLooks ?? 0 }
         let before = looks()
