@@ -205,6 +205,9 @@ extension BenchNode {
         scene.bench.advance(5_000)
         let alone = try #require(try home.warning())
         #expect(alone.hasSuffix("until this one has reached another member"), "\(alone)")
+        // Both have something that the other one has not, so that they are not equal at once.
+        try home.send("I am back", to: "nest")
+        try scene.mina.send("meanwhile", to: "nest")
         scene.bench.heal(home, scene.mina)
         var told: Set<String> = []
         for _ in 0..<1_800 {
