@@ -213,13 +213,20 @@ extension OperationStore {
         }
     }
 
+    private static let wholeOperation = readingOperation(payload: "payload")
+    private static let operationWithoutPayload = readingOperation(payload: "x''")
+
+    private static func readingOperation(payload: String) -> String {
+        """
+        SELECT seq, kind, hlc, gid, kid, deps, \(payload), sig, sigok, lid, sort, id, seen
+        FROM operation WHERE arr = ?
+        """
+    }
+
     private func readOperation(
         _ arrival: Int64, _ hasPayload: Bool
     ) throws(StorageError) -> StoredOperation? {
-        let sql = """
-            SELECT seq, kind, hlc, gid, kid, deps, \(hasPayload ? "payload" : "x''"), sig, sigok,
-                lid, sort, id, seen FROM operation WHERE arr = ?
-            """
+        let sql = hasPayload ? Self.wholeOperation : Self.operationWithoutPayload
         return try connection.statement(sql).firstRow(.integer(arrival)) {
             (row) throws(StorageError) in
             guard let branch = branches[row.integer(9)] else {

@@ -14,6 +14,8 @@ public struct Command: Sendable {
     public let summary: String
     /// What it needs to know, in the order in which help lists it. Includes what all commands take.
     public let parameters: [ParameterDefinition]
+    /// Those of them that travel on the socket.
+    public let remoteParameters: [ParameterDefinition]
     /// What the answer is: the name of an object of section 4.9, or a list of them.
     public let result: String
     /// The same for whoever shows it.
@@ -65,6 +67,7 @@ public struct Command: Sendable {
         self.summary = summary
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
+        remoteParameters = self.parameters.filter { !$0.isLocal }
         self.result = result
         self.shape = shape
         self.emptiness = emptiness
@@ -82,9 +85,6 @@ public struct Command: Sendable {
 
     /// Whether it can be called on the socket.
     public var isMethod: Bool { run != nil }
-
-    /// The parameters that travel on the socket.
-    public var remoteParameters: [ParameterDefinition] { parameters.filter { !$0.isLocal } }
 
     /// Checks arguments without running, as the command line does before it connects.
     public func check(_ given: JSONObject) throws(NodeError) {

@@ -97,6 +97,8 @@ extension Limits {
     /// Slices that the search index is given before it has written the first of them: what it
     /// writes in one go, so that opening and writing go on side by side.
     public static let searchBatchesMax = 4
+    /// How many contents that were opened in a turn are kept until its end, to be read again.
+    public static let freshContentsMax = 32
     /// Messages that one turn opens to see whether they are what is looked for: about 2 ms.
     public static let searchCandidatesPerTurn = 128
     /// Bytes of text that one turn opens for that: 16 messages as long as they can be. The last one

@@ -10,6 +10,7 @@ public enum NameFolding {
     /// - Returns: `nil` for a text longer than any name: comparing one could take very long.
     public static func key(of name: String) -> String? {
         guard name.utf8.count <= Limits.nameBytesMax else { return nil }
+        if let key = plainKey(of: name) { return key }
         var key = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
             // To upper case first: only so do the two small sigmas meet, or ß and SS.
@@ -18,6 +19,12 @@ public enum NameFolding {
             }
         }
         return String(key)
+    }
+
+    /// The key of a name of ASCII alone, where case is one bit: no table has to be asked.
+    private static func plainKey(of name: String) -> String? {
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return name.lowercased()
     }
 
     /// Whether somebody who types one of the names may mean the other.

@@ -116,7 +116,7 @@ extension CommandDesk {
                 let row = try store.view.message(
                     arrival: arrival, sort: stored.place.sort, document: stored.document)
             else { return nil }
-            return try core.queries.object(of: row, in: workspace)
+            return try core.queries.object(of: row, stored, in: workspace)
         }
         guard let found else {
             throw NodeError(

@@ -99,6 +99,7 @@ final class NodeCore {
         log.ingestBudget.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
         events.eventRowsLeft = Limits.eventsLookedAtMax
+        keys.fresh.forget()
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
 

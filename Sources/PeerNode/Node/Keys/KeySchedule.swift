@@ -8,9 +8,15 @@ final class KeySchedule: Component {
     /// When this device changes a workspace's key, on the monotonic clock.
     var keyChanges = KeyChangePlan()
 
+    /// What was opened in this turn.
+    var fresh = FreshContents()
+
     override var deadlines: [UInt64] { Array(keyChanges.deadlines) }
 
     override func tick() throws(StorageError) { try changeKeysWhenDue() }
 
-    override func forgetSecrets() { keyChanges.cancelAll() }
+    override func forgetSecrets() {
+        keyChanges.cancelAll()
+        fresh.forget()
+    }
 }

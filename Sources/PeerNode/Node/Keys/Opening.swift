@@ -56,6 +56,12 @@ extension KeySchedule {
     ) throws(StorageError) -> ContentPayload? {
         let entry = stored.entry
         guard entry.kind == OperationKind.content.rawValue, entry.absent == nil else { return nil }
+        if let known = fresh.content(of: entry.payload, arrival: stored.place.arrival),
+            let keyID = entry.keyID,
+            contentKey(stored.log.document, keyID, in: workspace) != nil
+        {
+            return known
+        }
         let header = try header(of: stored)
         if let content = content(of: header, payload: entry.payload, in: workspace) {
             return content

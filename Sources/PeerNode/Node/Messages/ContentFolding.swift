@@ -28,6 +28,7 @@ extension Messages {
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
                 let content = core.keys.content(of: item.operation, in: workspace)
             else { continue }
+            core.keys.fresh.note(content, of: item.operation.payload, arrival: item.arrival)
             if document.kind == .privateDocument {
                 guard let stored = try store.operations.operation(item.arrival) else { continue }
                 try core.privates.foldPrivate(content, stored, in: workspace, from: source)

@@ -57,11 +57,10 @@ extension OwnDocuments {
     func noteLate(
         _ row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        if workspace.readMarks.answered.contains(row.document),
-            core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member
-        {
-            workspace.readMarks.answered.remove(row.document)
-        }
+        // What one wrote oneself is never late, on whichever device.
+        guard core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member
+        else { return }
+        workspace.readMarks.answered.remove(row.document)
         let basis = try store.view.lateBasis(of: row.document)
         guard let limit = try lateLimit(row.document, workspace), limit.basis == basis else {
             // Nobody asks while one is not in; when one is again, all are looked for.

@@ -211,8 +211,15 @@ extension Queries {
     func object(
         of row: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) -> MessageObject? {
-        guard let stored = try store.operations.operation(row.position.arrival),
-            let document = store.operations.document(numbered: row.document)?.id,
+        guard let stored = try store.operations.operation(row.position.arrival) else { return nil }
+        return try object(of: row, stored, in: workspace)
+    }
+
+    /// The same, of a row whose operation is at hand.
+    func object(
+        of row: ViewStore.MessageRow, _ stored: StoredOperation, in workspace: Workspace
+    ) throws(StorageError) -> MessageObject? {
+        guard let document = store.operations.document(numbered: row.document)?.id,
             let author = core.membership.author(ofGrant: row.grant, in: workspace)
         else { return nil }
         var object = MessageObject(
