@@ -44,7 +44,7 @@ final class NodeCore {
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
         log, files,
-        messages, notes, profiles, syncing, session, queries, commands, derivation,
+        messages, notes, profiles, syncing, session, queries, derivation,
     ]
 
     /// Whom the log tells of what it stores.
@@ -115,12 +115,12 @@ final class NodeCore {
         case .call(let call, let method, let arguments):
             try answer(call, method, arguments)
         case .stretched(let call, let keys):
-            try commands.stretched(call, keys)
+            try IdentityDesk(self).stretched(call, keys)
         case .searched(let outcome):
             try queries.searched(outcome)
         case .blobbed(let outcome): try files.took(outcome)
         case .noticed(let outcome): try events.noticed(outcome)
-        case .backedUp(let at): try commands.noteBackup(at: at)
+        case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
             events.subscriptions.close(connection: connection)
@@ -128,7 +128,7 @@ final class NodeCore {
             files.forgetErrands(of: connection)
         case .listening(let addresses):
             links.noteListening(addresses)
-            commands.answerResumes()
+            NetworkDesk(self).answerResumes()
             try links.tellListening()
         default:
             try links.handleNetwork(input)

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// `why`: finding its subject, and putting the steps together.
-extension CommandDesk {
+extension InspectionDesk {
     func why(
         _ subject: String, can action: String?, _ scope: CallScope
     ) throws(NodeError) -> WhyObject {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Peers, the network and the state of synchronising, as commands ask for them.
-extension CommandDesk {
+final class NetworkDesk: CorePart, NetworkCommands {
     // MARK: Peers
 
     func peers(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject> {

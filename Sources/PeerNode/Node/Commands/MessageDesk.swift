@@ -3,7 +3,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Sending and reading messages.
-extension CommandDesk {
+final class MessageDesk: CorePart, MessageCommands {
     func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject> {
         if let made = try core.replay(scope) { return try replayedMessage(made) }
         let workspace: Workspace = try core.queries.workspace(scope)
@@ -19,7 +19,7 @@ extension CommandDesk {
             draft.text, isOptional: draft.location != nil || manifest != nil)
         let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
         // Writes where nobody has opened the conversation, so it comes after every refusal.
-        let channel = try opened(named, in: workspace)
+        let channel = try ChannelDesk(core).opened(named, in: workspace)
         let content = ContentPayload.message(
             .init(
                 text: text, format: format, thread: thread, location: draft.location,

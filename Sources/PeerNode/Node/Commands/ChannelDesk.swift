@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Changing channels and the people in them. Refusals come before anything is written.
-extension CommandDesk {
+final class ChannelDesk: CorePart, ChannelCommands {
     // MARK: Looking
 
     func findChannels(

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Saying something about a message that is there: another text, a reaction, a pin. And who has it.
-extension CommandDesk {
+extension MessageDesk {
     /// A message that a call names, and where it is.
     struct Aim {
         let workspace: Workspace

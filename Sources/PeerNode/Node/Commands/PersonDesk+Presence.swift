@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Presence and typing, as commands ask for them.
-extension CommandDesk {
+extension PersonDesk {
     func setPresence(
         _ draft: PresenceDraft, _ scope: CallScope
     ) throws(NodeError) -> PresenceObject {
@@ -16,7 +16,7 @@ extension CommandDesk {
         choice.state = state
         choice.text = try line(draft.text, field: "text")
         choice.emoji = try draft.emoji.map { (typed) throws(NodeError) in
-            try checkedSign(typed, field: "emoji")
+            try MessageDesk(core).checkedSign(typed, field: "emoji")
         }
         if let until = draft.until {
             choice.until = UInt64(max(until, 0))
@@ -38,22 +38,11 @@ extension CommandDesk {
     private func keepPresence(
         _ value: String?, in workspace: Workspace
     ) throws(NodeError) -> PresenceObject {
-        let before = try storedPreference(PresenceChoice.setting, in: workspace)
+        let before = try core.own.storedPreference(PresenceChoice.setting, in: workspace)
         if value != before {
             try core.own.keep(.preference(PresenceChoice.setting, value: value), in: workspace)
         }
         return core.presence.presenceObject(of: workspace.member, in: workspace)
-    }
-
-    /// What a setting says, `nil` where there is none.
-    func storedPreference(
-        _ name: String, in workspace: Workspace
-    ) throws(NodeError) -> String? {
-        let found = try stored { () throws(StorageError) in
-            try core.own.register(core.own.place(ofPreference: name, in: workspace), in: workspace)
-        }
-        guard case .preference(_, let value)? = found else { return nil }
-        return value
     }
 
     /// One line of text that can be seen.

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// The node in numbers.
-extension CommandDesk {
+extension InspectionDesk {
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {
         MetricsObject(
             [
@@ -28,7 +28,7 @@ extension CommandDesk {
     }
 
     private var networkMetrics: [MetricsObject.Family] {
-        let counts = peerCounts
+        let counts = NetworkDesk(core).peerCounts
         let failures = turn.tally.failedHandshakes.sorted { $0.key < $1.key }
         let behind = network.registry.peers.compactMap { peer -> MetricsObject.Sample? in
             let object = core.queries.peerData(of: peer)

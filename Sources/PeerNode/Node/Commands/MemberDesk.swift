@@ -2,8 +2,21 @@ import CRDTStore
 import WorkspaceModel
 
 /// Members, roles and removals, as commands ask for them.
-extension CommandDesk {
+final class MemberDesk: CorePart, MemberCommands {
     // MARK: Who
+
+    func members(
+        removed: Bool, _ request: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject> {
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let all =
+            removed
+            ? core.membership.formerMembers(of: workspace) : workspace.visibleMembers.map(\.member)
+        let objects = all.compactMap { core.queries.object(of: $0, in: workspace) }
+            .sorted { ($0.joinedAt, $0.id) < ($1.joinedAt, $1.id) }
+        let (items, next) = try core.queries.page(objects, request)
+        return Page(Array(items), next: next)
+    }
 
     func member(
         _ reference: MemberReference, _ scope: CallScope
@@ -38,7 +51,8 @@ extension CommandDesk {
             try stored { () throws(StorageError) in try holders(of: end.operation, in: workspace) })
         let objects = workspace.members.flatMap { standing in
             standing.devices.filter { !workspace.recoveryDevices.contains($0) }.map { device in
-                holder(device, of: standing.member, holding.contains(device), in: workspace)
+                MessageDesk(core).holder(
+                    device, of: standing.member, holding.contains(device), in: workspace)
             }
         }
         return Page(objects)
@@ -252,57 +266,5 @@ extension CommandDesk {
         }
         object.kept = core.membership.keptCount(of: member, in: workspace).kept - before.kept
         return object
-    }
-
-    // MARK: Leaving
-
-    func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try core.queries.workspace(scope)
-        guard let own = workspace.ownRole else { throw core.membership.notAllowed(in: workspace) }
-        try core.channels.refuseOwnerOfChannels(in: workspace)
-        if own == .owner {
-            // Nobody leaves as an owner: another one has it first, or the successor.
-            let others = workspace.members.filter {
-                $0.role == .owner && $0.member != workspace.member
-            }
-            let heir =
-                others.min { $0.rank < $1.rank }
-                ?? workspace.fields.successor.flatMap { standing(of: $0, in: workspace) }
-            guard let heir, heir.member != workspace.member, heir.role <= .member else {
-                throw NodeError(
-                    .transferFirst,
-                    "you are the only owner of \(NodeError.quoted(workspace.displayName))",
-                    hint: others.isEmpty && workspace.members.count == 1
-                        ? "to end it: wsx-node workspace delete "
-                            + NodeError.shellWord(workspace.displayName)
-                        : "first: wsx-node workspace transfer @NAME, or workspace successor @NAME, "
-                            + "or workspace delete",
-                    reason: "workspace.owner")
-            }
-            try refuseWeakTransfer(of: workspace)
-            let given = try stored { () throws(StorageError) in
-                try passOn(workspace, to: heir)
-            }
-            guard given != nil else { throw core.membership.notAllowed(in: workspace) }
-        }
-        let made = try stored { () throws(StorageError) -> OperationID? in
-            // What an owner has made nobody else could end.
-            try core.membership.endOwnInvites(
-                in: workspace, sparesAddress: workspace.ownRole != .owner)
-            return try core.membership.leave(workspace)
-        }
-        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
-    }
-
-    func changeWorkspaceKey(
-        withDiscovery: Bool, _ scope: CallScope
-    ) throws(NodeError) -> WorkspaceObject {
-        let workspace: Workspace = try core.queries.workspace(scope)
-        let made = try stored { () throws(StorageError) in
-            try core.keys.changeKey(of: workspace, withDiscovery: withDiscovery)
-        }
-        guard made != nil else { throw core.membership.notAllowed(in: workspace) }
-        return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 }

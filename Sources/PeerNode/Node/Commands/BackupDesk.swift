@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
-extension CommandDesk {
+final class BackupDesk: CorePart, BackupCommands {
     func createBackup(
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {

@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// What `doctor` finds: each thing is in order, worth a word, or broken, with one remedy.
-extension CommandDesk {
+final class InspectionDesk: CorePart, InspectionCommands {
     func doctor(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
         var findings: [FindingObject] = turn.writingStop.map { [$0.finding] } ?? []
         if core.session.unreadable != nil {
@@ -140,7 +140,7 @@ extension CommandDesk {
     private func backupFinding() throws(StorageError) -> FindingObject {
         let day: UInt64 = 24 * 3_600_000
         let hint = "wsx-node backup create -o FILE"
-        guard let last = try lastBackup() else {
+        guard let last = try BackupDesk(core).lastBackup() else {
             let age = home.map { time.wall &- min($0.createdAt, time.wall) } ?? 0
             return age <= 7 * day
                 ? .init(
@@ -194,5 +194,9 @@ extension CommandDesk {
                     ? "wsx-node peer add HOST[:PORT]"
                     : "is that node running? wsx-node peer list")
         }
+    }
+
+    func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try core.integrity.check(repairs: repairs, scope)
     }
 }

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Opening and listing direct conversations.
-extension CommandDesk {
+extension ChannelDesk {
     func openDirect(
         _ members: [MemberReference], _ scope: CallScope
     ) throws(NodeError) -> ChannelObject {

@@ -3,13 +3,13 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Stars and reminders: registers of the own document.
-extension CommandDesk {
+final class MarkDesk: CorePart, MarkCommands {
     // MARK: Stars
 
     func star(
         _ id: String, isOn: Bool, _ scope: CallScope
     ) throws(NodeError) -> MessageObject {
-        let aim = try aim(id, scope, isWriting: true)
+        let aim = try MessageDesk(core).aim(id, scope, isWriting: true)
         let (workspace, row) = (aim.workspace, aim.row)
         let isStarred = try stored { () throws(StorageError) in
             try core.queries.starredAt(row.key, in: workspace) != nil
@@ -139,7 +139,7 @@ extension CommandDesk {
     ) throws(NodeError) -> (Workspace, Workspace.Channel, MessageKey?) {
         switch subject {
         case .message(let id):
-            let aim = try aim(id, scope, isWriting: true)
+            let aim = try MessageDesk(core).aim(id, scope, isWriting: true)
             try refuseDeleted(aim.row)
             return (aim.workspace, aim.channel, aim.row.key)
         case .channel(let reference):

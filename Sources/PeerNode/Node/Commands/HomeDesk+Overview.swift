@@ -2,13 +2,13 @@ import CRDTStore
 import WorkspaceModel
 
 /// Where the caller stands.
-extension CommandDesk {
+extension HomeDesk {
     func home(_ request: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject {
         var home = HomeObject()
         home.identity = core.queries.identityObject()
-        let backup = try stored { () throws(StorageError) in try lastBackup() }
+        let backup = try stored { () throws(StorageError) in try BackupDesk(core).lastBackup() }
         home.backupAt = backup.map { Int64(clamping: $0) }
-        home.isBackupDue = isBackupDue(last: backup)
+        home.isBackupDue = BackupDesk(core).isBackupDue(last: backup)
         let named = try scope.workspace.map { (reference) throws(NodeError) in
             try core.queries.workspace(reference)
         }

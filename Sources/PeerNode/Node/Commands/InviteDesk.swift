@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Invites, as commands ask for them.
-extension CommandDesk {
+final class InviteDesk: CorePart, InviteCommands {
     func createInvite(
         _ draft: InviteDraft, _ scope: CallScope
     ) throws(NodeError) -> Made<InviteObject> {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Streams of events, waiting for them, and named readers.
-extension CommandDesk {
+final class EventDesk: CorePart, EventCommands {
     func subscribe(
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> SubscriptionObject {

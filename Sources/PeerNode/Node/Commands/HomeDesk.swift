@@ -2,10 +2,8 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
-/// The node itself, as commands ask for it. Here the desk takes on the table's protocol.
-extension CommandDesk: NodeCommands {
-    var files: any FileCommands { core.files }
-
+/// The node itself, as commands ask for it.
+final class HomeDesk: CorePart, HomeCommands {
     func status(_ scope: CallScope) throws(NodeError) -> StatusObject {
         if turn.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
@@ -13,7 +11,7 @@ extension CommandDesk: NodeCommands {
         object.listen = network.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
-        object.peers = peerCounts
+        object.peers = NetworkDesk(core).peerCounts
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member {
             core.log.refreshDigest(of: workspace)
@@ -46,7 +44,7 @@ extension CommandDesk: NodeCommands {
         object.listen = network.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
-        object.peers = peerCounts
+        object.peers = NetworkDesk(core).peerCounts
         object.store.operations = core.operationCount
         object.store.bytes = environment.files.storeBytes
         object.store.freeBytes = environment.files.freeBytes

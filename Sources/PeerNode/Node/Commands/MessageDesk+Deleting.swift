@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Deleting a message, and taking that back.
-extension CommandDesk {
+extension MessageDesk {
     func deleteMessage(
         _ id: String, undo: Bool, _ scope: CallScope
     ) throws(NodeError) -> MessageObject {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What was read, of what notice is wanted, and settings that all own devices share.
-extension CommandDesk {
+final class ReadingDesk: CorePart, ReadingCommands {
     // MARK: Read and unread
 
     func markRead(

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Opening and closing this node to people, as commands ask for it.
-extension CommandDesk {
+extension IdentityDesk {
     /// In the store: how many wrong passphrases came since the last right one.
     static let triesName = "session.tries"
 

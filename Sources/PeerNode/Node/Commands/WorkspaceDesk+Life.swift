@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Changing a workspace, handing it over, and ending it.
-extension CommandDesk {
+extension WorkspaceDesk {
     func editWorkspace(
         _ draft: WorkspaceEdit, _ scope: CallScope
     ) throws(NodeError) -> WorkspaceObject {

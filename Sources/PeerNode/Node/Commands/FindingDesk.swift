@@ -6,7 +6,7 @@ import WorkspaceModel
 /// Channels and members are looked through here. For messages and notes the index proposes candidates,
 /// newest first, and each is opened and looked at before it is given out: what is hidden, deleted
 /// or changed by now is never found, whatever the index says.
-extension CommandDesk {
+final class FindingDesk: CorePart, SearchCommands {
     func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let workspace: Workspace = try core.queries.workspace(scope)
         let query = try checked(request.query)

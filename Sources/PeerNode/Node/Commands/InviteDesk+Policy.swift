@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Who may come in, and who may bring them.
-extension CommandDesk {
+extension InviteDesk {
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
         object(ofPolicy: try core.queries.workspace(scope) as Workspace)
     }

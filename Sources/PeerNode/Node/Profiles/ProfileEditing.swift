@@ -1,22 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Profiles, as commands ask for them.
-extension CommandDesk {
+/// What one says of oneself: what others see of it, and what stays on the own devices.
+extension Profiles {
     func profile(
-        of reference: MemberReference?, _ scope: CallScope
-    ) throws(NodeError) -> ProfileObject {
-        if reference == nil, home != nil, scope.workspace == nil, workspaces.isEmpty {
-            return try stored { () throws(StorageError) in try core.profiles.startObject() }
-        }
-        let workspace: Workspace = try core.queries.workspace(scope)
-        guard let reference else { return try profile(of: workspace.member, in: workspace) }
-        return try profile(
-            of: core.queries.person(reference, in: workspace, orRemoved: true, orFormerly: true),
-            in: workspace)
-    }
-
-    private func profile(
         of member: MemberID, in workspace: Workspace
     ) throws(NodeError) -> ProfileObject {
         var object = ProfileObject(
@@ -53,7 +40,7 @@ extension CommandDesk {
     ) throws(NodeError) -> FieldState {
         let published = workspace.people.fields[workspace.member]?[field]
         let setting = HiddenField(
-            setting: try storedPreference(field.setting, in: workspace))
+            setting: try core.own.storedPreference(field.setting, in: workspace))
         // What is published is seen, whatever another device has written into a setting.
         return FieldState(
             published: published, kept: published == nil ? setting.value : nil,
@@ -61,33 +48,6 @@ extension CommandDesk {
     }
 
     // MARK: Changing
-
-    func editProfile(
-        _ edit: ProfileEditDraft, _ scope: CallScope
-    ) throws(NodeError) -> ProfileObject {
-        if let home, scope.workspace == nil, workspaces.isEmpty {
-            return try editStartProfile(edit, of: home)
-        }
-        return try editProfile(edit, in: try core.queries.workspace(scope))
-    }
-
-    /// Before there is a workspace: what is said here goes into each one that this home comes into.
-    private func editStartProfile(
-        _ edit: ProfileEditDraft, of home: HomeIdentity
-    ) throws(NodeError) -> ProfileObject {
-        let (name, values) = try checked(edit)
-        guard name == nil || name == home.name, edit.shown.isEmpty, edit.hidden.isEmpty else {
-            throw NodeError(
-                .conflict,
-                "your name, and who sees what, can be changed once you are in a workspace",
-                hint: "wsx-node up --workspace NAME, or wsx-node join LINK",
-                reason: "workspace.none")
-        }
-        return try stored { () throws(StorageError) in
-            try core.profiles.keepStartProfile(values)
-            return try core.profiles.startObject()
-        }
-    }
 
     func editProfile(
         _ edit: ProfileEditDraft, in workspace: Workspace
@@ -107,28 +67,18 @@ extension CommandDesk {
         }
         let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
         // All of it or nothing: once something is written nothing is refused any more.
-        if newName != nil { try core.profiles.refuseOverruled(.name, in: workspace) }
+        if newName != nil { try refuseOverruled(.name, in: workspace) }
         for change in changes where change.before != change.after {
-            try core.profiles.refuseOverruled(.field(change.field), in: workspace)
+            try refuseOverruled(.field(change.field), in: workspace)
             try core.own.refuseOverruled(
                 core.own.place(ofPreference: change.field.setting, in: workspace), in: workspace)
         }
-        if let newName { try core.profiles.sayOfOneself(.profile(name: newName), in: workspace) }
+        if let newName { try sayOfOneself(.profile(name: newName), in: workspace) }
         for (field, before, after) in changes {
             try change(field, from: before, to: after, in: workspace)
         }
         try stored { () throws(StorageError) in try core.messages.settleRedactions() }
         return try profile(of: workspace.member, in: workspace)
-    }
-
-    func setProfileImage(
-        preset: Int64?, _ scope: CallScope
-    ) throws(NodeError) -> ProfileObject {
-        try editProfile(
-            ProfileEditDraft(
-                name: nil, nickname: nil,
-                values: [.image: preset.map { "preset:\($0)" } ?? ""], shown: [], hidden: []),
-            scope)
     }
 
     /// Every field as it is kept; the outer `nil` where it is not to be changed.
@@ -199,11 +149,11 @@ extension CommandDesk {
     ) throws(NodeError) {
         let isDefault = after.isShown == field.isShownByDefault && after.kept == nil
         let setting = isDefault ? nil : HiddenField(isShown: after.isShown, value: after.kept).text
-        if try storedPreference(field.setting, in: workspace) != setting, before != after {
+        if try core.own.storedPreference(field.setting, in: workspace) != setting, before != after {
             try core.own.keep(.preference(field.setting, value: setting), in: workspace)
         }
         if after.published != before.published {
-            try core.profiles.sayOfOneself(
+            try sayOfOneself(
                 .profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }

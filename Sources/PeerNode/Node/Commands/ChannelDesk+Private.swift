@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Making and changing private channels and the people in them. Refusals come before anything is
 /// written, and what somebody may do is asked of the state that it would make.
-extension CommandDesk {
+extension ChannelDesk {
     // MARK: The channel
 
     func makePrivateChannel(

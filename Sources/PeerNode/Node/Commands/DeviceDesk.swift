@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The devices of members, as commands ask for them.
-extension CommandDesk {
+final class DeviceDesk: CorePart, DeviceCommands {
     // MARK: List
 
     func devices(
@@ -212,5 +212,13 @@ extension CommandDesk {
             return workspace.evaluator.bestGrant(of: device, as: owner) != nil
         }.map { (PublicID.workspace($0.id), $0.displayName) }
         return object
+    }
+
+    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
+        try core.enrolment.issueDeviceLink(scope)
+    }
+
+    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try core.enrolment.linkDevice(draft, scope)
     }
 }
