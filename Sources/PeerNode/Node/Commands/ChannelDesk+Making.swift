@@ -43,7 +43,7 @@ extension ChannelDesk {
             document = try makePrivateChannel(draft, named: name, in: workspace)
         } else {
             document = try stored { () throws(StorageError) in
-                try core.enrolment.makeChannel(
+                try core.enrolment.founding.makeChannel(
                     named: name, topic: draft.topic, description: draft.description,
                     in: workspace)
             }

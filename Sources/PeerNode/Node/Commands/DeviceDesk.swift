@@ -215,10 +215,10 @@ final class DeviceDesk: CorePart, DeviceCommands {
     }
 
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
-        try core.enrolment.issueDeviceLink(scope)
+        try core.enrolment.linking.issueDeviceLink(scope)
     }
 
     func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try core.enrolment.linkDevice(draft, scope)
+        try core.enrolment.linking.linkDevice(draft, scope)
     }
 }

@@ -135,10 +135,11 @@ extension IdentityDesk {
             return try makeIdentity(start, under: (key, stretch), scope).json
         case .link(let draft, let stretch, let scope):
             guard let key = keys.last else { break }
-            return try core.enrolment.linkDevice(draft, under: (key, stretch), scope).answer
+            return try core.enrolment.linking.linkDevice(draft, under: (key, stretch), scope).answer
         case .recover(let draft, let stretch, let scope):
             guard let key = keys.last else { break }
-            return try core.enrolment.recoverIdentity(draft, under: (key, stretch), scope).answer
+            return try core.enrolment.recovery.recoverIdentity(draft, under: (key, stretch), scope)
+                .answer
         case .change(let sealed, let stretch):
             // The node was locked meanwhile. To a home whose passphrase went then there would be
             // nothing that opens it, and what a lock is for is that nobody changes anything.

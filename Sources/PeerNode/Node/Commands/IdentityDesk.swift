@@ -71,7 +71,7 @@ final class IdentityDesk: CorePart, IdentityCommands {
                 .duplicate, "this home already has an identity", hint: "wsx-node identity show",
                 reason: "identity.exists")
         }
-        try core.enrolment.makeIdentity(
+        try core.enrolment.founding.makeIdentity(
             name: start.name, recovery: start.hasRecovery ? .drawn : .none, under: seal)
         try stored { () throws(StorageError) in try core.profiles.keepStartProfile(start.profile) }
         guard let object = core.queries.identityObject() else {
@@ -84,7 +84,7 @@ final class IdentityDesk: CorePart, IdentityCommands {
     func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject {
         guard let known = core.queries.identityObject() else { throw .noIdentity }
         if known.isLocked, showsPhrase { throw .locked(turn.session.lock.phase) }
-        let phrase = showsPhrase ? try core.enrolment.showPhrase() : nil
+        let phrase = showsPhrase ? try core.enrolment.recovery.showPhrase() : nil
         guard var object = core.queries.identityObject() else { throw .noIdentity }
         object.phrase = phrase
         return object
@@ -93,10 +93,10 @@ final class IdentityDesk: CorePart, IdentityCommands {
     func recoverIdentity(
         _ draft: RecoveryDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        try core.enrolment.recoverIdentity(draft, scope)
+        try core.enrolment.recovery.recoverIdentity(draft, scope)
     }
 
     func renewPhrase(_ words: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject {
-        try core.enrolment.renewPhrase(words, scope)
+        try core.enrolment.recovery.renewPhrase(words, scope)
     }
 }

@@ -26,7 +26,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         findings.append(identityFinding)
         findings += environment.surroundings?.findings(surroundingsFacts) ?? []
         if turn.session.lock.isLocked { return .reply(Page(findings + [diskFinding]).json) }
-        if home != nil { findings.append(core.enrolment.recoveryFinding) }
+        if home != nil { findings.append(core.enrolment.recovery.recoveryFinding) }
         findings.append(listenerFinding)
         findings.append(beaconFinding)
         findings.append(core.links.clockFinding)

@@ -13,14 +13,14 @@ extension InviteDesk {
     func requests(
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<RequestObject> {
-        try core.enrolment.requests(request, scope)
+        try core.enrolment.admissions.requests(request, scope)
     }
 
     func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        try core.enrolment.approveRequest(id, scope)
+        try core.enrolment.admissions.approveRequest(id, scope)
     }
 
     func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject {
-        try core.enrolment.rejectRequest(id, scope)
+        try core.enrolment.admissions.rejectRequest(id, scope)
     }
 }

@@ -28,7 +28,7 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
                 fields: [.init(name: "name", reason: "duplicate")])
         }
         let workspace = try stored { () throws(StorageError) in
-            let workspace = try core.enrolment.found(
+            let workspace = try core.enrolment.founding.found(
                 name: name, description: draft.description, firstChannel: channel)
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)

@@ -279,7 +279,7 @@ final class NodeCore {
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: turn.environment.random)
         session.storeIdentity = identity
-        self.session.home = try enrolment.withLaterPhrase(home)
+        self.session.home = try enrolment.recovery.withLaterPhrase(home)
         if case .newStoreNeeded(let reason) = verdict {
             try log.noteRestored(reason.rawValue)
         }

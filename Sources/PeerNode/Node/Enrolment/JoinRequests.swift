@@ -87,7 +87,7 @@ extension AuthorityPayload {
 }
 
 /// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
-extension Enrolment {
+extension Admissions {
     /// Every request in the order in which the invites were made and the requests came.
     func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
         let index = workspace.invites

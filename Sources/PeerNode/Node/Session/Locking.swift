@@ -130,7 +130,7 @@ extension HomeSession {
     }
 
     private func takeUp(_ home: HomeIdentity) throws(StorageError) {
-        self.home = try core.enrolment.withLaterPhrase(home)
+        self.home = try core.enrolment.recovery.withLaterPhrase(home)
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.secrets.invitePSKs = [:]

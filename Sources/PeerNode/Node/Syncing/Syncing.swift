@@ -26,15 +26,15 @@ extension Syncing {
             else { return }
             try feed(.received(message), to: sync, on: link)
         case .joinHello(let invite, let proof):
-            try core.enrolment.joinHello(invite, proof, on: link)
+            try core.enrolment.admissions.joinHello(invite, proof, on: link)
         case .joinRequest(let request):
             if !holdsJoin(request, on: link) {
-                try core.enrolment.joinRequest(request, on: link)
+                try core.enrolment.admissions.joinRequest(request, on: link)
             }
         case .joinResult(let result): try core.enrolment.joinResult(result, on: link)
-        case .linkOffer(let offer): try core.enrolment.linkOffered(offer, on: link)
-        case .linkRequest(let proofs): try core.enrolment.linkRequested(proofs, on: link)
-        case .linkResult(let result): try core.enrolment.linkAnswered(result, on: link)
+        case .linkOffer(let offer): try core.enrolment.linking.linkOffered(offer, on: link)
+        case .linkRequest(let proofs): try core.enrolment.linking.linkRequested(proofs, on: link)
+        case .linkResult(let result): try core.enrolment.linking.linkAnswered(result, on: link)
         case .keyWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
             try core.privates.keysWanted(want, in: workspace, on: link)
@@ -339,9 +339,9 @@ extension Syncing {
                 }
             }
             try standingsMayHaveChanged(stored)
-            try core.enrolment.tellDecisions()
+            try core.enrolment.admissions.tellDecisions()
             try core.enrolment.joinsMayGoOn()
-            try core.enrolment.linkingMayGoOn()
+            try core.enrolment.linking.linkingMayGoOn()
         }
     }
 

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Taking up another device of the same person: the side of the device that is there already
 /// (PROTOCOL.md, 5.8).
-extension Enrolment {
+final class DeviceLinking: CorePart {
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
         guard let home else { throw .noIdentity }
         if let made = try core.replay(scope) {

@@ -34,7 +34,7 @@ extension RecoveryPhrase {
 }
 
 /// The recovery phrase: shown once, and used when there is nothing else.
-extension Enrolment {
+final class Recovery: CorePart {
     /// The value that holds the phrase's seed until its words were shown; no backup has it.
     static let unshownPhrase = "recovery.seed"
     /// The value that says that the words were shown.
@@ -186,7 +186,7 @@ extension Enrolment {
             {
                 return .later
             }
-            try makeIdentity(
+            try core.enrolment.founding.makeIdentity(
                 name: checkedName, recovery: .given(phrase), under: seal)
             try stored { () throws(StorageError) in
                 try store.registry.setValue([1], of: Self.shownName)
@@ -210,10 +210,10 @@ extension Enrolment {
         let signing = phrase.signingKey
         guard workspace.recoveryDevices.contains(signing.device),
             let member = workspace.owner(of: signing.device)
-        else { return try turnAway(index, Self.unknownPhrase) }
+        else { return try core.enrolment.turnAway(index, Self.unknownPhrase) }
         let owners = workspace.evaluator.members(of: home.device)
         guard owners.isEmpty || owners.contains(member) else {
-            return try turnAway(index, Self.unknownPhrase)
+            return try core.enrolment.turnAway(index, Self.unknownPhrase)
         }
         guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil else {
             return try askToComeBack(index, phrase, as: member, workspace, on: link)
@@ -229,14 +229,15 @@ extension Enrolment {
         _ = try core.keys.openOlderKeys(under: opened, in: workspace)
         let entry = home.deviceEntry(
             entering: .adding(to: workspace.id, before: signing.device, member: member))
-        guard try addDevice(entry, to: workspace, signedBy: signing) != nil else {
-            return try turnAway(index, Self.mayNotReturn)
+        guard try core.enrolment.linking.addDevice(entry, to: workspace, signedBy: signing) != nil
+        else {
+            return try core.enrolment.turnAway(index, Self.mayNotReturn)
         }
         try core.privates.keepRecoveryBox(phrase.agreementKey, of: workspace)
-        try settleIn(workspace)
+        try core.enrolment.settleIn(workspace)
         try core.profiles.nameDevice(in: workspace)
         network.joins[index].stage = .syncing
-        remember(link)
+        core.enrolment.linking.remember(link)
         core.links.workspaceListChanged()
         // By the invite we are nobody here. The workspace's own secret, which we hold from now on,
         // opens a link over which the other side asks for what makes us somebody.
@@ -251,11 +252,11 @@ extension Enrolment {
     ) throws(StorageError) {
         let signing = phrase.signingKey
         guard let home, let answerer = link.peer?.device,
-            let end = lastEnd(of: member, in: workspace)
+            let end = core.enrolment.lastEnd(of: member, in: workspace)
                 ?? workspace.evaluator.vainAdmission(of: member),
-            let invite = invite(of: network.joins[index], in: workspace),
+            let invite = core.enrolment.invite(of: network.joins[index], in: workspace),
             !workspace.evaluator.isBarred(signing.device)
-        else { return try turnAway(index, Self.mayNotReturn) }
+        else { return try core.enrolment.turnAway(index, Self.mayNotReturn) }
         let company = DeviceCompany.returning(
             to: workspace.id, after: end, before: answerer, member: member)
         let box = phrase.agreementKey.publicKey.bytes

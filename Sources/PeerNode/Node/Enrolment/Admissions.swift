@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Letting in whoever holds an invite: the side of the member who answers (PROTOCOL.md, 5.6).
-extension Enrolment {
+final class Admissions: CorePart {
     /// `join1`: shows the authority document to whoever holds an invite that stands.
     func joinHello(
         _ name: InviteHash, _ proof: Signature, on link: PeerLink
