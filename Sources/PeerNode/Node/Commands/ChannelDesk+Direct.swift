@@ -26,7 +26,7 @@ extension ChannelDesk {
         guard channel.number == 0 else { return channel }
         let people = channel.people
         let made = try stored { () throws(StorageError) in
-            try core.privates.makePrivate(
+            try core.privates.authoring.makePrivate(
                 PrivateRoot(
                     subtype: .directMessage,
                     seats: people.map {

@@ -15,7 +15,7 @@ extension ChannelDesk {
             history: draft.history == "from-join" ? .fromJoin : .all, name: name,
             topic: draft.topic, description: draft.description)
         return try stored { () throws(StorageError) in
-            try core.privates.makePrivate(root, in: workspace)
+            try core.privates.authoring.makePrivate(root, in: workspace)
         }
     }
 
@@ -60,13 +60,13 @@ extension ChannelDesk {
         let document = try core.privates.document(of: channel, in: workspace)
         let new = people.filter { !channel.includes($0) }
         guard !new.isEmpty else { return try answer(channel, in: workspace) }
-        let addition = core.privates.addition(of: new, to: document, in: workspace)
+        let addition = core.privates.authoring.addition(of: new, to: document, in: workspace)
         try write(
             .add(addition.payload), in: document, of: channel, workspace,
             introducing: addition.fresh
         ) { trial in new.allSatisfy { trial.standing(of: $0) != nil } }
         try stored { () throws(StorageError) in
-            try core.privates.mail(addition, of: document, in: workspace)
+            try core.privates.authoring.mail(addition, of: document, in: workspace)
         }
         return try answer(channel, in: workspace)
     }
@@ -79,7 +79,7 @@ extension ChannelDesk {
         for member in people
         where channel.includes(member) || ledByLeaver(member, channel, in: workspace) {
             let cuts = privateCuts(of: member, in: document, workspace)
-            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
+            let (key, epoch) = core.privates.authoring.newEpoch(of: document, in: workspace)
             let id = try write(
                 .remove(member, cuts: cuts, epoch: epoch), in: document, of: channel, workspace,
                 introducing: key
@@ -87,7 +87,8 @@ extension ChannelDesk {
             try stored { () throws(StorageError) in
                 try core.keys.mail(key, of: document.id, to: document.people, in: workspace)
                 try core.keys.mail(
-                    core.privates.removalNotices(id, in: document.id, to: member, workspace),
+                    core.privates.authoring.removalNotices(
+                        id, in: document.id, to: member, workspace),
                     in: workspace)
             }
         }
@@ -149,7 +150,7 @@ extension ChannelDesk {
         isEffective: (PrivateAuthority) -> Bool
     ) throws(NodeError) -> OperationID {
         let written = try stored { () throws(StorageError) in
-            try core.privates.author(
+            try core.privates.authoring.author(
                 action, in: document, of: workspace, introducing: key, isEffective: isEffective)
         }
         guard let written else {

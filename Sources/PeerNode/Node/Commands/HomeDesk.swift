@@ -102,7 +102,7 @@ final class HomeDesk: CorePart, HomeCommands {
                     hint: "wsx-node net resume"))
         }
         warnings += delayWarnings
-        warnings += core.privates.keyWarnings()
+        warnings += core.privates.asking.keyWarnings()
         warnings += core.keys.withheldWarnings()
         warnings += core.membership.endWarnings()
         warnings += core.channels.twinWarnings

@@ -151,7 +151,7 @@ extension InspectionDesk {
         }
         let channel = try core.queries.channel(reference, in: workspace, field: "subject")
         if channel.isPrivate, channel.number != 0 {
-            return try core.privates.whyPrivate(channel, action, in: workspace)
+            return try core.privates.why.whyPrivate(channel, action, in: workspace)
         }
         let why = Why(workspace: workspace)
         let ledger = channel.isPrivate ? nil : workspace.book.folds[channel.id]?.ledger

@@ -32,7 +32,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         findings.append(core.links.clockFinding)
         findings.append(diskFinding)
         findings.append(try stored { () throws(StorageError) in try backupFinding() })
-        findings += core.privates.keyFindings()
+        findings += core.privates.asking.keyFindings()
         findings += core.keys.withheldFindings()
         findings += core.membership.endFindings()
         findings += core.laterVersionFindings()

@@ -94,7 +94,7 @@ final class InviteDesk: CorePart, InviteCommands {
         var found: [DocumentID] = []
         for reference in draft.channels {
             let channel = try core.queries.channel(reference, in: workspace, field: "channels")
-            if role == .guest { try core.privates.refuseForGuests(channel, in: workspace) }
+            if role == .guest { try core.privates.guests.refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
                     .badRequest, "an invite can only add people to public channels",

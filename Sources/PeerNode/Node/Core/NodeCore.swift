@@ -157,7 +157,7 @@ final class NodeCore {
         try files.planTransfers()
         try syncing.tellPeers()
         if try syncing.settleOwnHistory() { try syncing.tellPeers() }
-        privates.planGuestsWhereDue()
+        privates.guests.planGuestsWhereDue()
         try syncing.tellHeld()
         syncing.tellProgress()
         try events.serveWaiters()
@@ -168,7 +168,7 @@ final class NodeCore {
         try queries.feedSearch()
         try session.storeUnfolded()
         try keys.storeLackedKeys()
-        try privates.storeEarlyNotices()
+        try privates.notices.storeEarlyNotices()
         try session.vault.throwFailure()
         if session.stopEffects { turn.emit(.stop) }
         return turn.takeEffects()
@@ -322,7 +322,7 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try keys.loadSecrets(of: workspace)
-        try privates.loadRecoveryBox(of: workspace)
+        try privates.handover.loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
         try derivation.finishLoading(workspace)
         try presence.reviewPresence(of: workspace)

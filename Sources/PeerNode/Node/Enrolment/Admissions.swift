@@ -200,7 +200,7 @@ final class Admissions: CorePart {
         }
         guard let admission else { return nil }
         if isGuest {
-            try core.privates.addGuests(only: joiner.member, in: workspace)
+            try core.privates.guests.addGuests(only: joiner.member, in: workspace)
         } else {
             try add(joiner.member, to: invite.channels, in: workspace)
         }

@@ -172,7 +172,7 @@ final class DeviceLinking: CorePart {
         }
         // In the same transaction: a device that is in must not be left without them.
         if added != nil, entry.device != home?.device {
-            try core.privates.handOver(to: entry, in: workspace)
+            try core.privates.handover.handOver(to: entry, in: workspace)
         }
         return added
     }

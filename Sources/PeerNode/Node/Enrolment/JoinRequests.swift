@@ -328,7 +328,7 @@ extension Admissions {
         guard made != nil else { return nil }
         try takeBackWords(of: joiner, in: workspace)
         if role == .guest {
-            try core.privates.addGuests(only: joiner.member, in: workspace)
+            try core.privates.guests.addGuests(only: joiner.member, in: workspace)
         } else if !hasBeenIn(joiner, workspace) {
             try add(joiner.member, to: invite.channels, in: workspace)
         }

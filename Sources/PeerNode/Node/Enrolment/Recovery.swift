@@ -233,7 +233,7 @@ final class Recovery: CorePart {
         else {
             return try core.enrolment.turnAway(index, Self.mayNotReturn)
         }
-        try core.privates.keepRecoveryBox(phrase.agreementKey, of: workspace)
+        try core.privates.handover.keepRecoveryBox(phrase.agreementKey, of: workspace)
         try core.enrolment.settleIn(workspace)
         try core.profiles.nameDevice(in: workspace)
         network.joins[index].stage = .syncing

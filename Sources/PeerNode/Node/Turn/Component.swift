@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A part of the core. One that is no `Component` keeps nothing, and is made where it is asked.
+/// A part of the core. One that is no `Component` is held by its room, or keeps nothing and is made where
+/// it is asked.
 class CorePart: CoreMember {
     unowned let core: NodeCore
     let turn: NodeTurn

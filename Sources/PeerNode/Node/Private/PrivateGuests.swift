@@ -3,7 +3,13 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Adding the guests of a workspace to the private channels for which they were let in.
-extension PrivateDocuments {
+final class PrivateGuests: CorePart {
+    /// When this device adds the guests that were let in for a private channel, on the monotonic
+    /// clock, by workspace and document.
+    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
+    /// The workspaces in which this turn has changed who may be missing in a private channel.
+    var guestPlansDue: Set<Int64> = []
+
     // MARK: Letting them into their documents
 
     /// Guests who were let in for a document and were never added to it, where this device may do
@@ -118,11 +124,11 @@ extension PrivateDocuments {
     private func add(
         _ members: [MemberID], to document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) {
-        let plan = addition(of: members, to: document, in: workspace)
-        let made = try author(
+        let plan = core.privates.authoring.addition(of: members, to: document, in: workspace)
+        let made = try core.privates.authoring.author(
             .add(plan.payload), in: document, of: workspace, introducing: plan.fresh
         ) { trial in members.allSatisfy { trial.standing(of: $0) != nil } }
-        if made != nil { try mail(plan, of: document, in: workspace) }
+        if made != nil { try core.privates.authoring.mail(plan, of: document, in: workspace) }
     }
 
     // MARK: Refusals
