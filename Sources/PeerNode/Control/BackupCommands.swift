@@ -1,4 +1,12 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does for copies of a home.
+public protocol BackupCommands {
+    /// Backs the home up. Answers with the object `backup`, later.
+    func createBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Checks a backup. Answers with the object `backup`, later.
+    func verifyBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+}
 
 extension Command {
     /// Copies of a home, and looking into what is stored.
@@ -45,7 +53,7 @@ extension Command {
             failures: [.duplicate, .storageFull, .badConfiguration],
             example: ["path": "/backups/acme.bak"],
             run: { (context, given) throws(NodeError) in
-                try context.node.createBackup(
+                try context.node.backups.createBackup(
                     BackupDraft(
                         path: given[path], settings: given[settings],
                         passphrase: given[passphrase]), context.scope(given))
@@ -69,7 +77,7 @@ extension Command {
             failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
             example: ["path": "/backups/acme.bak"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.verifyBackup(
+                try context.node.backups.verifyBackup(
                     BackupDraft(path: given[path], settings: nil, passphrase: given[passphrase]),
                     context.scope(given))
             })
@@ -120,7 +128,7 @@ extension Command {
             example: ["subject": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.why(
+                    try context.node.inspection.why(
                         given[subject], can: given[action], context.scope(given)))
             })
     }()
@@ -137,7 +145,7 @@ extension Command {
             scope: .node,
             failures: [.busy],
             run: { (context, given) throws(NodeError) in
-                try context.node.check(repairs: given[repair], context.scope(given))
+                try context.node.inspection.check(repairs: given[repair], context.scope(given))
             })
     }()
 }

@@ -30,7 +30,7 @@ extension Command {
             example: ["channel": "plans", "topic": "the next quarter"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.editChannel(
+                    try context.node.channels.editChannel(
                         ChannelEdit(
                             channel: given[channel], name: given[name], topic: given[topic],
                             description: given[description]),
@@ -53,7 +53,7 @@ extension Command {
             failures: refusals, example: ["channel": "plans", "member": "@Mina"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.transferChannel(
+                    try context.node.channels.transferChannel(
                         given[channel], to: given[member], context.scope(given)))
             })
     }()
@@ -74,7 +74,7 @@ extension Command {
             example: ["channel": "plans", "member": "@Mina", "role": "admin"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setChannelRole(
+                    try context.node.channels.setChannelRole(
                         given[role], of: given[member], in: given[channel], context.scope(given)))
             })
     }()
@@ -88,7 +88,8 @@ extension Command {
         scope: .conversation,
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.setArchived(true, given[channel], context.scope(given)))
+            .reply(
+                try context.node.channels.setArchived(true, given[channel], context.scope(given)))
         })
 
     private static let channelUnarchive = Command(
@@ -102,7 +103,8 @@ extension Command {
         failures: refusals,
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.setArchived(false, given[channel], context.scope(given)))
+            .reply(
+                try context.node.channels.setArchived(false, given[channel], context.scope(given)))
         })
 
     private static let channelDelete = Command(
@@ -115,6 +117,6 @@ extension Command {
         scope: .conversation,
         failures: refusals + [.defaultChannel], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.deleteChannel(given[channel], context.scope(given)))
+            .reply(try context.node.channels.deleteChannel(given[channel], context.scope(given)))
         })
 }

@@ -1,4 +1,61 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with channels and direct conversations.
+public protocol ChannelCommands {
+    /// Makes a channel.
+    func createChannel(_ draft: ChannelDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<ChannelObject>
+    /// The channels one is in, or all one may see.
+    func channels(all: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    /// One channel.
+    func channel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// Joins a public channel.
+    func joinChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// The channels whose name, topic or description contains `text`.
+    func findChannels(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+    /// The people in a channel, each with the role in it.
+    func channelMembers(
+        _ channel: ChannelReference, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<MemberObject>
+    /// Changes name, topic or description.
+    func editChannel(_ edit: ChannelEdit, _ scope: CallScope) throws(NodeError) -> ChannelObject
+    /// Closes a channel for writing, or opens it again.
+    func setArchived(_ isArchived: Bool, _ channel: ChannelReference, _ scope: CallScope)
+        throws(NodeError) -> ChannelObject
+    /// Gives a channel to somebody else.
+    func transferChannel(
+        _ channel: ChannelReference, to member: MemberReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Makes somebody `admin` or `member` of a channel.
+    func setChannelRole(
+        _ role: String, of member: MemberReference, in channel: ChannelReference,
+        _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Deletes a channel for everybody. Answers with what it was.
+    func deleteChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// Has people follow a channel.
+    func addToChannel(
+        _ members: [MemberReference], _ channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Has people no longer follow a channel.
+    func removeFromChannel(
+        _ members: [MemberReference], _ channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Leaves a channel. Its owner cannot.
+    func leaveChannel(_ channel: ChannelReference, _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// The direct conversation of the caller with these people, opened if nobody has.
+    func openDirect(_ members: [MemberReference], _ scope: CallScope) throws(NodeError)
+        -> ChannelObject
+    /// The direct conversations of the caller, the latest first.
+    func directs(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ChannelObject>
+}
 
 extension Command {
     /// Making, finding and joining channels.
@@ -20,7 +77,7 @@ extension Command {
             scope: .workspace, example: ["scope": "all"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.channels(
+                    try context.node.channels.channels(
                         all: given[scope] == "all", PageRequest(given), context.scope(given)))
             })
     }()
@@ -36,7 +93,7 @@ extension Command {
             scope: .workspace, example: ["text": "plan"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.findChannels(
+                    try context.node.channels.findChannels(
                         given[text], PageRequest(given), context.scope(given)))
             })
     }()
@@ -69,7 +126,7 @@ extension Command {
             example: ["name": "plans", "topic": "the next quarter"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.createChannel(
+                    try context.node.channels.createChannel(
                         ChannelDraft(
                             name: given[name], description: given[description],
                             topic: given[topic], isPrivate: given[isPrivate],
@@ -87,7 +144,7 @@ extension Command {
         scope: .conversation,
         failures: [.notFound, .ambiguous], example: ["channel": "#general"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channel(given[channel], context.scope(given)))
+            .reply(try context.node.channels.channel(given[channel], context.scope(given)))
         })
 
     private static let channelJoin = Command(
@@ -98,7 +155,7 @@ extension Command {
         scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.joinChannel(given[channel], context.scope(given)))
+            .reply(try context.node.channels.joinChannel(given[channel], context.scope(given)))
         })
 
     // MARK: People
@@ -115,7 +172,7 @@ extension Command {
         failures: [.notFound, .ambiguous, .defaultChannel, .transferFirst, .forbidden],
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.leaveChannel(given[channel], context.scope(given)))
+            .reply(try context.node.channels.leaveChannel(given[channel], context.scope(given)))
         })
 
     private static let channelMembers = Command(
@@ -129,7 +186,7 @@ extension Command {
         example: ["channel": "plans"],
         run: { (context, given) throws(NodeError) in
             .reply(
-                try context.node.channelMembers(
+                try context.node.channels.channelMembers(
                     given[channel], PageRequest(given), context.scope(given)))
         })
 
@@ -147,7 +204,8 @@ extension Command {
         example: ["channel": "plans", "members": ["@Mina"]],
         run: { (context, given) throws(NodeError) in
             .reply(
-                try context.node.addToChannel(given[people], given[channel], context.scope(given)))
+                try context.node.channels.addToChannel(
+                    given[people], given[channel], context.scope(given)))
         })
 
     private static let channelRemove = Command(
@@ -166,7 +224,7 @@ extension Command {
         example: ["channel": "plans", "members": ["@Mina"]],
         run: { (context, given) throws(NodeError) in
             .reply(
-                try context.node.removeFromChannel(
+                try context.node.channels.removeFromChannel(
                     given[people], given[channel], context.scope(given)))
         })
 }

@@ -102,7 +102,7 @@ public struct Command: Sendable {
         do throws(NodeError) { return try run(context, arguments) } catch {
             guard error.kind == .notFound || error.kind == .unknownUser,
                 given[Self.workspace.definition.name] == nil,
-                let other = try context.node.workspaces(having: arguments.named).first
+                let other = try context.node.workspaces.workspaces(having: arguments.named).first
             else { throw error }
             var pointing = error
             let flag = "--workspace \(NodeError.shellWord(other))"

@@ -1,4 +1,22 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with the devices of a person.
+public protocol DeviceCommands {
+    /// The devices of a member, without a name the own ones.
+    func devices(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<DeviceObject>
+    /// Makes a link for another device of the own person.
+    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject>
+    /// Becomes a device of whoever issued the link. Answers with the identity.
+    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Ends what a device may do, with new keys for all others.
+    func revokeDevice(
+        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> DeviceObject
+    /// Gives an own device a name.
+    func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)
+        -> DeviceObject
+}
 
 extension Command {
     /// The devices of a person.
@@ -18,7 +36,7 @@ extension Command {
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.devices(
+                    try context.node.devices.devices(
                         of: given[member], PageRequest(given), context.scope(given)))
             })
     }()
@@ -52,9 +70,9 @@ extension Command {
             run: { (context, given) throws(NodeError) in
                 let scope = context.scope(creating: "device.link", given)
                 guard let code = given[code] else {
-                    return .reply(try context.node.issueDeviceLink(scope))
+                    return .reply(try context.node.devices.issueDeviceLink(scope))
                 }
-                return try context.node.linkDevice(
+                return try context.node.devices.linkDevice(
                     JoinDraft(
                         link: code, name: given[name], timeoutMilliseconds: given[timeout],
                         passphrase: given[newPassphrase]), scope)
@@ -75,7 +93,7 @@ extension Command {
             example: ["device": "d_7k3qm2xa", "name": "phone"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.renameDevice(
+                    try context.node.devices.renameDevice(
                         given[device], name: given[name], context.scope(given)))
             })
     }()
@@ -97,7 +115,7 @@ extension Command {
             example: ["device": "d_7k3qm2xa", "phrase": "abacus …"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.revokeDevice(
+                    try context.node.devices.revokeDevice(
                         given[device], phrase: given[phrase], isForced: true,
                         context.scope(given)))
             })
@@ -127,7 +145,7 @@ extension Command {
             example: ["device": "d_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.revokeDevice(
+                    try context.node.devices.revokeDevice(
                         given[device], phrase: given[phrase], isForced: given[force],
                         context.scope(given)))
             })

@@ -19,7 +19,7 @@ extension Command {
             scope: .workspace,
             failures: [.notFound, .ambiguous, .forbidden], example: ["members": ["@Mina"]],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.openDirect(given[people], context.scope(given)))
+                .reply(try context.node.channels.openDirect(given[people], context.scope(given)))
             })
     }()
 
@@ -30,6 +30,6 @@ extension Command {
         shape: .directs, emptiness: "no direct messages",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.directs(PageRequest(given), context.scope(given)))
+            .reply(try context.node.channels.directs(PageRequest(given), context.scope(given)))
         })
 }

@@ -1,4 +1,22 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does for who listens to events.
+public protocol EventCommands {
+    /// Opens a stream on the connection of `scope.call`.
+    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
+        -> SubscriptionObject
+    /// Ends a stream of the same connection.
+    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError)
+    /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
+    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Stores how far the reader `name` has come, and warns where it gave up what is there.
+    func acknowledge(
+        name: String, cursor: String, warning: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReaderObject
+    /// The named readers and their positions.
+    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
+}
 
 extension Command {
     /// What programs listen to.
@@ -67,7 +85,7 @@ extension Command {
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.subscribe(
+                    try context.node.events.subscribe(
                         SubscriptionRequest(
                             name: given[readerName], since: given[since], types: given[types],
                             channels: given[channels], ephemeral: given[ephemeral],
@@ -90,7 +108,7 @@ extension Command {
             failures: [.notFound, .cursorExpired],
             example: ["since": "all", "limit": 10, "timeout_ms": 0], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.waitForEvents(
+                try context.node.events.waitForEvents(
                     EventsRequest(
                         subscription: SubscriptionRequest(
                             name: given[readerName], since: given[since], types: given[types],
@@ -115,7 +133,7 @@ extension Command {
             example: ["name": "bot", "cursor": "e1.4711"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.acknowledge(
+                    try context.node.events.acknowledge(
                         name: given[name], cursor: given[cursor], warning: given[warning],
                         context.scope(given)))
             })
@@ -127,7 +145,7 @@ extension Command {
         scope: .node,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.readers(PageRequest(given), context.scope(given)))
+            .reply(try context.node.events.readers(PageRequest(given), context.scope(given)))
         })
 
     private static let eventsUnsubscribe = {
@@ -139,7 +157,7 @@ extension Command {
             scope: .node, failures: [.notFound],
             example: ["subscription": 1], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.unsubscribe(given[subscription], context.scope(given))
+                try context.node.events.unsubscribe(given[subscription], context.scope(given))
                 return .reply([:])
             })
     }()

@@ -1,4 +1,14 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does for a first look at it, and to end.
+public protocol HomeCommands {
+    /// The state of everything, for one screen.
+    func status(_ scope: CallScope) throws(NodeError) -> StatusObject
+    /// What a first screen shows, and further pages of its conversations.
+    func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject
+    /// Ends the process, after this call was answered.
+    func stop(_ scope: CallScope) throws(NodeError)
+}
 
 extension Command {
     /// Everything for a first screen.
@@ -17,6 +27,6 @@ extension Command {
         scope: .node,
         failures: [.notFound, .locked], needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.home(PageRequest(given), context.scope(given)))
+            .reply(try context.node.home.home(PageRequest(given), context.scope(given)))
         })
 }

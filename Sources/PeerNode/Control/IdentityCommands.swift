@@ -1,4 +1,24 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with the identity of its home, and with what opens it.
+public protocol IdentityCommands {
+    /// Makes the identity of this home. A second one is `duplicate`.
+    func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// The identity of this home; with the recovery phrase, which is shown once.
+    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject
+    /// Comes back as the member whose phrase it is. Answers with the workspace.
+    func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Puts a new recovery phrase, which waits to be shown, in place of the one that is given.
+    func renewPhrase(_ phrase: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject
+    /// Gives the keys another passphrase, a first one, or none. Answers with the identity.
+    func changePassphrase(_ draft: PassphraseDraft, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Opens the node. Answers with the session.
+    func unlockSession(passphrase: String, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+}
 
 extension Command {
     /// Who one is.
@@ -38,7 +58,7 @@ extension Command {
             failures: [.badRequest, .duplicate, .keyReused],
             example: ["name": "Mina"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.createIdentity(
+                try context.node.identity.createIdentity(
                     IdentityDraft(
                         name: given[name], hasRecovery: !given[noRecovery],
                         passphrase: given[newPassphrase],
@@ -63,7 +83,8 @@ extension Command {
             failures: [.notFound], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.identity(showsPhrase: given[phrase], context.scope(given)))
+                    try context.node.identity.identity(
+                        showsPhrase: given[phrase], context.scope(given)))
             })
     }()
 
@@ -84,7 +105,7 @@ extension Command {
             failures: [.badRequest, .wrongSecret, .forbidden, .conflict],
             example: ["phrase": "abacus …"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.renewPhrase(given[phrase], context.scope(given)))
+                .reply(try context.node.identity.renewPhrase(given[phrase], context.scope(given)))
             })
     }()
 
@@ -118,7 +139,7 @@ extension Command {
             example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
             needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.recoverIdentity(
+                try context.node.identity.recoverIdentity(
                     RecoveryDraft(
                         phrase: given[phrase], link: given[link], name: given[name],
                         timeoutMilliseconds: given[timeout], passphrase: given[newPassphrase]),

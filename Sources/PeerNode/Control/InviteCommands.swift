@@ -1,4 +1,31 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does for those who come in, and for those who let them in.
+public protocol InviteCommands {
+    /// Joins by a link. Answers with the workspace after admission and first sync.
+    func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Who may come in, and who may bring them.
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
+    /// Changes what is given of the policy.
+    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
+        -> PolicyObject
+    /// Makes an invite.
+    func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<InviteObject>
+    /// The invites of the workspace.
+    func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject>
+    /// Ends the invite `id`.
+    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
+    /// Throws an invite away, told to nobody.
+    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject
+    /// Who has asked to be let in.
+    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<RequestObject>
+    /// Lets in who asked.
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
+    /// Turns down who asked.
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
+}
 
 extension Command {
     /// Letting people in.
@@ -47,7 +74,7 @@ extension Command {
                         fields: [NodeError.Field(name: "channels", reason: "missing")])
                 }
                 return .reply(
-                    try context.node.createInvite(
+                    try context.node.invites.createInvite(
                         InviteDraft(
                             uses: given[uses], expiresInMilliseconds: given[expires],
                             role: given[role], channels: given[channels],
@@ -65,7 +92,7 @@ extension Command {
         scope: .workspace,
         failures: [.forbidden],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.invites(PageRequest(given), context.scope(given)))
+            .reply(try context.node.invites.invites(PageRequest(given), context.scope(given)))
         })
 
     private static let inviteRevoke = {
@@ -79,7 +106,7 @@ extension Command {
             scope: .workspace,
             failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.revokeInvite(given[id], context.scope(given)))
+                .reply(try context.node.invites.revokeInvite(given[id], context.scope(given)))
             })
     }()
 
@@ -102,7 +129,7 @@ extension Command {
             failures: [.inviteInvalid],
             example: ["link": "wsx://join/b4qxexample"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.declineInvite(given[link], context.scope(given)))
+                .reply(try context.node.invites.declineInvite(given[link], context.scope(given)))
             })
     }()
 }

@@ -39,7 +39,7 @@ extension Command {
         result: "nothing", effect: .writesBeside, scope: .node, whileLocked: .answers,
         needsStore: false, needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            try context.node.stop(context.scope(given))
+            try context.node.home.stop(context.scope(given))
             return .reply([:])
         })
 
@@ -53,7 +53,7 @@ extension Command {
             scope: .node,
             whileLocked: .answers, needsStore: false, needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.status(context.scope(given)))
+                .reply(try context.node.home.status(context.scope(given)))
             })
     }()
 
@@ -64,7 +64,7 @@ extension Command {
         needsStore: false,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.metrics(context.scope(given)))
+            .reply(try context.node.inspection.metrics(context.scope(given)))
         })
 
     private static let nodeDoctor = Command(
@@ -74,7 +74,7 @@ extension Command {
         whileLocked: .answers,
         needsStore: false, needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            try context.node.doctor(context.scope(given))
+            try context.node.inspection.doctor(context.scope(given))
         })
 
     private static let daemonRun = Command(

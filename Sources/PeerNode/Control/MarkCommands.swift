@@ -68,7 +68,7 @@ extension Command {
             failures: refusals + [.conflict, .tooMany], example: ["message": "m_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.star(given[message], isOn: isOn, context.scope(given)))
+                    try context.node.marks.star(given[message], isOn: isOn, context.scope(given)))
             })
     }
 
@@ -91,7 +91,8 @@ extension Command {
                         fields: [.init(name: "starred", reason: Misfit.missing.rawValue)])
                 }
                 return .reply(
-                    try context.node.starredMessages(PageRequest(given), context.scope(given)))
+                    try context.node.marks.starredMessages(PageRequest(given), context.scope(given))
+                )
             })
     }()
 
@@ -143,7 +144,7 @@ extension Command {
                         fields: [.init(name: "message", reason: Misfit.missing.rawValue)])
                 }
                 return .reply(
-                    try context.node.remind(
+                    try context.node.marks.remind(
                         ReminderDraft(subject: subject, at: given[at], text: given[text]),
                         context.scope(creating: "reminder.create", given)))
             })
@@ -156,7 +157,7 @@ extension Command {
         shape: .reminders, emptiness: "no reminders", effect: .reads, scope: .workspace,
         failures: [.notFound],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.reminders(PageRequest(given), context.scope(given)))
+            .reply(try context.node.marks.reminders(PageRequest(given), context.scope(given)))
         })
 
     private static let reminderCancel = {
@@ -169,7 +170,7 @@ extension Command {
             scope: .workspace, failures: [.notFound, .forbidden],
             example: ["id": "y_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.cancelReminder(given[id], context.scope(given)))
+                .reply(try context.node.marks.cancelReminder(given[id], context.scope(given)))
             })
     }()
 }

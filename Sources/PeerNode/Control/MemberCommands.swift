@@ -1,5 +1,23 @@
 public import WorkspaceModel
 
+/// What the node does with the members of a workspace.
+public protocol MemberCommands {
+    /// Current members, or those who were removed.
+    func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+    /// One member, or somebody who was removed.
+    func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject
+    /// The devices of members, and which are known to hold the removal of somebody.
+    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> Page<HolderObject>
+    /// Gives a member the role `owner`, `admin`, `member` or `guest`.
+    func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
+        throws(NodeError) -> MemberObject
+    /// Removes somebody, or keeps more of somebody who was.
+    func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
+        -> MemberObject
+}
+
 extension Command {
     /// Seeing who is in, and changing who may do what.
     static let memberCommands = [
@@ -21,7 +39,7 @@ extension Command {
             scope: .workspace,
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.members(
+                    try context.node.members.members(
                         removed: given[removed], PageRequest(given), context.scope(given)))
             })
     }()
@@ -35,7 +53,7 @@ extension Command {
         failures: [.notFound, .ambiguous],
         example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.member(given[member], context.scope(given)))
+            .reply(try context.node.members.member(given[member], context.scope(given)))
         })
 
     private static let memberStatus = Command(
@@ -47,7 +65,7 @@ extension Command {
         failures: [.notFound, .ambiguous, .conflict], example: ["member": "@Joon"],
         run: { (context, given) throws(NodeError) in
             .reply(
-                try context.node.removalHolders(given[member], context.scope(given))
+                try context.node.members.removalHolders(given[member], context.scope(given))
                     .part(PageRequest(given)))
         })
 
@@ -69,7 +87,7 @@ extension Command {
             example: ["member": "@Joon", "role": "admin"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setRole(
+                    try context.node.members.setRole(
                         given[role], of: given[member], context.scope(given)))
             })
     }()
@@ -109,7 +127,7 @@ extension Command {
             example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.removeMember(
+                    try context.node.members.removeMember(
                         RemovalDraft(
                             member: given[member], isForced: given[force],
                             widens: given[recut], keptInvites: given[keep]),
@@ -128,7 +146,7 @@ extension Command {
         failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
         example: ["workspace": "acme"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.leaveWorkspace(context.scope(given)))
+            .reply(try context.node.workspaces.leaveWorkspace(context.scope(given)))
         })
 
     private static let workspaceRekey = {
@@ -146,7 +164,7 @@ extension Command {
             scope: .workspace, failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.changeWorkspaceKey(
+                    try context.node.workspaces.changeWorkspaceKey(
                         withDiscovery: given[discovery], context.scope(given)))
             })
     }()

@@ -38,7 +38,7 @@ extension Command {
             example: ["message": "m_01hx9t4c", "text": "hello, all"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.edit(
+                    try context.node.messages.edit(
                         given[message], to: given[text], base: given[base],
                         context.scope(given)))
             })
@@ -65,7 +65,7 @@ extension Command {
             example: ["message": "m_01hx9t4c", "emoji": "👍"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.react(
+                    try context.node.messages.react(
                         given[message], with: given[emoji], isOn: !given[remove],
                         context.scope(given)))
             })
@@ -91,7 +91,7 @@ extension Command {
             failures: refusals, example: ["message": "m_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.pin(given[message], isOn: isOn, context.scope(given)))
+                    try context.node.messages.pin(given[message], isOn: isOn, context.scope(given)))
             })
     }
 
@@ -107,7 +107,7 @@ extension Command {
         failures: [.notFound, .ambiguous], example: ["message": "m_01hx9t4c"],
         run: { (context, given) throws(NodeError) in
             .reply(
-                try context.node.holders(given[message], context.scope(given))
+                try context.node.messages.holders(given[message], context.scope(given))
                     .part(PageRequest(given)))
         })
 }

@@ -1,4 +1,31 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with messages.
+public protocol MessageCommands {
+    /// Posts a message.
+    func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
+    /// Gives a message of the caller another text.
+    ///
+    /// - Parameter base: the version that the caller has seen, `o_…`; another one is `conflict`.
+    func edit(_ message: String, to text: String, base: String?, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    /// Leaves the caller's sign under a message, or takes it away.
+    func react(_ message: String, with emoji: String, isOn: Bool, _ scope: CallScope)
+        throws(NodeError) -> MessageObject
+    /// Pins a message to its channel, or unpins it.
+    func pin(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    /// The devices that are known to hold a message.
+    func holders(_ message: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject>
+    /// Deletes a message for everybody, or takes that back.
+    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
+        -> MessageObject
+    /// Part of a channel's past, oldest first.
+    func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
+    /// The messages of these ids, in the order asked; unknown ones are `not_found`.
+    func messages(_ ids: [String], _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MessageObject>
+}
 
 extension Command {
     /// What people do all day.
@@ -54,7 +81,7 @@ extension Command {
                 guard given[text] != nil || given[location] != nil || !given[attachments].isEmpty
                 else { throw .missingText }
                 return .reply(
-                    try context.node.send(
+                    try context.node.messages.send(
                         MessageDraft(
                             channel: given[channel], text: given[text] ?? "",
                             location: given[location], thread: given[thread],
@@ -104,7 +131,7 @@ extension Command {
             run: { (context, given) throws(NodeError) in
                 let position = try position(given[before], given[after], given[around])
                 return .reply(
-                    try context.node.history(
+                    try context.node.messages.history(
                         HistoryRequest(
                             channel: given[channel], position: position, thread: given[thread],
                             since: given[since], until: given[until],
@@ -190,7 +217,7 @@ extension Command {
             example: ["ids": ["m_01hx9t4c"]],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.messages(
+                    try context.node.messages.messages(
                         given[ids], PageRequest(given), context.scope(given)))
             })
     }()

@@ -25,7 +25,7 @@ extension Command {
             example: ["message": "m_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.deleteMessage(
+                    try context.node.messages.deleteMessage(
                         given[message], undo: given[undo], context.scope(given)))
             })
     }()

@@ -1,4 +1,23 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with peers and the network.
+public protocol NetworkCommands {
+    /// How far each peer and we are apart.
+    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<SyncObject>
+    /// Every peer that is known, heard or being dialled.
+    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject>
+    /// Remembers an address and dials it.
+    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Forgets a peer by device id or address.
+    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Whether the network is in use, and how.
+    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject
+    /// Leaves the network. Answers with `NetworkObject` when the last link is closed.
+    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Uses the network again.
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+}
 
 extension Command {
     /// Other devices, and the way to them.
@@ -23,7 +42,7 @@ extension Command {
             effect: .reads, scope: .node, failures: [.notFound],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.syncStatus(
+                    try context.node.network.syncStatus(
                         SyncStatusRequest(
                             peer: given[peer], channel: given[channel], page: PageRequest(given)),
                         context.scope(given)))
@@ -37,7 +56,7 @@ extension Command {
         emptiness: "no peers", effect: .reads,
         scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.peers(PageRequest(given), context.scope(given)))
+            .reply(try context.node.network.peers(PageRequest(given), context.scope(given)))
         })
 
     private static let peerAdd = {
@@ -52,7 +71,8 @@ extension Command {
             scope: .node,
             example: ["address": "192.168.1.20:29790"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.addPeer(address: given[address], context.scope(given)))
+                .reply(
+                    try context.node.network.addPeer(address: given[address], context.scope(given)))
             })
     }()
 
@@ -68,7 +88,7 @@ extension Command {
             failures: [.notFound],
             example: ["peer": "192.168.1.20:29790"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.removePeer(given[peer], context.scope(given)))
+                .reply(try context.node.network.removePeer(given[peer], context.scope(given)))
             })
     }()
 
@@ -78,7 +98,7 @@ extension Command {
         result: "network", shape: .network, effect: .reads, scope: .node, needsStore: false,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.network(context.scope(given)))
+            .reply(try context.node.network.network(context.scope(given)))
         })
 
     private static let netSuspend = Command(
@@ -86,7 +106,7 @@ extension Command {
         "Close all links and stay offline until 'net resume' or the next start.",
         result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            try context.node.suspendNetwork(context.scope(given))
+            try context.node.network.suspendNetwork(context.scope(given))
         })
 
     private static let netResume = Command(
@@ -94,6 +114,6 @@ extension Command {
         "Use the network again.",
         result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            try context.node.resumeNetwork(context.scope(given))
+            try context.node.network.resumeNetwork(context.scope(given))
         })
 }

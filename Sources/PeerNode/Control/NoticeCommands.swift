@@ -1,4 +1,15 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does about notices of a workspace.
+public protocol NoticeCommands {
+    /// Of what notice is wanted in the workspace of the scope.
+    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
+    /// Sets of which messages of a workspace notice is wanted.
+    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject
+    /// Sets what this node runs for each notice, empty for nothing; `nil` leaves it as it is.
+    func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> NoticeCommandObject
+}
 
 extension Command {
     /// Of what one wants to be told, and how this machine tells it.
@@ -9,7 +20,7 @@ extension Command {
         "Show what you are notified about, and what this node runs for it.",
         result: "notice", effect: .reads, scope: .workspace, failures: [.notFound],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.notices(context.scope(given)))
+            .reply(try context.node.notices.notices(context.scope(given)))
         })
 
     private static let notifySet = {
@@ -24,7 +35,7 @@ extension Command {
             failures: [.notFound, .forbidden],
             example: ["level": "mentions"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.setNotices(given[level], context.scope(given)))
+                .reply(try context.node.notices.setNotices(given[level], context.scope(given)))
             })
     }()
 
@@ -49,7 +60,8 @@ extension Command {
             scope: .node,
             example: ["command": "exit 0"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.setNoticeCommand(given[command], context.scope(given)))
+                .reply(
+                    try context.node.notices.setNoticeCommand(given[command], context.scope(given)))
             })
     }()
 }

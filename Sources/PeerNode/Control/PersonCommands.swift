@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 /// What the node does for commands about people: profiles, presence, typing.
-public protocol PersonCommands: AnyObject {
+public protocol PersonCommands {
     /// The profile of a member or former member, without a name the own one.
     func profile(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
         -> ProfileObject
@@ -69,7 +69,7 @@ extension Command {
             scope: .workspace,
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.profile(of: given[member], context.scope(given)))
+                .reply(try context.node.profiles.profile(of: given[member], context.scope(given)))
             })
     }()
 
@@ -81,7 +81,7 @@ extension Command {
             scope: .workspace,
             failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.profile(of: given[member], context.scope(given)))
+                .reply(try context.node.profiles.profile(of: given[member], context.scope(given)))
             })
     }()
 
@@ -134,7 +134,7 @@ extension Command {
                     name: given[name], nickname: given[nickname], values: values,
                     shown: given[show].compactMap(ProfileChange.Field.init(word:)),
                     hidden: given[hide].compactMap(ProfileChange.Field.init(word:)))
-                return .reply(try context.node.editProfile(draft, context.scope(given)))
+                return .reply(try context.node.profiles.editProfile(draft, context.scope(given)))
             })
     }()
 
@@ -151,7 +151,7 @@ extension Command {
             example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setProfileImage(
+                    try context.node.profiles.setProfileImage(
                         preset: given[preset], context.scope(given)))
             })
     }()
@@ -163,7 +163,7 @@ extension Command {
         scope: .workspace,
         failures: refusals,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
+            .reply(try context.node.profiles.setProfileImage(preset: nil, context.scope(given)))
         })
 
     private static let presenceSet = {
@@ -193,7 +193,7 @@ extension Command {
             example: ["state": "busy", "text": "in a meeting"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setPresence(
+                    try context.node.profiles.setPresence(
                         PresenceDraft(
                             state: given[state], text: given[text], emoji: given[emoji],
                             until: given[until]), context.scope(given)))
@@ -206,7 +206,7 @@ extension Command {
         effect: .signs,
         scope: .workspace, failures: refusals,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.clearPresence(context.scope(given)))
+            .reply(try context.node.profiles.clearPresence(context.scope(given)))
         })
 
     private static let presenceList = Command(
@@ -217,7 +217,7 @@ extension Command {
         shape: .presences, emptiness: "nobody is online",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.presences(PageRequest(given), context.scope(given)))
+            .reply(try context.node.profiles.presences(PageRequest(given), context.scope(given)))
         })
 
     private static let typingSend = Command(
@@ -226,7 +226,7 @@ extension Command {
         parameters: [channel.definition], result: "nothing", effect: .reads, scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "general"],
         run: { (context, given) throws(NodeError) in
-            try context.node.sendTyping(given[channel], context.scope(given))
+            try context.node.profiles.sendTyping(given[channel], context.scope(given))
             return .reply([:])
         })
 }

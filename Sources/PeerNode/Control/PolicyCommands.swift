@@ -8,21 +8,21 @@ extension Command {
         shape: .requests, emptiness: "no requests",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.requests(PageRequest(given), context.scope(given)))
+            .reply(try context.node.invites.requests(PageRequest(given), context.scope(given)))
         })
 
     static let requestApprove = deciding(
         "join.approve", "request approve", "Approve a request to join, even while they are offline."
-    ) { (node, id, scope) throws(NodeError) in try node.approveRequest(id, scope) }
+    ) { (invites, id, scope) throws(NodeError) in try invites.approveRequest(id, scope) }
 
     static let requestReject = deciding(
         "join.reject", "request reject", "Reject a request to join."
-    ) { (node, id, scope) throws(NodeError) in try node.rejectRequest(id, scope) }
+    ) { (invites, id, scope) throws(NodeError) in try invites.rejectRequest(id, scope) }
 
     private static func deciding(
         _ method: String, _ words: String, _ summary: String,
         _ decide:
-            @escaping @Sendable (any NodeCommands, String, CallScope) throws(NodeError)
+            @escaping @Sendable (any InviteCommands, String, CallScope) throws(NodeError)
             -> RequestObject
     ) -> Command {
         let id = Parameter.identifier("id", "The request.", prefix: "r_")
@@ -35,7 +35,7 @@ extension Command {
             scope: .workspace,
             failures: [.notFound, .forbidden, .conflict], example: ["id": "r_7k3qm2xa"],
             run: { (context, given) throws(NodeError) in
-                .reply(try decide(context.node, given[id], context.scope(given)))
+                .reply(try decide(context.node.invites, given[id], context.scope(given)))
             })
     }
 
@@ -44,7 +44,7 @@ extension Command {
         "Show who may join the workspace, and who may invite.", result: "policy", effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.policy(context.scope(given)))
+            .reply(try context.node.invites.policy(context.scope(given)))
         })
 
     static let policySet = {
@@ -77,7 +77,7 @@ extension Command {
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setPolicy(
+                    try context.node.invites.setPolicy(
                         whoMayInvite: given[right], join: given[join], context.scope(given)))
             })
     }()

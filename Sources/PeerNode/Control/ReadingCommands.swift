@@ -1,4 +1,34 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does about what was read, and with settings that all devices of the caller share.
+public protocol ReadingCommands {
+    /// Marks a conversation as read, up to a message or all of it.
+    func markRead(
+        _ channel: ChannelReference, upTo message: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReadingObject
+    /// How far each conversation was read that the caller is in.
+    func readStatus(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ReadingObject>
+    /// Those in which something was not read, the latest first.
+    func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<ReadingObject>
+    /// Wants no notice of a conversation: until a time, for a while, or for ever.
+    func mute(
+        _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// Sets of which messages of a conversation notice is wanted.
+    func setNotices(
+        _ level: String, of channel: ChannelReference, _ scope: CallScope
+    ) throws(NodeError) -> ChannelObject
+    /// A setting that all devices of the caller share.
+    func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject
+    /// All that are set, by their names.
+    func preferences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<PreferenceObject>
+    /// Sets one; `nil` removes it.
+    func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
+        -> PreferenceObject
+}
 
 extension Command {
     /// What was read, of what notice is wanted, and settings that all own devices share.
@@ -25,7 +55,7 @@ extension Command {
             failures: refusals, example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.markRead(
+                    try context.node.reading.markRead(
                         given[channel], upTo: given[message], context.scope(given)))
             })
     }()
@@ -37,7 +67,7 @@ extension Command {
         emptiness: "nothing read yet", effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.readStatus(PageRequest(given), context.scope(given)))
+            .reply(try context.node.reading.readStatus(PageRequest(given), context.scope(given)))
         })
 
     private static let unreadGet = {
@@ -52,7 +82,7 @@ extension Command {
             scope: .workspace, failures: [.forbidden],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.unread(
+                    try context.node.reading.unread(
                         marksAll: given[all], PageRequest(given), context.scope(given)))
             })
     }()
@@ -75,7 +105,7 @@ extension Command {
             example: ["channel": "general"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.mute(
+                    try context.node.reading.mute(
                         given[channel], until: given[until], forMilliseconds: given[duration],
                         context.scope(given)))
             })
@@ -99,7 +129,7 @@ extension Command {
             failures: refusals, example: ["channel": "general", "level": "mentions"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setNotices(
+                    try context.node.reading.setNotices(
                         given[level], of: given[channel], context.scope(given)))
             })
     }()
@@ -115,7 +145,7 @@ extension Command {
         scope: .workspace,
         example: ["setting": "theme"],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.preference(given[preferenceName], context.scope(given)))
+            .reply(try context.node.reading.preference(given[preferenceName], context.scope(given)))
         })
 
     private static let preferenceList = Command(
@@ -125,7 +155,7 @@ extension Command {
         shape: .preferences, emptiness: "no settings",
         effect: .reads, scope: .workspace,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.preferences(PageRequest(given), context.scope(given)))
+            .reply(try context.node.reading.preferences(PageRequest(given), context.scope(given)))
         })
 
     private static let preferenceSet = {
@@ -146,7 +176,7 @@ extension Command {
             failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.setPreference(
+                    try context.node.reading.setPreference(
                         given[preferenceName], to: given[value], context.scope(given)))
             })
     }()

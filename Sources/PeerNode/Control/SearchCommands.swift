@@ -1,4 +1,14 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does to find things.
+public protocol SearchCommands {
+    /// Finds channels, members and messages. Answers with `SearchPage`, later where messages are
+    /// looked for.
+    func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// The members whose name has `text` in it.
+    func findMembers(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+}
 
 extension Command {
     /// Finding things by what they say.
@@ -59,7 +69,7 @@ extension Command {
             failures: [.notFound, .ambiguous],
             example: ["query": "hello"],
             run: { (context, given) throws(NodeError) in
-                try context.node.search(
+                try context.node.finding.search(
                     SearchRequest(
                         query: given[query], kinds: given[kinds], channels: given[channels],
                         author: given[from], after: given[after], before: given[before],
@@ -86,7 +96,7 @@ extension Command {
             scope: .workspace, example: ["text": "Joon"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.findMembers(
+                    try context.node.finding.findMembers(
                         given[text], PageRequest(given), context.scope(given)))
             })
     }()

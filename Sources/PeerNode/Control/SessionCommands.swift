@@ -1,4 +1,24 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does to close itself to people, and to open by a passcode.
+public protocol SessionCommands {
+    /// Whether the node is open to people, and what opens it.
+    func session(_ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Drops the keys and the network, and wipes `none`, `messages` or `all` of what is stored.
+    func logOut(wiping wipe: String, isForced: Bool, _ scope: CallScope) throws(NodeError)
+        -> SessionObject
+    /// Sets the passcode of a node that has none.
+    func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Puts another passcode in the place of the current one.
+    func changePasscode(from current: String, to new: String, _ scope: CallScope)
+        throws(NodeError) -> SessionObject
+    /// Does away with the passcode.
+    func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Locks the node at once.
+    func lockNow(_ scope: CallScope) throws(NodeError) -> SessionObject
+    /// Opens a node that asks for its passcode.
+    func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
+}
 
 extension Command {
     /// Opening and closing the node.
@@ -65,7 +85,7 @@ extension Command {
             failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
             example: ["new": "correct horse battery"],
             run: { (context, given) throws(NodeError) in
-                try context.node.changePassphrase(
+                try context.node.identity.changePassphrase(
                     PassphraseDraft(
                         current: given[current], new: given[new], removes: given[remove]),
                     context.scope(given))
@@ -78,7 +98,7 @@ extension Command {
         result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.session(context.scope(given)))
+            .reply(try context.node.session.session(context.scope(given)))
         })
 
     private static let sessionUnlock = {
@@ -100,7 +120,7 @@ extension Command {
             failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.unlockSession(
+                try context.node.identity.unlockSession(
                     passphrase: given[passphrase], context.scope(given))
             })
     }()
@@ -115,7 +135,7 @@ extension Command {
         whileLocked: .answers,
         failures: [.forbidden, .notFound], needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.lockNow(context.scope(given)))
+            .reply(try context.node.session.lockNow(context.scope(given)))
         })
 
     private static let sessionLogout = {
@@ -141,7 +161,7 @@ extension Command {
             example: ["wipe": "none"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.logOut(
+                    try context.node.session.logOut(
                         wiping: given[wipe], isForced: given[force], context.scope(given)))
             })
     }()
@@ -165,7 +185,7 @@ extension Command {
             failures: [.badRequest, .duplicate, .forbidden],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.setPasscode(given[code], context.scope(given)))
+                .reply(try context.node.session.setPasscode(given[code], context.scope(given)))
             })
     }()
 
@@ -186,7 +206,7 @@ extension Command {
             example: ["current": "2580", "new": "0852"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.changePasscode(
+                    try context.node.session.changePasscode(
                         from: given[current], to: given[new], context.scope(given)))
             })
     }()
@@ -204,7 +224,7 @@ extension Command {
             failures: [.badRequest, .wrongSecret, .notFound],
             example: ["code": "2580"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.removePasscode(given[code], context.scope(given)))
+                .reply(try context.node.session.removePasscode(given[code], context.scope(given)))
             })
     }()
 
@@ -219,7 +239,7 @@ extension Command {
             failures: [.badRequest, .wrongSecret, .locked],
             example: ["code": "2580"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.unlock(passcode: given[code], context.scope(given)))
+                .reply(try context.node.session.unlock(passcode: given[code], context.scope(given)))
             })
     }()
 
@@ -228,6 +248,6 @@ extension Command {
         result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
         needs: .daemon,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.session(context.scope(given)))
+            .reply(try context.node.session.session(context.scope(given)))
         })
 }

@@ -1,4 +1,43 @@
-import WorkspaceModel
+public import WorkspaceModel
+
+/// What the node does with workspaces.
+public protocol WorkspaceCommands {
+    /// Makes a workspace and selects it.
+    func createWorkspace(_ draft: WorkspaceDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<WorkspaceObject>
+    /// The names of the other workspaces in which there is all of that, if the selected one lacks
+    /// some.
+    func workspaces(having things: [NamedThing]) throws(NodeError) -> [String]
+    /// The workspaces of this home, those one was removed from included.
+    func workspaces(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<WorkspaceObject>
+    /// The workspace of the scope.
+    func workspace(counted: Bool, _ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Removes a workspace that the caller left from this device; where nobody else knows yet that
+    /// they did, only if it `isForced`.
+    func forgetWorkspace(
+        _ workspace: WorkspaceReference, isForced: Bool, _ scope: CallScope
+    ) throws(NodeError) -> WorkspaceObject
+    /// Makes `workspace` the one that calls act in.
+    func selectWorkspace(_ workspace: WorkspaceReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Changes what is given of a workspace.
+    func editWorkspace(_ draft: WorkspaceEdit, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Makes another member the owner; the caller becomes an admin.
+    func transferWorkspace(to member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Names who gets the workspace when its owner leaves; `nil` for nobody.
+    func setSuccessor(_ member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+    /// Ends a workspace, whose name must be given exactly.
+    func deleteWorkspace(name: String, _ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Ends the own membership.
+    func leaveWorkspace(_ scope: CallScope) throws(NodeError) -> WorkspaceObject
+    /// Changes the key for contents and names.
+    func changeWorkspaceKey(withDiscovery: Bool, _ scope: CallScope) throws(NodeError)
+        -> WorkspaceObject
+}
 
 extension Command {
     /// Making, choosing and joining workspaces.
@@ -27,7 +66,7 @@ extension Command {
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.createWorkspace(
+                    try context.node.workspaces.createWorkspace(
                         WorkspaceDraft(
                             name: given[name], description: given[description],
                             firstChannel: given[firstChannel]),
@@ -42,7 +81,7 @@ extension Command {
         shape: .workspaces, emptiness: "no workspaces",
         effect: .reads, scope: .node,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.workspaces(PageRequest(given), context.scope(given)))
+            .reply(try context.node.workspaces.workspaces(PageRequest(given), context.scope(given)))
         })
 
     private static let workspaceGet = {
@@ -59,7 +98,8 @@ extension Command {
             failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.workspace(counted: given[counted], context.scope(given)))
+                    try context.node.workspaces.workspace(
+                        counted: given[counted], context.scope(given)))
             })
     }()
 
@@ -74,7 +114,8 @@ extension Command {
             failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.selectWorkspace(given[workspace], context.scope(given)))
+                    try context.node.workspaces.selectWorkspace(
+                        given[workspace], context.scope(given)))
             })
     }()
 
@@ -109,7 +150,7 @@ extension Command {
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "name": "Joon"], needs: .daemon,
             run: { (context, given) throws(NodeError) in
-                try context.node.joinWorkspace(
+                try context.node.invites.joinWorkspace(
                     JoinDraft(
                         link: given[link], name: given[name], timeoutMilliseconds: given[timeout],
                         hasRecovery: !given[noRecovery]),
@@ -135,7 +176,7 @@ extension Command {
             failures: [.forbidden, .duplicate], example: ["name": "acme2"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.editWorkspace(
+                    try context.node.workspaces.editWorkspace(
                         WorkspaceEdit(
                             name: given[name], description: given[description],
                             image: given[image]), context.scope(given)))
@@ -154,7 +195,9 @@ extension Command {
             effect: .signs, scope: .workspace,
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.transferWorkspace(to: given[member], context.scope(given)))
+                .reply(
+                    try context.node.workspaces.transferWorkspace(
+                        to: given[member], context.scope(given)))
             })
     }()
 
@@ -173,7 +216,8 @@ extension Command {
             scope: .workspace,
             failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.setSuccessor(given[member], context.scope(given)))
+                .reply(
+                    try context.node.workspaces.setSuccessor(given[member], context.scope(given)))
             })
     }()
 
@@ -192,7 +236,9 @@ extension Command {
             failures: [.forbidden],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
-                .reply(try context.node.deleteWorkspace(name: given[name], context.scope(given)))
+                .reply(
+                    try context.node.workspaces.deleteWorkspace(
+                        name: given[name], context.scope(given)))
             })
     }()
 
@@ -212,7 +258,7 @@ extension Command {
             example: ["workspace": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.forgetWorkspace(
+                    try context.node.workspaces.forgetWorkspace(
                         given[workspace], isForced: given[force], context.scope(given)))
             })
     }()

@@ -2,8 +2,6 @@ import PeerNode
 import WorkspaceModel
 
 extension TableNode: FileCommands {
-    var files: any FileCommands { self }
-
     private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
 
     func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {

@@ -17,24 +17,24 @@ extension TableNode {
         (home.backupAt, home.isBackupDue) = (backupAt, isBackupDue)
         return home
     }
-    private var reading: ReadingObject { ReadingObject(id: "c_general0", name: "general") }
+    private var read: ReadingObject { ReadingObject(id: "c_general0", name: "general") }
     func markRead(
         _ channel: ChannelReference, upTo message: String?, _ scope: CallScope
     ) throws(NodeError) -> ReadingObject {
         try note("markRead \(channel) \(message ?? "-")", scope)
-        return reading
+        return read
     }
     func readStatus(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ReadingObject>
     {
         try note("readStatus", scope)
-        return Page([reading])
+        return Page([read])
     }
     func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
         -> Page<ReadingObject>
     {
         try note("unread \(marksAll)", scope)
-        return Page(readings ?? [reading])
+        return Page(readings ?? [read])
     }
     func mute(
         _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope

@@ -4,7 +4,6 @@ import WorkspaceModel
 /// A node that remembers what it was asked and answers with small fixed things.
 final class TableNode: NodeCommands {
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] { [] }
-    var notes: any NoteCommands { TableNotes(node: self) }
 
     var asked: [String] = []
     /// The workspace that each of these calls named.

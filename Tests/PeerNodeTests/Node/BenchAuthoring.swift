@@ -33,7 +33,7 @@ extension BenchNode {
     func makeChannel(named name: String) throws {
         try inTurn { core, workspace in
             _ = try #require(
-                try core.enrolment.makeChannel(
+                try core.enrolment.founding.makeChannel(
                     named: name, topic: nil, description: nil, in: workspace))
         }
     }

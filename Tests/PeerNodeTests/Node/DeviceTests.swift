@@ -220,12 +220,12 @@ extension BenchNode {
         let bench = CoreBench()
         let laptop = try bench.node("Mina")
         let link = try laptop.ok("device.link")
-        let candidates = try #require(laptop.host?.core).enrolment.deviceLinkCandidates
+        let candidates = try #require(laptop.host?.core).enrolment.linking.deviceLinkCandidates
         #expect(candidates.map(\.share) == [SecretShare(.deviceLink)])
         try bench.bareNode("Phone").ok(
             "device.link", ["code": link["link"] ?? .null, "name": "Mina"])
         #expect(
-            try #require(laptop.host?.core).enrolment.deviceLinkCandidates.map(\.rank) == [
+            try #require(laptop.host?.core).enrolment.linking.deviceLinkCandidates.map(\.rank) == [
                 .deviceLink
             ])
     }

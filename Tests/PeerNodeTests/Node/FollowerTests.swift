@@ -309,7 +309,7 @@ extension BenchNode {
 
     /// Signs an undo of a redaction.
     func forceUndo(of redaction: StoredOperation) throws {
-        try inTurn { core, workspace in _ = try core.commands.undo(redaction, in: workspace) }
+        try inTurn { core, workspace in _ = try MessageDesk(core).undo(redaction, in: workspace) }
     }
 
     func followers(of channel: String) throws -> [String] {

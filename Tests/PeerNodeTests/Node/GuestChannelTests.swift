@@ -19,7 +19,7 @@ import WorkspaceTestKit
             let root = PrivateRoot(
                 subtype: .channel, seats: seats.sorted { $0.member < $1.member }, history: .all,
                 name: "trap")
-            _ = try core.privates.makePrivate(root, in: known)
+            _ = try core.privates.authoring.makePrivate(root, in: known)
         }
         table.bench.advance(20_000)
         for node in [table.ada, table.cleo] {

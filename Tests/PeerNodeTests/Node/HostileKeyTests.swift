@@ -61,7 +61,8 @@ import WorkspaceTestKit
             })
         if moved == "epoch" {
             try bob.inTurn { core, workspace in
-                _ = try core.privates.changeKey(of: try bob.document("board"), in: workspace)
+                _ = try core.privates.authoring.changeKey(
+                    of: try bob.document("board"), in: workspace)
             }
         }
         if moved == "member's removal" {
@@ -109,7 +110,7 @@ import WorkspaceTestKit
         for key in [SymmetricKey(using: random), held] {
             let given = try cleo.give(key, of: board, to: bob)
             try bob.inTurn { core, workspace in
-                try core.privates.keyGiven(given, in: workspace, on: link)
+                try core.privates.asking.keyGiven(given, in: workspace, on: link)
             }
         }
         #expect(try bob.secrets(of: board) == before)
@@ -120,7 +121,7 @@ import WorkspaceTestKit
         for _ in 0..<40 {
             let given = try cleo.give(SymmetricKey(using: random), of: board, to: bob)
             try bob.inTurn { core, workspace in
-                try core.privates.keyGiven(given, in: workspace, on: link)
+                try core.privates.asking.keyGiven(given, in: workspace, on: link)
             }
         }
         #expect(try bob.secrets(of: board) == before)
@@ -179,8 +180,8 @@ import WorkspaceTestKit
         for other in [ada, table.dora] { table.bench.cut(cleo, other) }
         try bob.inTurn { core, workspace in
             let document = try bob.document("board")
-            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
-            _ = try core.privates.author(
+            let (key, epoch) = core.privates.authoring.newEpoch(of: document, in: workspace)
+            _ = try core.privates.authoring.author(
                 .rekey(epoch), in: document, of: workspace, introducing: key)
             let (adas, cleos) = (try ada.workspace().member, try cleo.workspace().member)
             try core.keys.mail(key, of: document.id, to: [adas], in: workspace)
@@ -192,7 +193,7 @@ import WorkspaceTestKit
                 try bob.mailBroken(key, of: document.id, to: cleos, core, workspace)
             default: break
             }
-            _ = try core.privates.authorPrivateContent(
+            _ = try core.privates.authoring.authorPrivateContent(
                 .message(.init(text: "two")), to: document, in: workspace)
             // Whoever holds back a box also answers nobody.
             core.links.network.links.values.forEach { $0.givenKeys = Limits.keysAskedPerLinkMax }

@@ -118,7 +118,9 @@ import WorkspaceTestKit
         let core = try #require(joon.host?.core)
         let terms = try joinerTerms(of: eve, by: link.text.link, at: joon)
         core.beginTurn(at: joon.time)
-        #expect(try core.enrolment.admit(terms, request: nil, to: try joon.workspace()) == nil)
+        #expect(
+            try core.enrolment.admissions.admit(terms, request: nil, to: try joon.workspace())
+                == nil)
         joon.carryOut(try core.endTurn())
         #expect(try !mina.memberNames().contains("Eve"))
     }
@@ -160,7 +162,9 @@ import WorkspaceTestKit
         let terms = try joinerTerms(of: kim, by: second, at: joon)
         let core = try #require(joon.host?.core)
         core.beginTurn(at: joon.time)
-        #expect(try core.enrolment.admit(terms, request: nil, to: try joon.workspace()) != nil)
+        #expect(
+            try core.enrolment.admissions.admit(terms, request: nil, to: try joon.workspace())
+                != nil)
         let effects = core.turn.takeEffects() + (try core.endTurn())
         try core.turn.store.commit()
         joon.carryOut(effects)

@@ -90,7 +90,7 @@ import WorkspaceTestKit
         try ada.inTurn { core, workspace in
             let document = try #require(
                 workspace.sealed.documents.values.first { !workspace.isOwn($0) })
-            _ = try #require(try core.privates.changeKey(of: document, in: workspace))
+            _ = try #require(try core.privates.authoring.changeKey(of: document, in: workspace))
         }
         bench.advance(10_000)
         try wim.send("under a key of Ada's", to: "board")

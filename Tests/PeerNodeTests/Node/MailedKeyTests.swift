@@ -81,9 +81,9 @@ import WorkspaceTestKit
         for number in 0..<3 {
             keys.append(
                 try bob.inTurn { core, workspace in
-                    let (key, epoch) = core.privates.newEpoch(
+                    let (key, epoch) = core.privates.authoring.newEpoch(
                         of: try bob.document("board"), in: workspace)
-                    _ = try core.privates.author(
+                    _ = try core.privates.authoring.author(
                         .rekey(epoch), in: try bob.document("board"), of: workspace,
                         introducing: key)
                     core.links.network.links.values.forEach {

@@ -206,7 +206,9 @@ extension EpochKeyring {
         for near in [table.ada, table.bob] { table.bench.cut(table.cleo, near) }
         try table.bob.inTurn { core, workspace in
             let document = try #require(workspace.sealed.documents[board])
-            for _ in 0..<count { _ = try core.privates.changeKey(of: document, in: workspace) }
+            for _ in 0..<count {
+                _ = try core.privates.authoring.changeKey(of: document, in: workspace)
+            }
         }
         let before = try table.cleo.document("board").looks
         table.bench.heal(table.cleo, table.bob)

@@ -87,7 +87,7 @@ import WorkspaceTestKit
             let entry = theirs.entry(
                 entering: .adding(
                     to: workspace.id, before: old.signingKey.device, member: workspace.member))
-            let added = try core.enrolment.addDevice(
+            let added = try core.enrolment.linking.addDevice(
                 entry, to: workspace, signedBy: old.signingKey, takesPlace: true)
             #expect(added != nil)
         }

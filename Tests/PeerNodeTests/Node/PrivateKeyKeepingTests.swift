@@ -59,7 +59,7 @@ import WorkspaceTestKit
         let rekey = try table.bob.inTurn { core, workspace in
             let document = try #require(
                 workspace.sealed.documents.values.first { $0.root?.name == "vault" })
-            return try #require(try core.privates.changeKey(of: document, in: workspace))
+            return try #require(try core.privates.authoring.changeKey(of: document, in: workspace))
         }
         table.bench.advance(5_000)
         for text in ["one", "two", "three"] { try table.ada.send(text, to: "vault") }

@@ -215,7 +215,7 @@ import WorkspaceTestKit
         asking.wanted[document.id] = names
         let given = asked.givenKeys
         try bob.inTurn { core, workspace in
-            try core.privates.keysWanted(
+            try core.privates.asking.keysWanted(
                 KeyWant(workspace: 1, document: document.id, keys: names), in: workspace,
                 on: asked)
         }

@@ -410,7 +410,8 @@ import WorkspaceTestKit
         try set((0..<100).map { .preference("theme", value: "dark \($0)") })
         let other = PrivateRoot(
             subtype: .own, seats: [PrivateSeat(try desk.workspace().member, .owner)])
-        try desk.inTurn { core, workspace in _ = try core.privates.makePrivate(other, in: workspace)
+        try desk.inTurn { core, workspace in
+            _ = try core.privates.authoring.makePrivate(other, in: workspace)
         }
         bench.advance(5_000)
         #expect(try desk.workspace().ownDocuments.count == 2)

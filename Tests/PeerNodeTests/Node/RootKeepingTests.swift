@@ -100,7 +100,7 @@ import WorkspaceTestKit
             ).log
             core.log.overgrown.insert(.init(workspace: workspace.number, log: log))
             try core.log.pruneOvergrown()
-            #expect(try core.privates.isRootKept(of: document, in: workspace))
+            #expect(try core.privates.roots.isRootKept(of: document, in: workspace))
         }
         #expect(try texts(mina, in: id) == ["of Ada"])
         #expect(try mina.digest() == ada.digest())

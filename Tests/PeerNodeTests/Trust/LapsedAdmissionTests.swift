@@ -44,7 +44,7 @@ import WorkspaceTestKit
             let terms = JoinerTerms(
                 invite: joiner.invite, member: joiner.member, devices: joiner.devices,
                 proof: joiner.proof, name: "Mina (owner)", answering: nil)
-            _ = try core.enrolment.admit(terms, request: id, to: workspace)
+            _ = try core.enrolment.admissions.admit(terms, request: id, to: workspace)
         }
         bench.advance(30_000)
         #expect(try mina.memberNames().contains("Pia"))

@@ -152,7 +152,7 @@ extension BenchNode {
         scene.bench.advance(90_000)
         #expect(try scene.phone.log(of: "nest") == ["before the theft"])
         try home.inTurn { core, workspace in
-            _ = try core.privates.changeKey(of: try home.document("nest"), in: workspace)
+            _ = try core.privates.authoring.changeKey(of: try home.document("nest"), in: workspace)
         }
         try home.send("again", to: "nest")
         scene.bench.advance(90_000)
@@ -304,12 +304,12 @@ extension BenchNode {
     private func lie(by node: BenchNode) throws {
         try node.inTurn { core, workspace in
             let document = try node.document("nest")
-            let (key, epoch) = core.privates.newEpoch(of: document, in: workspace)
+            let (key, epoch) = core.privates.authoring.newEpoch(of: document, in: workspace)
             let made = PrivateEpoch(
                 keyID: epoch.keyID, older: epoch.older,
                 answers: [OperationID(words: (1, 2, 3, 4))])
             _ = try #require(
-                try core.privates.author(
+                try core.privates.authoring.author(
                     .rekey(made), in: document, of: workspace, introducing: key))
             try core.keys.mail(key, of: document.id, to: document.people, in: workspace)
         }
@@ -334,7 +334,8 @@ extension BenchNode {
         scene.bench.advance(5_000)
         try scene.laptop.ok("channel.add", ["channel": "nest", "members": ["Ada"]])
         try scene.laptop.inTurn { core, workspace in
-            _ = try core.privates.changeKey(of: try scene.laptop.document("nest"), in: workspace)
+            _ = try core.privates.authoring.changeKey(
+                of: try scene.laptop.document("nest"), in: workspace)
         }
         try scene.laptop.send("two", to: "nest")
         scene.bench.advance(120_000)

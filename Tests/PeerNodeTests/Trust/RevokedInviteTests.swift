@@ -28,9 +28,11 @@ import WorkspaceTestKit
                 workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
             let seats = [PrivateSeat(stranger, .member)]
             _ = try #require(
-                try core.privates.author(
+                try core.privates.authoring.author(
                     .add(PrivateAddition(seats: seats)), in: document, of: workspace))
-            return try #require(try core.privates.sealingKey(ofChanged: document, in: workspace)).id
+            return try #require(
+                try core.privates.authoring.sealingKey(ofChanged: document, in: workspace)
+            ).id
         }
         bob.kill()
         try ada.boot()
@@ -48,7 +50,7 @@ import WorkspaceTestKit
         let now = try bob.inTurn { core, workspace in
             let document = try #require(
                 workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
-            return try #require(core.privates.sealingKey(of: document, in: workspace)).id
+            return try #require(core.privates.authoring.sealingKey(of: document, in: workspace)).id
         }
         #expect(now != first)
         #expect(try ada.digest() == bob.digest())

@@ -86,7 +86,7 @@ import WorkspaceTestKit
                     workspace: workspace.id, invite: door, member: member,
                     encodedDevices: DeviceEntry.encoded([entry])),
                 name: "Joon", answering: admission)
-            _ = try #require(try core.enrolment.writeRequest(terms, in: workspace))
+            _ = try #require(try core.enrolment.admissions.writeRequest(terms, in: workspace))
         }
         #expect(try mina.requests().map { $0["state"] } == ["void"])
     }

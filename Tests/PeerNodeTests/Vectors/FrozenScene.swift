@@ -198,7 +198,7 @@ struct FrozenReader {
         core = try #require(node.host?.core)
         core.beginTurn(at: node.time)
         let id = WorkspaceID(sameBytesAs: try #require(operations.first).id)
-        workspace = try core.enrolment.enter(id, member: .zero, standing: .member)
+        workspace = try core.enrolment.founding.enter(id, member: .zero, standing: .member)
         try core.enrolment.settleIn(workspace)
         for (document, keys) in secrets.keys.sorted(by: { $0.key < $1.key }) {
             for (_, key) in keys.sorted(by: { $0.key < $1.key }) {

@@ -43,7 +43,7 @@ extension Channels {
         }
         due += workspaces.values.compactMap { endedDocuments(of: $0)?.erasure }
         due += workspaces.values.flatMap {
-            (try? core.privates.privateErasures(of: $0))?.map(\.at) ?? []
+            (try? core.privates.erasing.privateErasures(of: $0))?.map(\.at) ?? []
         }
         return due.min().map { time.monotonic &+ ($0 > time.wall ? $0 - time.wall : 0) }
     }
@@ -59,7 +59,7 @@ extension Channels {
             for (document, channel) in due.sorted(by: { $0.value.number < $1.value.number }) {
                 return try erase(document, channel.number, in: workspace)
             }
-            if try core.privates.erasePrivate(in: workspace) { return }
+            if try core.privates.erasing.erasePrivate(in: workspace) { return }
             guard let (documents, erasure) = endedDocuments(of: workspace), erasure <= time.wall,
                 let first = documents.sorted().first,
                 let row = store.operations.document(first, in: workspace.number)

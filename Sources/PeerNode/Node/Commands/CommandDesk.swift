@@ -1,8 +1,24 @@
-import CRDTStore
-import SyncProtocol
-import WorkspaceCrypto
-import WorkspaceModel
-
-/// What people and programs ask: each command of the table, in terms of the rooms.
-final class CommandDesk: Component {
+/// What people and programs ask, family by family: who answers it. A desk says it in terms of the rooms;
+/// where one room answers a whole family, that room does.
+final class CommandDesk: CorePart, NodeCommands {
+    var home: any HomeCommands { HomeDesk(core) }
+    var inspection: any InspectionCommands { InspectionDesk(core) }
+    var backups: any BackupCommands { BackupDesk(core) }
+    var identity: any IdentityCommands { IdentityDesk(core) }
+    var session: any SessionCommands { core.session }
+    var devices: any DeviceCommands { DeviceDesk(core) }
+    var workspaces: any WorkspaceCommands { WorkspaceDesk(core) }
+    var invites: any InviteCommands { InviteDesk(core) }
+    var members: any MemberCommands { MemberDesk(core) }
+    var profiles: any PersonCommands { PersonDesk(core) }
+    var channels: any ChannelCommands { ChannelDesk(core) }
+    var messages: any MessageCommands { MessageDesk(core) }
+    var notes: any NoteCommands { NoteDesk(core) }
+    var files: any FileCommands { core.files }
+    var marks: any MarkCommands { MarkDesk(core) }
+    var reading: any ReadingCommands { ReadingDesk(core) }
+    var notices: any NoticeCommands { core.events }
+    var finding: any SearchCommands { FindingDesk(core) }
+    var events: any EventCommands { EventDesk(core) }
+    var network: any NetworkCommands { NetworkDesk(core) }
 }

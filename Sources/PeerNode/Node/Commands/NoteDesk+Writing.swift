@@ -16,7 +16,7 @@ extension NoteDesk: NoteCommands {
         if let text = draft.text { first = try wish(text, isMarkdown: draft.isMarkdown) }
         try refuseMore(in: named)
         // Writes where nobody has opened the conversation, so it comes after every refusal.
-        let channel = try core.commands.opened(named, in: workspace)
+        let channel = try ChannelDesk(core).opened(named, in: workspace)
         let made = try stored { () throws(StorageError) in
             try core.privates.authorContent(
                 .note(.creation(title: title)), to: channel.id, in: workspace)

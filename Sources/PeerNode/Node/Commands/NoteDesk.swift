@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceModel
 
 /// What people and programs ask of notes, in terms of the rooms.
-final class NoteDesk: Component {
+final class NoteDesk: CorePart {
     /// A note that a call names, and where it is.
     struct Aim {
         let workspace: Workspace
@@ -114,8 +114,4 @@ final class NoteDesk: Component {
             try core.notes.opened(aim.place, in: aim.workspace)
         }
     }
-}
-
-extension CommandDesk {
-    var notes: any NoteCommands { NoteDesk(core) }
 }

@@ -44,7 +44,7 @@ final class NodeCore {
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
         log, files,
-        messages, notes, profiles, syncing, session, queries, commands, derivation,
+        messages, notes, profiles, syncing, session, queries, derivation,
     ]
 
     /// Whom the log tells of what it stores.
@@ -116,12 +116,12 @@ final class NodeCore {
         case .call(let call, let method, let arguments):
             try answer(call, method, arguments)
         case .stretched(let call, let keys):
-            try commands.stretched(call, keys)
+            try IdentityDesk(self).stretched(call, keys)
         case .searched(let outcome):
             try queries.searched(outcome)
         case .blobbed(let outcome): try files.took(outcome)
         case .noticed(let outcome): try events.noticed(outcome)
-        case .backedUp(let at): try commands.noteBackup(at: at)
+        case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
             events.subscriptions.close(connection: connection)
@@ -129,7 +129,7 @@ final class NodeCore {
             files.forgetErrands(of: connection)
         case .listening(let addresses):
             links.noteListening(addresses)
-            commands.answerResumes()
+            NetworkDesk(self).answerResumes()
             try links.tellListening()
         default:
             try links.handleNetwork(input)
@@ -158,7 +158,7 @@ final class NodeCore {
         try files.planTransfers()
         try syncing.tellPeers()
         if try syncing.settleOwnHistory() { try syncing.tellPeers() }
-        privates.planGuestsWhereDue()
+        privates.guests.planGuestsWhereDue()
         try syncing.tellHeld()
         syncing.tellProgress()
         try events.serveWaiters()
@@ -169,7 +169,7 @@ final class NodeCore {
         try queries.feedSearch()
         try session.storeUnfolded()
         try keys.storeLackedKeys()
-        try privates.storeEarlyNotices()
+        try privates.notices.storeEarlyNotices()
         try session.vault.throwFailure()
         if session.stopEffects { turn.emit(.stop) }
         return turn.takeEffects()
@@ -280,7 +280,7 @@ final class NodeCore {
         let (identity, isFresh) = try StoreIdentity.load(
             from: registry, home: home, isNew: verdict != .same, using: turn.environment.random)
         session.storeIdentity = identity
-        self.session.home = try enrolment.withLaterPhrase(home)
+        self.session.home = try enrolment.recovery.withLaterPhrase(home)
         if case .newStoreNeeded(let reason) = verdict {
             try log.noteRestored(reason.rawValue)
         }
@@ -323,7 +323,7 @@ final class NodeCore {
 
     private func load(_ workspace: Workspace) throws(StorageError) {
         try keys.loadSecrets(of: workspace)
-        try privates.loadRecoveryBox(of: workspace)
+        try privates.handover.loadRecoveryBox(of: workspace)
         try loadAuthority(of: workspace)
         try derivation.finishLoading(workspace)
         try presence.reviewPresence(of: workspace)

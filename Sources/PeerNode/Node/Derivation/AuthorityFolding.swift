@@ -92,7 +92,7 @@ extension Derivation {
             uniqueKeysWithValues: workspace.members.map { ($0.member, $0.role) })
         core.keys.planKeyChange(of: workspace)
         core.membership.planConfirming(of: workspace)
-        core.privates.planGuests(of: workspace)
+        core.privates.guests.planGuests(of: workspace)
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.held.staleDocuments.insert(document)

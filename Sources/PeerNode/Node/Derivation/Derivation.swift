@@ -63,23 +63,23 @@ extension Derivation: LogSink {
     // MARK: Roots of private documents
 
     func isRootKept(of document: DocumentID, in workspace: Workspace) throws(StorageError) -> Bool {
-        try core.privates.isRootKept(of: document, in: workspace)
+        try core.privates.roots.isRootKept(of: document, in: workspace)
     }
 
     func addRoot(
         to ends: inout OperationStore.BranchEnds, of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) {
-        try core.privates.addRoot(to: &ends, of: document, in: workspace)
+        try core.privates.roots.addRoot(to: &ends, of: document, in: workspace)
     }
 
     func judgeRoot(
         of document: DocumentID, wasKept: Bool, in workspace: Workspace
     ) throws(StorageError) {
-        try core.privates.judgeRoot(of: document, wasKept: wasKept, in: workspace)
+        try core.privates.roots.judgeRoot(of: document, wasKept: wasKept, in: workspace)
     }
 
     func keepRoot(of document: DocumentID, in workspace: Workspace) throws(StorageError) {
-        try core.privates.keepRoot(of: document, in: workspace)
+        try core.privates.roots.keepRoot(of: document, in: workspace)
     }
 
     // MARK: What goes

@@ -6,6 +6,15 @@ import WorkspaceModel
 /// How somebody comes in: joining by a link, linking a device, coming back by the phrase, and the
 /// other end of each.
 final class Enrolment: Component {
+    /// Making identities, workspaces and channels.
+    var founding: Founding { Founding(core) }
+    /// The other end of joining: letting people in.
+    var admissions: Admissions { Admissions(core) }
+    /// Another device of the same person, on both ends.
+    var linking: DeviceLinking { DeviceLinking(core) }
+    /// The recovery phrase.
+    var recovery: Recovery { Recovery(core) }
+
     override var deadlines: [UInt64] {
         var deadlines: [UInt64] = []
         let rest = network.fullDisk.until
@@ -30,7 +39,7 @@ final class Enrolment: Component {
     override func tick() throws(StorageError) {
         try turnJoins()
         try expireJoins()
-        try expireLinking()
+        try linking.expireLinking()
     }
 
     override func forgetSecrets() {

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Making identities, workspaces and channels.
-extension Enrolment {
+final class Founding: CorePart {
     /// Draws the keys of this home and writes them to disk, before anybody hears of them.
     ///
     /// - Parameter seal: what seals them there; `nil` leaves them in the clear.
@@ -29,7 +29,9 @@ extension Enrolment {
             try write()
             try core.open(identity)
             try write()
-            if case .drawn = recovery, let phrase { try keepUntilShown(phrase) }
+            if case .drawn = recovery, let phrase {
+                try core.enrolment.recovery.keepUntilShown(phrase)
+            }
         }
     }
 
@@ -52,7 +54,7 @@ extension Enrolment {
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let entering = enteringHome ?? home
+        let entering = core.enrolment.recovery.enteringHome ?? home
         let member = entering.member(salt: nonce)
         let devices = entering.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(

@@ -87,7 +87,7 @@ extension AuthorityPayload {
 }
 
 /// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
-extension Enrolment {
+extension Admissions {
     /// Every request in the order in which the invites were made and the requests came.
     func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
         let index = workspace.invites
@@ -328,7 +328,7 @@ extension Enrolment {
         guard made != nil else { return nil }
         try takeBackWords(of: joiner, in: workspace)
         if role == .guest {
-            try core.privates.addGuests(only: joiner.member, in: workspace)
+            try core.privates.guests.addGuests(only: joiner.member, in: workspace)
         } else if !hasBeenIn(joiner, workspace) {
             try add(joiner.member, to: invite.channels, in: workspace)
         }

@@ -43,7 +43,7 @@ extension Enrolment {
                     hint: "wsx-node join LINK --name NAME", reason: "missing_parameter",
                     fields: [.init(name: "name", reason: "missing")])
             }
-            try makeIdentity(
+            try founding.makeIdentity(
                 name: try NewNames.person(name, field: "name"),
                 recovery: draft.hasRecovery ? .drawn : .none)
         }
@@ -93,7 +93,7 @@ extension Enrolment {
             }
             // The phrase is not kept, so it is asked for again.
             if network.joins[index].phrase != nil {
-                return try endJoin(index, .failure(Self.waitsForApproval))
+                return try endJoin(index, .failure(Recovery.waitsForApproval))
             }
             try joinWaits(index)
         case .busy where isRemembered(network.joins[index].link):
@@ -133,7 +133,8 @@ extension Enrolment {
         _ result: JoinResult, _ index: Int, on link: PeerLink
     ) throws(StorageError) {
         let join = network.joins[index]
-        guard join.stage == .searching, let id = result.workspace, let home = enteringHome else {
+        guard join.stage == .searching, let id = result.workspace, let home = recovery.enteringHome
+        else {
             return try core.links.drop(link, because: LinkEnding("join.protocol"))
         }
         guard Identifier16(prefixOf: id) == join.link.workspace else {
@@ -145,7 +146,7 @@ extension Enrolment {
         if let known = workspaces.values.first(where: { $0.id == id }) {
             workspace = known
         } else {
-            workspace = try enter(id, member: member, standing: .joining)
+            workspace = try founding.enter(id, member: member, standing: .joining)
         }
         network.joins[index].workspace = workspace.number
         network.joins[index].stage = .reading
@@ -174,7 +175,9 @@ extension Enrolment {
             let isWhole = join.tips.count < network.joinTipsMax
             switch join.stage {
             case .reading where isWhole && join.phrase != nil:
-                if let phrase = join.phrase { try comeBack(index, phrase, workspace, on: link) }
+                if let phrase = join.phrase {
+                    try recovery.comeBack(index, phrase, workspace, on: link)
+                }
             case .reading
             where join.phrase == nil
                 && (isWhole || invite(of: join, in: workspace, isWhole: false) != nil):
@@ -329,7 +332,7 @@ extension Enrolment {
         if let device = link.peer?.device {
             try turn.record(.syncCaughtUp, workspace: workspace.number, extra: device.bytes)
         }
-        try linkCaughtUp(workspace)
+        try linking.linkCaughtUp(workspace)
         try endSyncedJoin(of: workspace)
     }
 

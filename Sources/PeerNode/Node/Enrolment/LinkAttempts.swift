@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceCrypto
 import WorkspaceModel
 
-extension Enrolment {
+extension DeviceLinking {
     func linkDevice(
         _ draft: JoinDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
@@ -52,7 +52,7 @@ extension Enrolment {
                 return .later
             }
             // The person has a recovery phrase already, or chose to do without.
-            try makeIdentity(name: name, recovery: .none, under: seal)
+            try core.enrolment.founding.makeIdentity(name: name, recovery: .none, under: seal)
         }
         var attempt = LinkAttempt(
             scope: scope, link: link,
@@ -120,7 +120,7 @@ extension Enrolment {
             if let known {
                 workspace = known
             } else {
-                workspace = try enter(
+                workspace = try core.enrolment.founding.enter(
                     addition.workspace, member: membership.member, standing: .joining)
             }
             network.linking?.workspaces[workspace.number] = .reading(addition.operation)
@@ -158,7 +158,7 @@ extension Enrolment {
                 workspace.evaluator.subject(ofGrant: id) == workspace.member,
                 workspace.isKeyed
             else { continue }
-            try settleIn(workspace)
+            try core.enrolment.settleIn(workspace)
             try core.profiles.nameDevice(linking.name, in: workspace)
             network.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
@@ -255,7 +255,7 @@ extension Enrolment {
             try core.links.drop(link, because: LinkEnding("link.over"))
         }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
-            if case .reading = stage { try abandon(number) }
+            if case .reading = stage { try core.enrolment.abandon(number) }
         }
         try closeDoubled(linking.connection)
     }

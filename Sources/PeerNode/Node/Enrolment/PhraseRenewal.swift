@@ -18,7 +18,7 @@ extension RecoveryPhrase {
 /// behind the old one, which then revokes itself (PROTOCOL.md, 3.3).
 ///
 /// All of it is one transaction: what is signed leaves when the secret of the new phrase is on the disk.
-extension Enrolment {
+extension Recovery {
     /// The public half of a phrase that came later than the identity, with its certificate.
     private static let laterPhraseName = "recovery.later"
 
@@ -164,7 +164,8 @@ extension Enrolment {
                 to: workspace.id, before: signer.device, member: workspace.member))
         if workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) == nil {
             try write()
-            let added = try addDevice(entry, to: workspace, signedBy: signer, takesPlace: true)
+            let added = try core.enrolment.linking.addDevice(
+                entry, to: workspace, signedBy: signer, takesPlace: true)
             guard added != nil else {
                 return (false, "the new phrase could not be added there")
             }

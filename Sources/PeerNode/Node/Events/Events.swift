@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What the node tells programs: events, streams of them, and notices.
-final class Events: Component {
+final class Events: Component, NoticeCommands {
     var subscriptions = SubscriptionTable()
     /// Rows of the event table that calls may still look at in this turn.
     var eventRowsLeft = Limits.eventsLookedAtMax

@@ -11,7 +11,7 @@ extension Events {
         switch payload {
         case .request(let joiner):
             // The same person may have been written down by several members.
-            let group = core.enrolment.joinRequests(of: workspace, by: joiner.member)
+            let group = core.enrolment.admissions.joinRequests(of: workspace, by: joiner.member)
                 .first { $0.operations.contains(id) }
             guard group?.operations.first == id else { return }
             type = .requestCreated
@@ -43,8 +43,8 @@ extension Events {
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard workspace.judged.hasRequests else { return }
-        for group in core.enrolment.joinRequests(of: workspace, by: member) {
-            let state = core.enrolment.state(of: group, in: workspace)
+        for group in core.enrolment.admissions.joinRequests(of: workspace, by: member) {
+            let state = core.enrolment.admissions.state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,
                 !isOld(state, group, before: arrival, in: workspace)
             else { continue }
@@ -59,7 +59,7 @@ extension Events {
         _ state: JoinRequestState, _ group: JoinRequestGroup, before arrival: Int64,
         in workspace: Workspace
     ) -> Bool {
-        let admission = core.enrolment.admission(
+        let admission = core.enrolment.admissions.admission(
             by: group.joiner.invite, of: group.joiner.member, in: workspace)
         guard let admission, let record = workspace.authority[admission] else { return false }
         return record.arrival != arrival
@@ -94,10 +94,10 @@ extension Events {
     func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
             let joiner = workspace.authority[id]?.payload.joiner,
-            let group = core.enrolment.joinRequests(of: workspace, by: joiner.member)
+            let group = core.enrolment.admissions.joinRequests(of: workspace, by: joiner.member)
                 .first(where: { $0.operations.contains(id) })
         else { return .null }
-        return core.enrolment.object(of: group, in: workspace).json
+        return core.enrolment.admissions.object(of: group, in: workspace).json
     }
 
     func workspaceDeletionData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue

@@ -22,7 +22,9 @@ extension Integrity {
     private func buildUntold() throws(StorageError) {
         turn.isBuilding = true
         defer { turn.isBuilding = false }
-        let (effects, notices, mail) = (turn.effects, core.events.notices, core.privates.mailDue)
+        let (effects, notices, mail) = (
+            turn.effects, core.events.notices, core.privates.handover.mailDue
+        )
         let ordered = workspaces.values.sorted { $0.number < $1.number }
         try store.operations.mendTips()
         try store.operations.noteAllCitations()
@@ -49,7 +51,7 @@ extension Integrity {
         }
         for workspace in ordered { try core.profiles.reloadProfiles(of: workspace) }
         try core.messages.settleLate()
-        (self.turn.effects, self.core.events.notices, core.privates.mailDue) = (
+        (self.turn.effects, self.core.events.notices, core.privates.handover.mailDue) = (
             effects, notices, mail
         )
         (core.log.appended, core.log.moved, core.profiles.profileEdits) = ([], [:], [:])

@@ -64,7 +64,7 @@ extension KeySchedule {
         else { return }
         for name in want.keys {
             guard let key = workspace.keys[name] else { continue }
-            core.privates.give(
+            core.privates.asking.give(
                 key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
         }
     }

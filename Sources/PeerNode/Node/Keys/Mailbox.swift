@@ -90,7 +90,8 @@ extension KeySchedule {
         case .key(let key, let document):
             return try core.privates.takePrivate(key, of: document, in: workspace) ? document : nil
         case .notice(let operation, let document):
-            return try core.privates.takeNotice(operation, of: document, header, in: workspace)
+            return try core.privates.notices.takeNotice(
+                operation, of: document, header, in: workspace)
         }
     }
 

@@ -228,13 +228,13 @@ extension Links {
         network.budget.closed(link: link.id.number)
         if peer.labels == [.joining] { return try core.enrolment.joinEstablished(link, peer) }
         if peer.labels == [.linking] {
-            return try core.enrolment.linkingEstablished(link, peer.device)
+            return try core.enrolment.linking.linkingEstablished(link, peer.device)
         }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
-        if peer.labels.contains(.deviceLink) { return core.enrolment.offerLink(on: link) }
+        if peer.labels.contains(.deviceLink) { return core.enrolment.linking.offerLink(on: link) }
         // Whoever holds the link of an invite says so first.
         if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
         network.unanswered[link.address] = nil
@@ -323,7 +323,7 @@ extension Links {
         }
         turn.emit(.close(link.id))
         core.enrolment.joinLinkClosed(link, because: ending)
-        core.enrolment.linkingClosed(link)
+        core.enrolment.linking.linkingClosed(link)
         try forget(link, because: ending)
     }
 

@@ -9,14 +9,14 @@ import WorkspaceModel
 /// ends with it.
 struct CoreReplica: Replica {
     /// Whose turn it reads in.
-    let room: Component
+    let room: CorePart
     let workspace: Workspace
     /// The device at the other end, where a session asks.
     var peer: DeviceID?
     var scope: SyncScope?
     var part = ScopedDigest()
 
-    init(for room: Component, workspace: Workspace, peer: DeviceID? = nil) {
+    init(for room: CorePart, workspace: Workspace, peer: DeviceID? = nil) {
         self.room = room
         self.workspace = workspace
         self.peer = peer

@@ -50,8 +50,8 @@ extension Messages {
             try core.privates.judgeNow(document, in: workspace)
             sealing =
                 known.isIn(workspace.member)
-                ? try core.privates.sealingKey(ofChanged: known, in: workspace)
-                : core.privates.sealingKey(of: known, in: workspace)
+                ? try core.privates.authoring.sealingKey(ofChanged: known, in: workspace)
+                : core.privates.authoring.sealingKey(of: known, in: workspace)
         }
         try write()
         let draft = try core.log.contentDraft(.redact, document, in: workspace, grant, home.device)

@@ -45,7 +45,7 @@ extension Messages {
         core.log.setKept(kept, of: branch, in: workspace)
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isRoot { workspace.sealed.roots.forget(log.document) }
-        try core.privates.keepRoot(of: log.document, in: workspace)
+        try core.privates.roots.keepRoot(of: log.document, in: workspace)
         try noteRedactions(appended, of: log, in: document, from: source)
         // Nothing is judged before it is known what a document is.
         if isJudgedAnew || isRoot { try reviewRedactions(inDocument: document.number) }

@@ -66,4 +66,15 @@ extension OwnDocuments {
         let isMuted = until.map { $0 > time.wall } ?? true
         return (isMuted, isMuted ? until : nil)
     }
+
+    /// What a setting says, `nil` where there is none.
+    func storedPreference(
+        _ name: String, in workspace: Workspace
+    ) throws(NodeError) -> String? {
+        let found = try stored { () throws(StorageError) in
+            try register(place(ofPreference: name, in: workspace), in: workspace)
+        }
+        guard case .preference(_, let value)? = found else { return nil }
+        return value
+    }
 }

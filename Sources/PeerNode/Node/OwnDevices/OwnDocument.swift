@@ -33,7 +33,9 @@ extension OwnDocuments {
         if workspace.ownDocuments.isEmpty {
             let root = PrivateRoot(
                 subtype: .own, seats: [PrivateSeat(workspace.member, .owner)])
-            guard try core.privates.makePrivate(root, in: workspace) != nil else { return false }
+            guard try core.privates.authoring.makePrivate(root, in: workspace) != nil else {
+                return false
+            }
             try noteKnownKinds(of: workspace)
         }
         guard let first = workspace.ownDocuments.first?.id else { return false }

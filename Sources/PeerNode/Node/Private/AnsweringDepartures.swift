@@ -4,7 +4,7 @@ import WorkspaceModel
 /// In a private channel every operation under a stronger seat answers the departures that it knows:
 /// whoever has left so cannot leave once more, as if before they had put somebody out. Where an owner or
 /// admin leaves, and nobody stronger writes anything by chance, somebody does it for that (PROTOCOL.md, 4.3).
-extension PrivateDocuments {
+extension PrivateAuthoring {
     /// Plans it for a document that was just judged: its owner does it in a minute, the admins one
     /// after the other, and each only if it is still due.
     func planAnswering(of document: PrivateDocument, in workspace: Workspace) {

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Keeping notices that come before what they are about.
-extension PrivateDocuments {
+extension PrivateNotices {
     private static func name(in workspace: Workspace) -> String {
         "private.notices.early.\(workspace.number)"
     }
@@ -55,7 +55,7 @@ extension PrivateDocuments {
         guard !given.isEmpty else { return }
         try keep(notices, in: workspace)
         for notice in given where document.take(notice, to: workspace.member) {
-            passOn(notice, of: document, in: workspace)
+            core.privates.handover.passOn(notice, of: document, in: workspace)
         }
         try store(noticesOf: document)
     }

@@ -12,7 +12,7 @@ struct PrivateAddingPlan {
     let sealing: SymmetricKey?
 }
 
-extension PrivateDocuments {
+extension PrivateAuthoring {
     /// What lets people in. Who sees only what is written from then on, or comes back, comes with a
     /// new key; so does everybody while one is due.
     func addition(

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// Asking peers for keys of private documents, and answering: for what fell between two members
 /// who wrote without knowing of each other's devices.
-extension PrivateDocuments {
+final class PrivateAsking: CorePart {
     // MARK: Asking
 
     /// Asks a peer whose copy is known to equal this one for what still does not open.
@@ -44,7 +44,7 @@ extension PrivateDocuments {
         for id in store.operations.documents(ofWorkspace: workspace.number)
         where store.operations.document(id, in: workspace.number)?.kind == .privateDocument {
             guard let document = workspace.sealed.documents[id] else {
-                if (try? isErased(private: id)) != false { continue }
+                if (try? core.privates.erasing.isErased(private: id)) != false { continue }
                 if isNewHere(workspace) || others.contains(workspace.member)
                     || store.operations.hasLog(of: devices, in: id, of: workspace.number)
                 {
@@ -87,7 +87,7 @@ extension PrivateDocuments {
             return try core.keys.groupKeysWanted(want, in: workspace, on: link)
         }
         // While something waits to be judged nobody can say who may be given what.
-        guard try !awaitsJudging(want.document, in: workspace) else { return }
+        guard try !core.privates.awaitsJudging(want.document, in: workspace) else { return }
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device,
             let document = workspace.sealed.documents[want.document],
@@ -173,12 +173,12 @@ extension PrivateDocuments {
             guard case .key(let key, have.document)? = secret.open(payload, at: place),
                 try isNamed(key.keyID, in: row, workspace)
             else { continue }
-            if try takePrivate(key, of: have.document, in: workspace) {
-                judgeLater(
+            if try core.privates.takePrivate(key, of: have.document, in: workspace) {
+                core.privates.judgeLater(
                     have.document, in: workspace, from: .released(source: 0, isBackfill: false))
             }
             link.answeredThrough[have.document] = link.askedThrough[have.document]
-            try overruleNotices(of: have.document, by: link, in: workspace)
+            try core.privates.notices.overruleNotices(of: have.document, by: link, in: workspace)
             return true
         }
         return false
@@ -217,7 +217,7 @@ extension PrivateDocument {
 }
 
 /// Telling people that a key is missing.
-extension PrivateDocuments {
+extension PrivateAsking {
     /// Of each private document that shows and lacks keys, what a person is told.
     private var lacks: [String] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in

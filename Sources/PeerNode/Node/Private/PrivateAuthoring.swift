@@ -4,7 +4,7 @@ import WorkspaceModel
 
 /// Writing into private documents. Whatever introduces a key sends it out in the same transaction:
 /// after a crash either both are there or neither is.
-extension PrivateDocuments {
+final class PrivateAuthoring: CorePart {
     // MARK: Making
 
     /// Makes a private document, whose key goes to every device of its people.
@@ -32,7 +32,7 @@ extension PrivateDocuments {
             change, clear: clear, under: key, with: home.signing,
             using: environment.random)
         let document = DocumentID(sameBytesAs: signed.id)
-        try takePrivate(key, of: document, in: workspace)
+        try core.privates.takePrivate(key, of: document, in: workspace)
         try core.log.acceptOwn(signed, in: workspace, document: document)
         try core.keys.mail(key, of: document, to: Set(root.seats.map(\.member)), in: workspace)
         return document
@@ -51,7 +51,7 @@ extension PrivateDocuments {
         introducing key: SymmetricKey? = nil,
         isEffective: (PrivateAuthority) -> Bool = { _ in true }
     ) throws(StorageError) -> OperationID? {
-        try judgeNow(document.id, in: workspace)
+        try core.privates.judgeNow(document.id, in: workspace)
         guard let home, storeIdentity != nil,
             let seat = document.authority.standing(of: workspace.member)?.seat,
             // Who was a guest meanwhile has an older grant, which does not give this.
@@ -83,22 +83,22 @@ extension PrivateDocuments {
         // What would have no effect is not written at all: it would stay for ever.
         var new: [MemberID] = []
         if case .add(let addition) = action { new = addition.seats.map(\.member) }
-        let ends = ends(in: document, besides: new, of: workspace)
+        let ends = core.privates.ends(in: document, besides: new, of: workspace)
         let trial = PrivateAuthority(
             of: document.id,
-            try operations(of: document, ends: ends, in: workspace) + [
+            try core.privates.operations(of: document, ends: ends, in: workspace) + [
                 PrivateOperation(
                     id: signed.id, author: workspace.member, previous: previous,
                     dependencies: heads.map { $0 }, keyID: sealing.keyID, change: change,
                     isAllowed: true,
-                    knownEnds: ([grant] + grants(namedBy: change, ends, in: workspace))
+                    knownEnds: ([grant] + core.privates.grants(namedBy: change, ends, in: workspace))
                         .reduce(into: []) {
-                            $0.formUnion(known(ends, by: $1, in: workspace))
+                            $0.formUnion(core.privates.known(ends, by: $1, in: workspace))
                         })
             ], ends: ends)
         guard trial.isValid(signed.id), isEffective(trial) else { return nil }
         try write()
-        if let key { try takePrivate(key, of: document.id, in: workspace) }
+        if let key { try core.privates.takePrivate(key, of: document.id, in: workspace) }
         try core.log.acceptOwn(signed, in: workspace, document: document.id)
         return signed.id
     }
@@ -114,13 +114,13 @@ extension PrivateDocuments {
         overwriting overwritten: [OperationReference] = []
     ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
         // Whoever was put out reads nothing that is written after the removal came.
-        try judgeNow(document.id, in: workspace)
+        try core.privates.judgeNow(document.id, in: workspace)
         guard let home, document.isIn(workspace.member),
             let grant = workspace.writingGrant(of: home.device, leastRole: .guest)
         else { return nil }
         guard let sealing = try sealingKey(ofChanged: document, in: workspace) else { return nil }
         let introduction = introduction(toCite: sealing.id, in: document)
-        let stored = try authorContent(
+        let stored = try core.privates.authorContent(
             content, to: document.id, in: workspace, under: sealing, grant: grant,
             with: home.signing, overwriting: overwritten + introduction)
         if stored != nil { document.writtenUnder = sealing.id }
@@ -139,46 +139,5 @@ extension PrivateDocuments {
                 || reference.incarnation != storeIdentity?.incarnation
         else { return [] }
         return [reference]
-    }
-
-    /// Seals, signs and stores a content operation.
-    ///
-    /// - Parameter overwritten: what it takes the place of, and therefore cites.
-    /// - Returns: where it is stored, or `nil` when this device may not write there.
-    func authorContent(
-        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
-        overwriting overwritten: [OperationReference] = []
-    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
-        if let document = workspace.sealed.documents[document] {
-            return try authorPrivateContent(
-                content, to: document, in: workspace, overwriting: overwritten)
-        }
-        try core.keys.answerEnds(in: workspace)
-        guard let home,
-            let grant = workspace.writingGrant(of: home.device, leastRole: .member),
-            let current = workspace.currentKey
-        else { return nil }
-        return try authorContent(
-            content, to: document, in: workspace, under: current, grant: grant,
-            with: home.signing, overwriting: overwritten)
-    }
-
-    func authorContent(
-        _ content: ContentPayload, to document: DocumentID, in workspace: Workspace,
-        under current: (id: KeyID, key: SymmetricKey), grant: OperationID,
-        with signing: SigningKey, overwriting overwritten: [OperationReference] = []
-    ) throws(StorageError) -> (id: OperationID, arrival: Int64)? {
-        try write()
-        let draft = try core.log.contentDraft(
-            .content, document, in: workspace, grant, signing.device, overwriting: overwritten)
-        let signed = draft.sealedAndSigned(
-            plaintext: content.encoded, under: current.key, keyID: current.id,
-            with: signing, using: environment.random)
-        try core.log.acceptOwn(signed, in: workspace, document: document)
-        let reference = OperationReference(
-            device: signing.device, incarnation: draft.incarnation, sequence: draft.sequence,
-            id: signed.id)
-        return try store.operations.find(reference, in: document, of: workspace.number)
-            .map { (signed.id, $0.arrival) }
     }
 }

@@ -106,4 +106,14 @@ extension PrivateDocuments {
             }
         }
     }
+
+    /// The document behind a channel of which more than an outline is known.
+    func document(
+        of channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) -> PrivateDocument {
+        guard let document = workspace.sealed.documents[channel.id] else {
+            throw .internalFailure(reason: "private.document")
+        }
+        return document
+    }
 }

@@ -7,31 +7,41 @@ import WorkspaceModel
 final class PrivateDocuments: Component {
     /// Who may do what in the private documents that were asked about last.
     private(set) lazy var privateShelf = PrivateShelf(most: environment.privateJudgementsMax)
-    /// When this device adds the guests that were let in for a private channel, on the monotonic
-    /// clock, by workspace and document.
-    var guestsDue: [Int64: [DocumentID: UInt64]] = [:]
-    /// The workspaces in which this turn has changed who may be missing in a private channel.
-    var guestPlansDue: Set<Int64> = []
-    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
-    var mailDue: [Int64: [MailboxDelivery]] = [:]
     /// Private documents in which something came that was not judged yet.
     var judgings = JudgingQueue()
     /// Private documents that are to be folded anew.
     var wholeFolds = WholeFolds()
 
+    /// Guests who are to be added.
+    private(set) lazy var guests = PrivateGuests(core)
+    /// What another device of the own person is to get.
+    private(set) lazy var handover = PrivateHandover(core)
+    /// Writing, and the keys to write under.
+    var authoring: PrivateAuthoring { PrivateAuthoring(core) }
+    /// Keys that are asked for, and given.
+    var asking: PrivateAsking { PrivateAsking(core) }
+    /// Words that the own member is out of one.
+    var notices: PrivateNotices { PrivateNotices(core) }
+    /// Their first operations, which are kept.
+    var roots: RootKeeping { RootKeeping(core) }
+    /// Erasing those that were deleted.
+    var erasing: PrivateErasing { PrivateErasing(core) }
+    /// Why somebody is in one.
+    var why: PrivateWhy { PrivateWhy(core) }
+
     override var deadlines: [UInt64] {
-        (judgingDue.map { [$0] } ?? []) + guestsDue.values.flatMap(\.values)
+        (judgingDue.map { [$0] } ?? []) + guests.guestsDue.values.flatMap(\.values)
     }
 
     override func tick() throws(StorageError) {
-        try addGuestsWhenDue()
-        try answerDeparturesWhenDue()
-        try mailWhenDue()
+        try guests.addGuestsWhenDue()
+        try authoring.answerDeparturesWhenDue()
+        try handover.mailWhenDue()
     }
 
     override func forgetSecrets() {
-        mailDue = [:]
-        guestsDue = [:]
+        handover.mailDue = [:]
+        guests.guestsDue = [:]
     }
 
     override func forgetWorkspaces() {

@@ -3,7 +3,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The keys of private documents: which one seals, when a new one is due, who gets it.
-extension PrivateDocuments {
+extension PrivateAuthoring {
     /// The key that seals now: introduced with every end of a membership known, of the document
     /// and of the workspace. `nil` when a new one is due, or is not held.
     ///

@@ -6,7 +6,7 @@ import WorkspaceModel
 /// Relays cannot judge the deletion, and digests are of what all keep, so the sealed operations
 /// stay. What goes is what makes them more than noise here: the keys, and everything that was
 /// shown. The node then stands to the document as a relay does, and takes no key of it any more.
-extension PrivateDocuments {
+final class PrivateErasing: CorePart {
     private static func mark(of document: DocumentID) -> String {
         "erased:" + PublicID.channel(document)
     }

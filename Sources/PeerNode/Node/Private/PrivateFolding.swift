@@ -23,11 +23,11 @@ extension PrivateDocuments {
         guard isNew || !keys.isEmpty else { return }
         document.unfoldedKeys = []
         let changed = isNew ? try judgeAnew(document, in: workspace) : []
-        if isNew { guestPlansDue.insert(workspace.number) }
-        if source != .ourselves { passOn(keys, of: document, in: workspace) }
+        if isNew { guests.guestPlansDue.insert(workspace.number) }
+        if source != .ourselves { handover.passOn(keys, of: document, in: workspace) }
         for notice in document.notices
         where document.records[notice.operation].map({ arrivals.contains($0.arrival) }) == true {
-            passOn(notice, of: document, in: workspace)
+            handover.passOn(notice, of: document, in: workspace)
         }
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
@@ -275,9 +275,9 @@ extension PrivateDocuments {
         document.judge(try operations(of: document, ends: document.ends, in: workspace))
         document.notePlace(of: workspace.member)
         document.noteRights()
-        try adoptNotices(of: document, in: workspace)
-        try heedNotices(of: document, in: workspace)
-        planAnswering(of: document, in: workspace)
+        try notices.adoptNotices(of: document, in: workspace)
+        try notices.heedNotices(of: document, in: workspace)
+        authoring.planAnswering(of: document, in: workspace)
         for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
     }
 
@@ -374,7 +374,7 @@ extension PrivateDocuments {
             document.hasOtherRights = false
             try core.messages.reviewRedactions(inDocument: document.number)
         }
-        try tellThoseNamedInVain(in: document, of: workspace)
+        try authoring.tellThoseNamedInVain(in: document, of: workspace)
         let wasSeen = document.isTold
         try tell(document, in: workspace, from: source)
         // What came before the channel could be seen was not folded.

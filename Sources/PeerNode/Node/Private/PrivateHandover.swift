@@ -4,7 +4,10 @@ import WorkspaceModel
 
 /// Keys of private documents for devices that come later: those that were linked, and the one with
 /// which somebody comes back by the phrase.
-extension PrivateDocuments {
+final class PrivateHandover: CorePart {
+    /// What goes into the mailbox of a workspace as soon as nothing is being taken in.
+    var mailDue: [Int64: [MailboxDelivery]] = [:]
+
     // MARK: Linked devices
 
     /// Sends what a new device of the own person needs to read what this one reads.

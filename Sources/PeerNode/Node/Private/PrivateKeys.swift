@@ -11,13 +11,13 @@ extension PrivateDocuments {
     ) throws(StorageError) -> PrivateDocument? {
         if let known = workspace.sealed.documents[id] { return known }
         guard let row = store.operations.document(id, in: workspace.number),
-            row.kind == .privateDocument, try !isErased(private: id)
+            row.kind == .privateDocument, try !erasing.isErased(private: id)
         else { return nil }
         let document = PrivateDocument(
             id: id, number: row.number, vault: turn.session.vault, shelf: privateShelf)
         guard try loadKeys(of: document) else { return nil }
         workspace.sealed.documents[id] = document
-        try loadNotices(of: document)
+        try notices.loadNotices(of: document)
         let stored = try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
         for arrival in stored { try enter(arrival, into: document, in: workspace) }
         return document
@@ -55,7 +55,9 @@ extension PrivateDocuments {
     func takePrivate(
         _ key: SymmetricKey, of id: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard home != nil, id != workspace.id, try !isErased(private: id) else { return false }
+        guard home != nil, id != workspace.id, try !erasing.isErased(private: id) else {
+            return false
+        }
         try write()
         let number = try store.operations.enter(
             id, workspace: workspace.number, kind: .unknown)

@@ -1,7 +1,9 @@
 import CRDTStore
 import WorkspaceModel
 
-extension PrivateDocuments {
+/// Words in the mailbox that the own member is out of a private document: which of them count, and
+/// what is stored of them.
+final class PrivateNotices: CorePart {
     /// Finds out which notices name something that the workspace lets stand.
     func heedNotices(
         of document: PrivateDocument, in workspace: Workspace
@@ -26,7 +28,7 @@ extension PrivateDocuments {
     ) throws(StorageError) -> DocumentID? {
         guard let author = workspace.evaluator.subject(ofGrant: header.grant) else { return nil }
         let notice = PrivateNotice(operation: operation, sender: author)
-        guard let document = try privateDocument(id, in: workspace),
+        guard let document = try core.privates.privateDocument(id, in: workspace),
             document.everIn.contains(author)
         else {
             try keepEarly(notice, of: id, in: workspace)
@@ -36,8 +38,9 @@ extension PrivateDocuments {
         try store(noticesOf: document)
         for link in network.ordered { try overruleNotices(of: id, by: link, in: workspace) }
         guard document.records[operation] != nil else { return nil }
-        passOn(notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
-        judgeLater(
+        core.privates.handover.passOn(
+            notice, of: id, writtenAt: header.timestamp.milliseconds, in: workspace)
+        core.privates.judgeLater(
             id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
         return nil
     }
@@ -63,7 +66,7 @@ extension PrivateDocuments {
         guard !overruled.isEmpty else { return }
         document.notices.removeAll(where: overruled.contains)
         try store(noticesOf: document)
-        judgeLater(
+        core.privates.judgeLater(
             id, isAnew: true, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 

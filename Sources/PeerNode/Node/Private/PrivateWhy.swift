@@ -3,12 +3,12 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// The steps of `why` that come from a private document: only who reads it can ask.
-extension PrivateDocuments {
+final class PrivateWhy: CorePart {
     /// What made a private channel or direct conversation what it is.
     func whyPrivate(
         _ channel: Workspace.Channel, _ action: String?, in workspace: Workspace
     ) throws(NodeError) -> WhyObject {
-        let document = try document(of: channel, in: workspace)
+        let document = try core.privates.document(of: channel, in: workspace)
         var answer = true
         if let action {
             answer = channel.includes(workspace.member)
@@ -110,16 +110,6 @@ extension PrivateDocuments {
         case .delete: return "\(name) deleted the channel"
         case nil: return "\(name) wrote something that cannot be read here"
         }
-    }
-
-    /// The document behind a channel of which more than an outline is known.
-    func document(
-        of channel: Workspace.Channel, in workspace: Workspace
-    ) throws(NodeError) -> PrivateDocument {
-        guard let document = workspace.sealed.documents[channel.id] else {
-            throw .internalFailure(reason: "private.document")
-        }
-        return document
     }
 }
 

@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-extension PrivateDocuments {
+/// Keeping the first operation of a private document, for as long as anything else in it is kept.
+final class RootKeeping: CorePart {
     private static let kept = OperationSource.released(source: 0, isBackfill: true)
 
     /// The branch that begins with the root of a private document.
@@ -50,7 +51,7 @@ extension PrivateDocuments {
         try core.log.keep(root, through: 0, in: workspace)
         try core.log.keepGrants(
             citedBy: [.init(branch: root.number, places: 0...0)], of: document, in: workspace)
-        judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
+        core.privates.judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
     }
 
     /// Has a private document judged anew whose root is kept now and was not, or the other way round.
@@ -58,7 +59,7 @@ extension PrivateDocuments {
         of document: DocumentID, wasKept: Bool, in workspace: Workspace
     ) throws(StorageError) {
         guard try isRootKept(of: document, in: workspace) != wasKept else { return }
-        judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
+        core.privates.judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
     }
 
     /// Whether the root of a document is here and kept.

@@ -50,7 +50,7 @@ struct VainAdditions {
     }
 }
 
-extension PrivateDocuments {
+extension PrivateAuthoring {
     /// Leaves a notice for everybody whom somebody names who was put out by the own member.
     func tellThoseNamedInVain(
         in document: PrivateDocument, of workspace: Workspace

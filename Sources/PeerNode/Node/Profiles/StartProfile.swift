@@ -63,7 +63,7 @@ extension Profiles {
         let values = try startProfile()
         guard !values.isEmpty, workspace.ownRole ?? .guest <= .member else { return }
         let edit = ProfileEditDraft(name: nil, nickname: nil, values: values, shown: [], hidden: [])
-        do throws(NodeError) { _ = try core.commands.editProfile(edit, in: workspace) } catch {
+        do throws(NodeError) { _ = try editProfile(edit, in: workspace) } catch {
             if let failure = turn.failure { throw failure }
             // Another device of theirs has said more, or the role allows none: that stays.
             turn.emit(.log(.info, "profile.kept \(error.reason ?? "")"))

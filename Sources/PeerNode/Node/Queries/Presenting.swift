@@ -81,7 +81,7 @@ extension Queries {
             id: PublicID.device(home.device), name: core.membership.personName(of: home),
             createdAt: Int64(home.createdAt))
         object.hasPassphrase = turn.session.lock.sealed != nil
-        object.recovery = core.enrolment.recoveryState
+        object.recovery = core.enrolment.recovery.recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }

@@ -97,7 +97,7 @@ extension Queries {
                 }
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
-                || core.enrolment.joinRequests(of: workspace).contains { $0.id == id }
+                || core.enrolment.admissions.joinRequests(of: workspace).contains { $0.id == id }
         }
     }
 

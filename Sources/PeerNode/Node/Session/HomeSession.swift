@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Whose home this is and whether it is open: identity, lock, and the end of a session.
-final class HomeSession: Component {
+final class HomeSession: Component, SessionCommands {
     /// What is known where the disk does not give the store back.
     var unreadable: UnreadableStore?
     /// The passphrase that is being worked on.

@@ -130,7 +130,7 @@ extension HomeSession {
     }
 
     private func takeUp(_ home: HomeIdentity) throws(StorageError) {
-        self.home = try core.enrolment.withLaterPhrase(home)
+        self.home = try core.enrolment.recovery.withLaterPhrase(home)
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.secrets.invitePSKs = [:]
@@ -138,13 +138,13 @@ extension HomeSession {
             try core.keys.loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
             try core.keys.openDiscovery(of: workspace)
-            try core.privates.loadRecoveryBox(of: workspace)
+            try core.privates.handover.loadRecoveryBox(of: workspace)
             try core.privates.loadPrivateDocuments(of: workspace)
             try core.channels.refreshChannels(of: workspace)
             try core.messages.reviewRedactions(of: workspace)
             core.keys.planKeyChange(of: workspace)
             core.membership.planConfirming(of: workspace)
-            core.privates.planGuests(of: workspace)
+            core.privates.guests.planGuests(of: workspace)
             try core.presence.reviewPresence(of: workspace)
         }
         try core.integrity.buildViews()

@@ -44,7 +44,7 @@ extension Syncing {
                 try core.answer(call, method, arguments)
             case .join(let link, let request):
                 guard let link = network.links[link], !link.isClosing else { continue }
-                try core.enrolment.joinRequest(request, on: link)
+                try core.enrolment.admissions.joinRequest(request, on: link)
             }
         }
         return wasSurpassed || !held.isEmpty

@@ -26,21 +26,21 @@ extension Syncing {
             else { return }
             try feed(.received(message), to: sync, on: link)
         case .joinHello(let invite, let proof):
-            try core.enrolment.joinHello(invite, proof, on: link)
+            try core.enrolment.admissions.joinHello(invite, proof, on: link)
         case .joinRequest(let request):
             if !holdsJoin(request, on: link) {
-                try core.enrolment.joinRequest(request, on: link)
+                try core.enrolment.admissions.joinRequest(request, on: link)
             }
         case .joinResult(let result): try core.enrolment.joinResult(result, on: link)
-        case .linkOffer(let offer): try core.enrolment.linkOffered(offer, on: link)
-        case .linkRequest(let proofs): try core.enrolment.linkRequested(proofs, on: link)
-        case .linkResult(let result): try core.enrolment.linkAnswered(result, on: link)
+        case .linkOffer(let offer): try core.enrolment.linking.linkOffered(offer, on: link)
+        case .linkRequest(let proofs): try core.enrolment.linking.linkRequested(proofs, on: link)
+        case .linkResult(let result): try core.enrolment.linking.linkAnswered(result, on: link)
         case .keyWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
-            try core.privates.keysWanted(want, in: workspace, on: link)
+            try core.privates.asking.keysWanted(want, in: workspace, on: link)
         case .keyHave(let have):
             guard let workspace = workspace(numbered: have.workspace, on: link) else { return }
-            try core.privates.keyGiven(have, in: workspace, on: link)
+            try core.privates.asking.keyGiven(have, in: workspace, on: link)
         case .payloadWant(let want):
             guard let workspace = workspace(numbered: want.workspace, on: link) else { return }
             try core.integrity.payloadsWanted(want, in: workspace, on: link)
@@ -213,7 +213,7 @@ extension Syncing {
             sync.unknownSince = nil
             try remember(agreement, workspace, with: link)
             try core.keys.giveWithheld(in: workspace)
-            core.privates.askForKeys(of: workspace, on: link, sync)
+            core.privates.asking.askForKeys(of: workspace, on: link, sync)
             try core.integrity.askForPayloads(of: workspace, on: link, sync)
         case .agreedInScope:
             link.wasToldRemoval = false
@@ -221,7 +221,7 @@ extension Syncing {
             network.synced.insert(workspace.number)
             core.keys.noteAgreedInScope(workspace, with: link)
             try core.keys.giveWithheld(in: workspace)
-            core.privates.askForKeys(of: workspace, on: link, sync)
+            core.privates.asking.askForKeys(of: workspace, on: link, sync)
             try core.integrity.askForPayloads(of: workspace, on: link, sync)
         case .peerHolds(let tips):
             guard let device = link.peer?.device else { return }
@@ -339,9 +339,9 @@ extension Syncing {
                 }
             }
             try standingsMayHaveChanged(stored)
-            try core.enrolment.tellDecisions()
+            try core.enrolment.admissions.tellDecisions()
             try core.enrolment.joinsMayGoOn()
-            try core.enrolment.linkingMayGoOn()
+            try core.enrolment.linking.linkingMayGoOn()
         }
     }
 
@@ -398,7 +398,7 @@ extension Syncing {
             try openWhereShared(workspace)
             core.keys.planKeyChange(of: workspace)
             core.membership.planConfirming(of: workspace)
-            core.privates.guestPlansDue.insert(number)
+            core.privates.guests.guestPlansDue.insert(number)
         }
         try changeStandings(in: changed) { _, _ in true }
         core.presence.reviewCompanions(in: changed)

@@ -1,17 +1,20 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A room of the core: a part of the node with state of its own.
-class Component: CoreMember {
+/// A part of the core. One that is no `Component` is held by its room, or keeps nothing and is made where
+/// it is asked.
+class CorePart: CoreMember {
     unowned let core: NodeCore
     let turn: NodeTurn
 
-    /// Called by `core` when somebody first asks for this room.
     init(_ core: NodeCore) {
         self.core = core
         turn = core.turn
     }
+}
 
+/// A room of the core: a part with state of its own. `core` makes it when somebody first asks for it.
+class Component: CorePart {
     /// When it has something to do, on the monotonic clock. Nothing that would be in vain now, which
     /// would keep the loop awake.
     var deadlines: [UInt64] { [] }

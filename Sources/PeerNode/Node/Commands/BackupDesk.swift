@@ -1,0 +1,63 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Backups, as commands ask for them. They are made beside the loop, from a snapshot.
+final class BackupDesk: CorePart, BackupCommands {
+    func createBackup(
+        _ draft: BackupDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let path = try absolute(draft.path, field: "path")
+        let settings = try draft.settings.map { (path) throws(NodeError) in
+            try absolute(path, field: "settings")
+        }
+        turn.emit(
+            .job(
+                scope.call,
+                .createBackup(
+                    path: path, settings: settings, passphrase: draft.passphrase, at: time.wall)))
+        return .later
+    }
+
+    func verifyBackup(
+        _ draft: BackupDraft, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let path = try absolute(draft.path, field: "path")
+        turn.emit(
+            .job(scope.call, .verifyBackup(path: path, passphrase: draft.passphrase)))
+        return .later
+    }
+
+    private static let lastBackup = "backup.last"
+
+    /// Remembers when a backup was made.
+    func noteBackup(at: UInt64) throws(StorageError) {
+        guard mayWrite else { return }
+        try write()
+        try store.registry.setValue(bigEndianBytes(of: at), of: Self.lastBackup)
+    }
+
+    /// When the last backup was made, in milliseconds since 1970; `nil` for never.
+    func lastBackup() throws(StorageError) -> UInt64? {
+        guard let bytes = try store.registry.value(Self.lastBackup), bytes.count == 8 else {
+            return nil
+        }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Whether it is time for a backup: the last one is old, or there is none and the home is old.
+    ///
+    /// - Parameter last: when the last one was made, as `lastBackup` gives it.
+    func isBackupDue(last: UInt64?) -> Bool {
+        guard let since = last ?? home?.createdAt else { return false }
+        return time.wall &- min(since, time.wall) > Limits.backupAgeMilliseconds
+    }
+
+    private func absolute(_ path: String, field: String) throws(NodeError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw NodeError(
+                .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
+                reason: "bad_path", fields: [.init(name: field, reason: "form")])
+        }
+        return path
+    }
+}

@@ -1,0 +1,80 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Who may come in, and who may bring them.
+extension InviteDesk {
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject {
+        object(ofPolicy: try core.queries.workspace(scope) as Workspace)
+    }
+
+    func object(ofPolicy workspace: Workspace) -> PolicyObject {
+        PolicyObject(
+            workspace: PublicID.workspace(workspace.id), mayInvite: workspace.fields.mayInvite.word,
+            join: workspace.fields.join.word, address: core.links.address(of: workspace))
+    }
+
+    /// Sets what is given. The address follows the policy: old ones end, a missing one is made.
+    func setPolicy(
+        whoMayInvite: String?, join: String?, _ scope: CallScope
+    ) throws(NodeError) -> PolicyObject {
+        let workspace: Workspace = try core.queries.workspace(scope)
+        guard whoMayInvite != nil || join != nil else {
+            throw NodeError(
+                .badRequest, "nothing to set", hint: "give who_may_invite or join",
+                reason: "missing_parameter",
+                fields: [
+                    .init(name: "who_may_invite", reason: "missing"),
+                    .init(name: "join", reason: "missing"),
+                ])
+        }
+        guard let own = workspace.ownRole, own <= .admin else {
+            throw core.membership.notAllowed(in: workspace)
+        }
+        let right = whoMayInvite.flatMap(InviteRight.init(word:)) ?? workspace.fields.mayInvite
+        let rule = join.flatMap(JoinRule.init(word:)) ?? workspace.fields.join
+        guard own == .owner || (right != .owner && workspace.fields.mayInvite != .owner) else {
+            // An address is an invite; and what an owner keeps for himself only he gives away.
+            throw .forbidden(
+                "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
+                reason: "policy", hint: "wsx-node policy show")
+        }
+        let outdated = outdatedAddresses(under: rule, in: workspace)
+        guard outdated.allSatisfy({ core.membership.mayRevoke($0, in: workspace) }) else {
+            throw .forbidden(
+                "the address was made by someone with a stronger role", reason: "role",
+                hint: "ask the owner to change the policy")
+        }
+        let isDone = try stored { () throws(StorageError) in
+            try change(workspace, to: right, rule, outdated)
+        }
+        guard isDone else { throw core.membership.notAllowed(in: workspace) }
+        return object(ofPolicy: workspace)
+    }
+
+    private func outdatedAddresses(under rule: JoinRule, in workspace: Workspace) -> [OperationID] {
+        core.links.addresses(of: workspace).filter { id in
+            guard case .invite(let invite)? = workspace.authority[id]?.payload else { return false }
+            return rule != (invite.approve ? .request : .open)
+        }
+    }
+
+    private func change(
+        _ workspace: Workspace, to right: InviteRight, _ rule: JoinRule, _ outdated: [OperationID]
+    ) throws(StorageError) -> Bool {
+        let fields = workspace.fields
+        if fields.mayInvite != right || fields.join != rule {
+            var settings = AuthorityPayload.WorkspaceSettings()
+            settings.whoMayInvite = right.rawValue
+            settings.join = rule.rawValue
+            let payload = AuthorityPayload.setWorkspace(settings)
+            guard try core.log.authorAuthority(in: workspace, { _ in payload }) != nil else {
+                return false
+            }
+        }
+        for address in outdated { _ = try core.membership.revoke(address, in: workspace) }
+        if rule != .closed, core.links.openAddresses(of: workspace).isEmpty {
+            return try core.links.makeAddress(for: rule, in: workspace)
+        }
+        return true
+    }
+}

@@ -1,0 +1,228 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What one says of oneself: what others see of it, and what stays on the own devices.
+extension Profiles {
+    func profile(
+        of member: MemberID, in workspace: Workspace
+    ) throws(NodeError) -> ProfileObject {
+        var object = ProfileObject(
+            id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
+            name: workspace.displayName(of: member))
+        object.values = workspace.visibleFields(of: member)
+        object.presence = core.presence.presence(of: member, in: workspace)
+        guard member == workspace.member else { return object }
+        object.isSelf = true
+        for field in ProfileChange.Field.allCases {
+            let state = try state(of: field, in: workspace)
+            object.values[field] = state.value
+            object.visible[field] = state.isShown ? "workspace" : "nobody"
+        }
+        return object
+    }
+
+    // MARK: Who sees what
+
+    /// What one's own profile says in one field.
+    private struct FieldState: Equatable {
+        /// What everybody here can see.
+        var published: String?
+        /// What is on one's own devices alone.
+        var kept: String?
+        /// Whether it is shown, or would be.
+        var isShown: Bool
+
+        var value: String? { published ?? kept }
+    }
+
+    private func state(
+        of field: ProfileChange.Field, in workspace: Workspace
+    ) throws(NodeError) -> FieldState {
+        let published = workspace.people.fields[workspace.member]?[field]
+        let setting = HiddenField(
+            setting: try core.own.storedPreference(field.setting, in: workspace))
+        // What is published is seen, whatever another device has written into a setting.
+        return FieldState(
+            published: published, kept: published == nil ? setting.value : nil,
+            isShown: published != nil || setting.isShown ?? field.isShownByDefault)
+    }
+
+    // MARK: Changing
+
+    func editProfile(
+        _ edit: ProfileEditDraft, in workspace: Workspace
+    ) throws(NodeError) -> ProfileObject {
+        let (name, values) = try checked(edit)
+        try core.membership.requireMember(of: workspace)
+        var changes: [(field: ProfileChange.Field, before: FieldState, after: FieldState)] = []
+        for field in ProfileChange.Field.allCases {
+            let before = try state(of: field, in: workspace)
+            var after = before
+            if edit.shown.contains(field) { after.isShown = true }
+            if edit.hidden.contains(field) { after.isShown = false }
+            let value = values[field] ?? before.value
+            after.published = after.isShown ? value : nil
+            after.kept = after.isShown ? nil : value
+            changes.append((field, before, after))
+        }
+        let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
+        // All of it or nothing: once something is written nothing is refused any more.
+        if newName != nil { try refuseOverruled(.name, in: workspace) }
+        for change in changes where change.before != change.after {
+            try refuseOverruled(.field(change.field), in: workspace)
+            try core.own.refuseOverruled(
+                core.own.place(ofPreference: change.field.setting, in: workspace), in: workspace)
+        }
+        if let newName { try sayOfOneself(.profile(name: newName), in: workspace) }
+        for (field, before, after) in changes {
+            try change(field, from: before, to: after, in: workspace)
+        }
+        try stored { () throws(StorageError) in try core.messages.settleRedactions() }
+        return try profile(of: workspace.member, in: workspace)
+    }
+
+    /// Every field as it is kept; the outer `nil` where it is not to be changed.
+    func checked(
+        _ edit: ProfileEditDraft
+    ) throws(NodeError) -> (name: String?, values: [ProfileChange.Field: String?]) {
+        var problems: [(field: NodeError.Field, sentence: String)] = []
+        func note(_ field: String, _ reason: String, _ sentence: String) {
+            problems.append((.init(name: field, reason: reason), sentence))
+        }
+        var name: String?
+        for (field, typed) in [("name", edit.name), ("nickname", edit.nickname)] {
+            guard let typed else { continue }
+            do throws(NodeError) {
+                let text = try NewNames.person(typed, field: field)
+                if let name, name != text {
+                    note(field, "form", "'name' and 'nickname' are the same and must not differ")
+                }
+                name = text
+            } catch {
+                note(field, error.fields.first?.reason ?? "form", error.message)
+            }
+        }
+        var values: [ProfileChange.Field: String?] = [:]
+        for field in ProfileChange.Field.allCases {
+            guard let typed = edit.values[field] else { continue }
+            do throws(ProfileText.Misform) {
+                values[field] = .some(try ProfileText.checked(typed, for: field))
+            } catch {
+                note(field.word, error.rawValue, Self.sentence(about: field, error))
+            }
+        }
+        if let field = edit.shown.first(where: { edit.hidden.contains($0) }) {
+            note("show", "form", "'\(field.word)' cannot be both shown and hidden")
+        }
+        guard problems.isEmpty else {
+            throw NodeError(
+                .badRequest, problems.map(\.sentence).joined(separator: "; "),
+                hint: "wsx-node help profile set", reason: "bad_profile",
+                fields: problems.map(\.field))
+        }
+        return (name, values)
+    }
+
+    /// What a field has to be like.
+    private static func sentence(
+        about field: ProfileChange.Field, _ misform: ProfileText.Misform
+    ) -> String {
+        let rule: String
+        switch (field, misform) {
+        case (.email, .tooLong): rule = "can have at most 254 bytes"
+        case (_, .tooLong): rule = "can have at most \(Limits.profileFieldBytesMax) bytes"
+        case (.description, .form): rule = "can have no control characters except line breaks"
+        case (.country, .form):
+            rule = "can have at most \(Limits.nameCharactersMax) characters, all visible"
+        case (.phone, .form):
+            rule = "must be '+' and 8 to 15 digits, or 10 or 11 digits that start with 01"
+        case (.email, .form): rule = "must be an address such as mina@example.org"
+        case (.image, .form): rule = "must be the number of a picture"
+        }
+        return "'\(field.word)' \(rule)"
+    }
+
+    /// What is hidden is kept before it is taken back, so that it is never nowhere.
+    private func change(
+        _ field: ProfileChange.Field, from before: FieldState, to after: FieldState,
+        in workspace: Workspace
+    ) throws(NodeError) {
+        let isDefault = after.isShown == field.isShownByDefault && after.kept == nil
+        let setting = isDefault ? nil : HiddenField(isShown: after.isShown, value: after.kept).text
+        if try core.own.storedPreference(field.setting, in: workspace) != setting, before != after {
+            try core.own.keep(.preference(field.setting, value: setting), in: workspace)
+        }
+        if after.published != before.published {
+            try sayOfOneself(
+                .profileField(ProfileChange(field, after.published)), in: workspace)
+        }
+        if after.published == nil { try erase(field, in: workspace) }
+    }
+
+    /// Has the bytes of all that was ever said in a field erased, everywhere.
+    private func erase(
+        _ field: ProfileChange.Field, in workspace: Workspace
+    ) throws(NodeError) {
+        let place = ProfileRegisters.Place(member: workspace.member, subject: .field(field))
+        let words = workspace.people.registers.values(place)
+        guard !words.isEmpty else { return }
+        let isWritten = try stored { () throws(StorageError) in
+            var targets: [OperationReference] = []
+            for word in words {
+                try store.operations.operation(word.arrival).map { targets.append($0.reference) }
+            }
+            return try core.messages.redact(
+                targets, nil, in: workspace.profileDocument, isOwn: true, of: workspace)
+        }
+        guard isWritten else { throw core.membership.notAllowed(in: workspace) }
+    }
+}
+
+/// What is kept of one field on the own devices alone: whether others see it, and what it says
+/// where they do not.
+struct HiddenField {
+    /// `nil` where nothing was chosen.
+    let isShown: Bool?
+    let value: String?
+
+    init(isShown: Bool, value: String?) {
+        self.isShown = isShown
+        self.value = value
+    }
+
+    /// From the value of a setting; what makes no sense there is no choice.
+    init(setting text: String?) {
+        guard let text else {
+            (isShown, value) = (nil, nil)
+            return
+        }
+        let hidden = "nobody:"
+        switch text {
+        case "workspace": (isShown, value) = (true, nil)
+        case "nobody": (isShown, value) = (false, nil)
+        case _ where text.hasPrefix(hidden) && text.utf8.count > hidden.utf8.count:
+            (isShown, value) = (false, String(text.dropFirst(hidden.count)))
+        default: (isShown, value) = (nil, nil)
+        }
+    }
+
+    /// The value of the setting.
+    var text: String {
+        isShown == true ? "workspace" : value.map { "nobody:" + $0 } ?? "nobody"
+    }
+}
+
+extension ProfileChange.Field {
+    /// The setting of the own document that keeps what others do not see.
+    var setting: String { "profile." + word }
+
+    /// Whether others see it unless something else was chosen.
+    var isShownByDefault: Bool { self != .phone }
+}
+
+extension Workspace {
+    /// What the own person may see of somebody. Guests see names.
+    func visibleFields(of member: MemberID) -> [ProfileChange.Field: String] {
+        ownRole == .guest ? [:] : people.fields[member] ?? [:]
+    }
+}
