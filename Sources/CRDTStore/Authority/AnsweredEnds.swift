@@ -4,7 +4,7 @@ public import WorkspaceModel
 /// if before that: an end is stronger than all else of its device, so it would take back whatever the first
 /// one knew, removals and admissions too. Where somebody stronger has answered one end, no other one has
 /// effect that the answer does not know (PROTOCOL.md, 4.0.3 and 4.3).
-extension AuthEvaluator {
+extension AuthVerdicts {
     /// Whether an operation, which is stronger, answers another end of the same part.
     func answers(_ index: Int, anEndBeside target: AuthExposure) -> Bool {
         records[index].rank < target.rank
@@ -17,7 +17,7 @@ extension AuthEvaluator {
     /// come back.
     private func isEnd(_ end: Int, beside target: AuthExposure) -> Bool {
         // Who goes on beside an end without effect, and leaves then, knows it.
-        if let index = target.index, knows(index, end) { return false }
+        if let index = target.index, placed.knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
                 || records[end].isFinalEnd && records[end].author == target.author
@@ -30,12 +30,6 @@ extension AuthEvaluator {
         return records[grant].admission == records[target.grant].admission
     }
 
-    /// Where it is found by the ends beside those that it answers.
-    func answeredTargets(of index: Int) -> [AuthTarget] {
-        let members = Set(records[index].answeredEnds.compactMap { records[$0].author })
-        return members.map { .ownEnd($0) }
-    }
-
     /// In a private document nobody confirms: there every operation under a stronger seat answers the
     /// departures that it knows, the first one of each seat. Noted where one was left more than once.
     ///
@@ -43,7 +37,7 @@ extension AuthEvaluator {
     ///   departure.
     mutating func answerDepartures() {
         let departures = Dictionary(
-            grouping: endings.filter { records[$0].operation.isOwnEnd },
+            grouping: placed.reach.endings.filter { records[$0].operation.isOwnEnd },
             by: { records[$0].rank.author })
         for (seat, unsorted) in departures where unsorted.count > 1 {
             guard let member = records[unsorted[0]].author else { continue }
@@ -51,11 +45,11 @@ extension AuthEvaluator {
             for index in records.indices
             where records[index].fault == nil && records[index].rank.author < seat {
                 guard records[index].author != member,
-                    let first = ends.first(where: { knows(index, $0) }),
-                    ends.contains(where: { !knows(index, $0) })
+                    let first = ends.first(where: { placed.knows(index, $0) }),
+                    ends.contains(where: { !placed.knows(index, $0) })
                 else { continue }
-                records[index].answeredEnds.append(first)
-                revocations[.ownEnd(member), default: []].append(index)
+                placed.records[index].answeredEnds.append(first)
+                placed.reach.revocations[.ownEnd(member), default: []].append(index)
             }
         }
     }
@@ -65,13 +59,13 @@ extension AuthEvaluator {
     ///
     /// - Cost: linear in what was placed after each such departure, until it is answered.
     var openDepartures: [DeviceRank] {
-        endings.filter {
+        placed.reach.endings.filter {
             records[$0].isValid && records[$0].operation.isOwnEnd
                 && records[$0].actingRole.map { $0 <= .admin } == true
         }.compactMap { end in
             let seat = records[end].rank.author
             let isAnswered = records.indices[(end + 1)...].contains {
-                records[$0].isValid && records[$0].rank.author < seat && knows($0, end)
+                records[$0].isValid && records[$0].rank.author < seat && placed.knows($0, end)
             }
             return isAnswered ? nil : seat
         }

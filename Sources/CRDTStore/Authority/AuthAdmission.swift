@@ -1,14 +1,14 @@
 import WorkspaceModel
 
 /// Who may be let in, asked for, or given another device: rules of PROTOCOL.md, 4.0.2.
-extension AuthEvaluator {
+extension PlacedOperations {
     /// a member writes down who asks, and no more often than anybody needs.
     func requestFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard let invite = record.reference, let terms = records[invite].operation.action.terms
         else { return .noReference }
         guard role <= .member else { return .roleTooWeak }
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
-        let all = requests[invite] ?? []
+        let all = invites.requests[invite] ?? []
         guard UInt64(all.count) >= limit else { return nil }
         // Who was rejected takes nobody's place.
         let waiting = all.lazy.filter { request in
@@ -24,7 +24,7 @@ extension AuthEvaluator {
     func newcomerFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
-        let isKnown = (admitted[member] ?? []).contains { record.knows(records[$0].place) }
+        let isKnown = (people.admitted[member] ?? []).contains { record.knows(records[$0].place) }
         return isKnown || devices.contains { isBound($0, before: record) } ? .memberBound : nil
     }
 
@@ -89,7 +89,7 @@ extension AuthEvaluator {
     /// older ones. What younger devices link takes no room from an older one, nor what one that was
     /// revoked has linked: whoever steals a device keeps nobody's phrase from bringing them back.
     private func hasLinkedMost(_ record: AuthRecord, _ author: MemberID) -> Bool {
-        let all = additions[author] ?? []
+        let all = people.additions[author] ?? []
         guard all.count >= Limits.devicesLinkedMax,
             let own = age(of: record.operation.device, author, before: record)
         else { return false }
@@ -117,14 +117,14 @@ extension AuthEvaluator {
     }
 
     private func wasRemoved(_ member: MemberID, before record: AuthRecord) -> Bool {
-        (removals[.member(member)] ?? []).contains { record.knows(records[$0].place) }
+        (people.removals[.member(member)] ?? []).contains { record.knows(records[$0].place) }
     }
 
     /// Whether as many different people as an invite is for came in by it in this past.
     func isUsedUp(
         _ invite: Int, _ terms: InviteTerms, before record: AuthRecord
     ) -> Bool {
-        guard let all = admissions[invite], UInt64(all.count) >= terms.uses else {
+        guard let all = invites.admissions[invite], UInt64(all.count) >= terms.uses else {
             return terms.uses == 0
         }
         var members: Set<MemberID> = []
@@ -137,7 +137,7 @@ extension AuthEvaluator {
 }
 
 /// Whose a device is, and which of two devices of one member is the older.
-extension AuthEvaluator {
+extension PlacedOperations {
     /// When a device came to a member: smaller is older, and the older may bar the younger.
     struct DeviceAge: Comparable {
         let lamport: UInt64
@@ -184,17 +184,17 @@ extension AuthEvaluator {
     }
 
     func isBound(_ device: DeviceID, to member: MemberID, before record: AuthRecord) -> Bool {
-        (bindings[device]?[member] ?? []).contains { record.knows(records[$0].place) }
+        (people.bindings[device]?[member] ?? []).contains { record.knows(records[$0].place) }
     }
 
     func isBound(_ device: DeviceID, before record: AuthRecord) -> Bool {
-        (bindings[device] ?? [:]).keys.contains { isBound(device, to: $0, before: record) }
+        (people.bindings[device] ?? [:]).keys.contains { isBound(device, to: $0, before: record) }
     }
 
     func isBound(
         _ device: DeviceID, toOthersThan member: MemberID, before record: AuthRecord
     ) -> Bool {
-        (bindings[device] ?? [:]).keys.contains {
+        (people.bindings[device] ?? [:]).keys.contains {
             $0 != member && isBound(device, to: $0, before: record)
         }
     }
@@ -202,7 +202,7 @@ extension AuthEvaluator {
     /// Whether an older device of a member that it belongs to had revoked this one, or a phrase itself
     /// after it had handed its place on. Its key is as good as stolen, for everybody.
     func isBarred(_ device: DeviceID, before record: AuthRecord) -> Bool {
-        (removals[.device(device)] ?? []).contains { end in
+        (people.removals[.device(device)] ?? []).contains { end in
             guard record.knows(records[end].place), let member = records[end].author,
                 let own = age(of: device, member, before: record),
                 let judge = age(of: records[end].operation.device, member, before: record)
@@ -215,7 +215,7 @@ extension AuthEvaluator {
     func age(
         of device: DeviceID, _ member: MemberID, before record: AuthRecord
     ) -> DeviceAge? {
-        (bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
+        (people.bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
             .compactMap { (binding) -> DeviceAge? in
                 if let succession = records[binding].succession { return succession.age }
                 return records[binding].place(of: device).map {
@@ -224,5 +224,34 @@ extension AuthEvaluator {
                         place: $0)
                 }
             }.min()
+    }
+
+    /// The same of what is in a past, valid or not: who may hand its place on is judged once.
+    func isRecovery(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
+        (people.bindings[device]?[member] ?? []).contains {
+            record.knows(records[$0].place) && makesRecovery($0, device)
+        }
+    }
+
+    /// Whether an operation makes a device, which it binds, a recovery device.
+    func makesRecovery(_ index: Int, _ device: DeviceID) -> Bool {
+        switch records[index].operation.action {
+        case .create(_, let devices), .admit(_, _, let devices, _):
+            devices.count == 2 && devices.first == device
+        default: records[index].operation.takesPlace
+        }
+    }
+
+    /// An operation that would know all that is here.
+    var everything: AuthRecord {
+        var past = CausalPast()
+        for tip in branchTips {
+            past.insert(records[tip].place)
+        }
+        return AuthRecord(
+            AuthOperation(
+                id: .zero, device: .zero, incarnation: 0, sequence: 0, previous: nil,
+                dependencies: [], grant: nil, action: .cutPart),
+            lamport: .max, place: AuthPlace(branch: branchTips.count, position: 0), past: past)
     }
 }

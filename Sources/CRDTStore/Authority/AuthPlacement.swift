@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-extension AuthEvaluator {
+extension PlacedOperations {
     /// Places an operation in the document: its past and its rank. The verdict is left open.
     ///
     /// In a private document what has a fault keeps its place: what it cites is not sealed, and
@@ -27,7 +27,7 @@ extension AuthEvaluator {
         records.append(record)
         indices[operation.id] = index
         if record.fault == nil, let subject = record.subject {
-            given[subject, default: []].append(index)
+            people.given[subject, default: []].append(index)
         }
         register(index)
         if record.fault == nil, let kept = operation.action.drops {
@@ -60,9 +60,11 @@ extension AuthEvaluator {
         records.append(part)
         records[index].ownPart = number
         records[index].dependants.append(number)
-        part.subject.map { given[$0, default: []].append(number) }
+        part.subject.map { people.given[$0, default: []].append(number) }
         guard !part.isOpaque else { return }
-        for device in Set(part.devices) { grantsOfDevice[device, default: []].append(number) }
+        for device in Set(part.devices) {
+            people.grantsOfDevice[device, default: []].append(number)
+        }
     }
 
     private func place(_ operation: AuthOperation) throws(AuthError) -> AuthRecord {
@@ -186,6 +188,23 @@ extension AuthEvaluator {
         return records[index].ownPart.flatMap {
             records[$0].devices.contains(device) ? $0 : nil
         }
+    }
+
+    /// Those of some operations that somebody who knows them may confirm, each once.
+    func confirmable(_ operations: [OperationID], before record: AuthRecord) -> [Int] {
+        let found = operations.prefix(Limits.confirmedMax).compactMap { indices[$0] }.filter {
+            record.knows(records[$0].place) && records[$0].operation.canBeConfirmed
+        }
+        return Array(Set(found)).sorted()
+    }
+
+    /// Whether it revokes another recovery phrase of its author's member. That stays by no confirmation
+    /// (V-6): the old words may be somebody else's, who revokes with them what has taken their place.
+    func endsOwnPhrase(_ record: AuthRecord) -> Bool {
+        guard case .removeDevice(let device) = record.operation.action,
+            device != record.operation.device, let author = record.author
+        else { return false }
+        return isRecovery(device, of: author, before: record)
     }
 
     /// How strong a grant makes a device that it lists, or one behind its last place, as the grant

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 /// Who may invite, as far as verdicts depend on it (PROTOCOL.md, 4).
-extension AuthEvaluator {
+extension AuthVerdicts {
     /// The policy under which the author of an invite was not allowed to write it, if one was in
     /// force in its past.
     ///
@@ -14,7 +14,7 @@ extension AuthEvaluator {
             let role = record.actingRole, role > .owner
         else { return nil }
         var latest: Int?
-        for policy in invitePolicies where isInForce(policy, for: record) {
+        for policy in placed.invites.policies where isInForce(policy, for: record) {
             if let known = latest, isLater(known, than: policy) { continue }
             latest = policy
         }

@@ -26,10 +26,10 @@ extension AuthEvaluator {
 
     /// Whether a valid operation turns a feature on that this version does not know: what stands
     /// behind it is for later versions to judge (PROTOCOL.md, 4.0.5).
-    public var awaitsLaterVersion: Bool { unknownFeatures.contains { records[$0].isValid } }
+    public var awaitsLaterVersion: Bool { placed.unknownFeatures.contains { records[$0].isValid } }
 
     /// How many valid operations turn such features on.
-    public var laterFeatureCount: Int { unknownFeatures.count { records[$0].isValid } }
+    public var laterFeatureCount: Int { placed.unknownFeatures.count { records[$0].isValid } }
 
     /// Whether the operation stands behind a feature that this version does not know.
     public func isOpaque(_ id: OperationID) -> Bool {
@@ -40,7 +40,7 @@ extension AuthEvaluator {
     ///
     /// - Cost: linear in the size of the document where there is such a feature, else none.
     public var opaqueOperations: [OperationID] {
-        guard !unknownFeatures.isEmpty else { return [] }
+        guard !placed.unknownFeatures.isEmpty else { return [] }
         return records.filter { $0.isOpaque && !$0.isFurther }.map(\.operation.id)
     }
 
@@ -52,14 +52,14 @@ extension AuthEvaluator {
         if record.hasEffect { return .valid }
         if record.isOpaque { return .opaque }
         if let support = record.supports.first(where: { !records[$0].isValid })
-            ?? lapsedInvite(of: index)
+            ?? verdicts.lapsedInvite(of: index)
         {
             return .unsupported(by: records[support].operation.id)
         }
-        if let revocation = revocation(voiding: index) {
+        if let revocation = verdicts.revocation(voiding: index) {
             return .revoked(by: records[revocation].operation.id)
         }
-        return policy(forbidding: index).map { .unsupported(by: records[$0].operation.id) }
+        return verdicts.policy(forbidding: index).map { .unsupported(by: records[$0].operation.id) }
     }
 
     /// 1 + the greatest depth among what the operation cites; 1 for the root.
@@ -67,7 +67,7 @@ extension AuthEvaluator {
 
     /// The strongest of some operations; `nil` where none is known.
     public func strongest(of ids: [OperationID]) -> OperationID? {
-        ids.compactMap { indices[$0] }.min { isStronger($0, than: $1) }
+        ids.compactMap { indices[$0] }.min { placed.isStronger($0, than: $1) }
             .map { records[$0].operation.id }
     }
 
@@ -95,12 +95,12 @@ extension AuthEvaluator {
     /// Whom a grant gives a role for this device; `nil` when it lists no such device. Of a
     /// transfer that is the heir, or, for the devices that its author keeps, the author.
     public func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID? {
-        grant(id, of: device).flatMap { records[$0].subject }
+        placed.grant(id, of: device).flatMap { records[$0].subject }
     }
 
     /// What a grant gives to this device, whether it is in force or not.
     public func role(ofGrant id: OperationID, device: DeviceID) -> Role? {
-        grant(id, of: device).flatMap { records[$0].role }
+        placed.grant(id, of: device).flatMap { records[$0].role }
     }
 
     /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
@@ -110,13 +110,13 @@ extension AuthEvaluator {
 
     /// How strong a grant is, whether it is in force or not; `nil` when it is no grant.
     public func rank(ofGrant id: OperationID) -> GrantRank? {
-        indices[id].flatMap { rank(ofGrant: $0) }
+        indices[id].flatMap { placed.rank(ofGrant: $0) }
     }
 
     /// How strong whatever the device writes now under a grant is: its subject may have given up
     /// the role since. `nil` when the grant does not list it.
     public func standing(ofGrant id: OperationID, device: DeviceID) -> GrantRank? {
-        grant(id, of: device).flatMap { standing(ofGrant: $0, for: device) }
+        placed.grant(id, of: device).flatMap { verdicts.standing(ofGrant: $0, for: device) }
     }
 
     /// How strong the author of an operation was when it was written, by the grant that it cites
@@ -196,7 +196,7 @@ extension AuthEvaluator {
     }
 
     private func validBindings(of device: DeviceID) -> [OperationID] {
-        (grantsOfDevice[device] ?? []).filter { records[$0].isValid }
+        (placed.people.grantsOfDevice[device] ?? []).filter { records[$0].isValid }
             .map { records[$0].operation.id }
     }
 
@@ -219,7 +219,7 @@ extension AuthEvaluator {
                 && counts(record)
         }
         // Where most branches are short there is little to pass over.
-        return branchTips.count * 8 <= records.count
+        return placed.branchTips.count * 8 <= records.count
             ? tipsOfBranches(where: isOne) : tipsOfAll(where: isOne)
     }
 
@@ -242,7 +242,7 @@ extension AuthEvaluator {
     /// another branch in the past is deeper.
     func tipsOfBranches(where counts: (AuthRecord) -> Bool) -> [OperationID] {
         var last: [Int] = []
-        for tip in branchTips {
+        for tip in placed.branchTips {
             var index: Int? = tip
             while let found = index, !counts(records[found]) {
                 index =
@@ -289,11 +289,11 @@ extension AuthEvaluator {
     public var members: [MemberStanding] {
         var best: [MemberID: (grant: Int, rank: DeviceRank)] = [:]
         var devices: [MemberID: [DeviceID]] = [:]
-        for device in grantsOfDevice.keys.sorted() {
+        for device in placed.people.grantsOfDevice.keys.sorted() {
             var seen: Set<MemberID> = []
             for grant in inForce(device) {
                 guard let member = records[grant].subject,
-                    let rank = deviceStanding(ofGrant: grant, for: device)
+                    let rank = verdicts.deviceStanding(ofGrant: grant, for: device)
                 else { continue }
                 if seen.insert(member).inserted { devices[member, default: []].append(device) }
                 if let known = best[member], known.rank < rank { continue }
@@ -316,9 +316,11 @@ extension AuthEvaluator {
     public func standing(of member: MemberID) -> MemberStanding? {
         var best: (grant: Int, rank: DeviceRank)?
         var devices: [DeviceID] = []
-        for device in Set(grants(everTo: member).flatMap { records[$0].devices }).sorted() {
+        for device in Set(placed.grants(everTo: member).flatMap { records[$0].devices }).sorted() {
             for grant in inForce(device) where records[grant].subject == member {
-                guard let rank = deviceStanding(ofGrant: grant, for: device) else { continue }
+                guard let rank = verdicts.deviceStanding(ofGrant: grant, for: device) else {
+                    continue
+                }
                 if devices.last != device { devices.append(device) }
                 if let best, best.rank < rank { continue }
                 best = (grant, rank)
@@ -334,16 +336,18 @@ extension AuthEvaluator {
     /// The valid removals, departures and replacements by which `device` lost `grant`, the
     /// strongest first; empty while it may act under it or never could.
     public func revocations(hittingGrant grant: OperationID, device: DeviceID) -> [OperationID] {
-        guard let index = self.grant(grant, of: device),
-            let exposure = contentExposure(index, device)
+        guard let index = placed.grant(grant, of: device),
+            let exposure = verdicts.contentExposure(index, device)
         else { return [] }
-        return ids(of: revocations(hitting: exposure))
+        return placed.ids(of: verdicts.revocations(hitting: exposure))
     }
 
     func inForce(_ device: DeviceID) -> [Int] {
-        (grantsOfDevice[device] ?? [])
-            .filter { records[$0].isValid && isInForce($0, on: device) }
-            .compactMap { grant in deviceStanding(ofGrant: grant, for: device).map { (grant, $0) } }
+        (placed.people.grantsOfDevice[device] ?? [])
+            .filter { records[$0].isValid && verdicts.isInForce($0, on: device) }
+            .compactMap { grant in
+                verdicts.deviceStanding(ofGrant: grant, for: device).map { (grant, $0) }
+            }
             .sorted { isStronger($0, than: $1, for: device) }.map(\.0)
     }
 
@@ -353,8 +357,8 @@ extension AuthEvaluator {
         for device: DeviceID
     ) -> Bool {
         if grant.now != other.now { return grant.now < other.now }
-        guard let first = deviceRank(ofGrant: grant.index, device),
-            let second = deviceRank(ofGrant: other.index, device)
+        guard let first = placed.deviceRank(ofGrant: grant.index, device),
+            let second = placed.deviceRank(ofGrant: other.index, device)
         else { return grant.index < other.index }
         return first < second
     }
@@ -364,7 +368,7 @@ extension AuthEvaluator {
     /// Whose a device is: for whom it is in, the strongest first; of one that is in for nobody, whose
     /// it was by what is valid. More than one, where somebody has stolen it and made it an own one.
     public func members(of device: DeviceID) -> [MemberID] {
-        let bound = (bindings[device] ?? [:]).compactMap { member, bindings in
+        let bound = (placed.people.bindings[device] ?? [:]).compactMap { member, bindings in
             bindings.filter { records[$0].isValid }.map { records[$0].rank }.min()
                 .map { (rank: $0, member: member) }
         }
@@ -383,18 +387,20 @@ extension AuthEvaluator {
 
     /// Whether something valid makes a device a member's, whoever else has it.
     public func isBound(_ device: DeviceID, to member: MemberID) -> Bool {
-        (bindings[device]?[member] ?? []).contains { records[$0].isValid }
+        (placed.people.bindings[device]?[member] ?? []).contains { records[$0].isValid }
     }
 
     /// Every device that something valid binds.
     public var boundDevices: [DeviceID] {
-        bindings.filter { $0.value.values.contains { $0.contains { records[$0].isValid } } }
-            .keys.sorted()
+        placed.people.bindings.filter {
+            $0.value.values.contains { $0.contains { records[$0].isValid } }
+        }
+        .keys.sorted()
     }
 
     /// The operation that first bound a device to a member, of those that are valid.
     public func binding(of device: DeviceID, to member: MemberID) -> OperationID? {
-        (bindings[device]?[member] ?? []).filter { records[$0].isValid }
+        (placed.people.bindings[device]?[member] ?? []).filter { records[$0].isValid }
             .min {
                 (records[$0].lamport, records[$0].operation.id)
                     < (records[$1].lamport, records[$1].operation.id)
@@ -404,11 +410,13 @@ extension AuthEvaluator {
 
     /// Whether a grant written now may not list the device: an older one of its member's had
     /// revoked it.
-    public func isBarred(_ device: DeviceID) -> Bool { isBarred(device, before: everything) }
+    public func isBarred(_ device: DeviceID) -> Bool {
+        placed.isBarred(device, before: placed.everything)
+    }
 
     /// Whether nothing that is here has bound the member or the device yet.
     public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {
-        newcomerFault(everything, member, devices) == nil
+        placed.newcomerFault(placed.everything, member, devices) == nil
     }
 
     /// Whether an admission written now would be one too many: it counts what is there, valid or
@@ -416,19 +424,19 @@ extension AuthEvaluator {
     public func isUsedUp(_ invite: OperationID) -> Bool {
         guard let index = indices[invite], let terms = records[index].operation.action.terms
         else { return false }
-        return isUsedUp(index, terms, before: everything)
+        return placed.isUsedUp(index, terms, before: placed.everything)
     }
 
     /// `devices` in the order in which a grant lists them, which is their rank: phrases first, then as
     /// strong as they are now. Who came back by one device, and linked an older one again, has the older
     /// one behind. Those alike, or out, stand by when they came to the member.
     public func byStrength(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
-        let everything = everything
+        let everything = placed.everything
         let ranked = devices.map { device in
             (
-                device, isPhrase: isRecovery(device, of: member),
+                device, isPhrase: verdicts.isRecovery(device, of: member),
                 now: strongestNow(device, of: member),
-                age: age(of: device, member, before: everything)
+                age: placed.age(of: device, member, before: everything)
             )
         }
         return ranked.sorted { left, right in
@@ -440,19 +448,6 @@ extension AuthEvaluator {
             guard let first = left.age else { return right.age == nil && left.0 < right.0 }
             return right.age.map { first < $0 } ?? true
         }.map(\.0)
-    }
-
-    /// An operation that would know all that is here.
-    private var everything: AuthRecord {
-        var past = CausalPast()
-        for tip in branchTips {
-            past.insert(records[tip].place)
-        }
-        return AuthRecord(
-            AuthOperation(
-                id: .zero, device: .zero, incarnation: 0, sequence: 0, previous: nil,
-                dependencies: [], grant: nil, action: .cutPart),
-            lamport: .max, place: AuthPlace(branch: branchTips.count, position: 0), past: past)
     }
 }
 

@@ -108,9 +108,9 @@ final class AuthSuccession: Sendable {
     /// How strong the device is by it: right behind its author.
     let rank: DeviceRank
     /// When it came: right behind the age that its author has in the past of the addition.
-    let age: AuthEvaluator.DeviceAge?
+    let age: PlacedOperations.DeviceAge?
 
-    init(rank: DeviceRank, age: AuthEvaluator.DeviceAge?) {
+    init(rank: DeviceRank, age: PlacedOperations.DeviceAge?) {
         self.rank = rank
         self.age = age
     }

@@ -2,7 +2,7 @@ import WorkspaceModel
 
 /// The rules that an operation and its past decide alone, so that no later arrival changes them
 /// (PROTOCOL.md, 4.0.2). What breaks one is refused, and so is what cites it.
-extension AuthEvaluator {
+extension PlacedOperations {
     /// Why `record`, placed but not yet added, can never be valid.
     func fault(of record: AuthRecord) -> AuthFault? {
         if record.isOpaque { return nil }
@@ -148,5 +148,14 @@ extension AuthEvaluator {
             default: role <= .admin && (isOwn || isNotWeaker)
             }
         return mayWiden ? nil : .roleTooWeak
+    }
+
+    /// an admin confirms what is in the past, and is something on which others build, or an end.
+    func confirmFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
+        guard role <= .admin else { return .roleTooWeak }
+        guard case .confirm(let operations) = record.operation.action, !operations.isEmpty,
+            operations.count <= Limits.confirmedMax, record.confirmed.count == operations.count
+        else { return .badConfirmation }
+        return nil
     }
 }

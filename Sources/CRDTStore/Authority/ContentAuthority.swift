@@ -52,7 +52,7 @@ extension AuthEvaluator {
     ) -> ContentLimit {
         guard let index = indices[grant], records[index].isValid,
             let role = records[index].role, role <= leastRole,
-            let exposure = contentExposure(index, log.device)
+            let exposure = verdicts.contentExposure(index, log.device)
         else { return .nothing }
         var groups: [ArraySlice<CutPlace>] = []
         for revocation in ends(ofContent: exposure, leastRole: leastRole) {
@@ -72,7 +72,7 @@ extension AuthEvaluator {
         guard let index = indices[grant], let role = records[index].role, role <= leastRole else {
             return nil
         }
-        guard let exposure = contentExposure(index, log.device) else { return .everything }
+        guard let exposure = verdicts.contentExposure(index, log.device) else { return .everything }
         var groups: [ArraySlice<CutPlace>] = []
         for end in ends(ofContent: exposure, leastRole: leastRole) {
             guard case .grant = records[end].operation.action else { continue }
@@ -85,11 +85,13 @@ extension AuthEvaluator {
 
     /// Whether recuts keep anything of what a log holds under a grant.
     public func isWidened(grant: OperationID, log: LogName, leastRole: Role) -> Bool {
-        guard !recuts.isEmpty, let index = indices[grant],
-            let exposure = contentExposure(index, log.device)
+        guard !placed.reach.recuts.isEmpty, let index = indices[grant],
+            let exposure = verdicts.contentExposure(index, log.device)
         else { return false }
         return ends(ofContent: exposure, leastRole: leastRole).contains { end in
-            (recuts[end] ?? []).contains { records[$0].isValid && !cuts(of: $0, in: log).isEmpty }
+            (placed.reach.recuts[end] ?? []).contains {
+                records[$0].isValid && !cuts(of: $0, in: log).isEmpty
+            }
         }
     }
 
@@ -112,13 +114,13 @@ extension AuthEvaluator {
     public func contentGrant(
         of device: DeviceID, leastRole: Role, as member: MemberID? = nil
     ) -> OperationID? {
-        let given = (grantsOfDevice[device] ?? []).compactMap {
+        let given = (placed.people.grantsOfDevice[device] ?? []).compactMap {
             grant -> (rank: DeviceRank, exposure: AuthExposure)? in
             guard member == nil || records[grant].subject == member,
                 !records[grant].isOwnPart, records[grant].isValid,
                 let role = records[grant].role, role <= leastRole,
-                let rank = deviceRank(ofGrant: grant, device),
-                let exposure = contentExposure(grant, device)
+                let rank = placed.deviceRank(ofGrant: grant, device),
+                let exposure = verdicts.contentExposure(grant, device)
             else { return nil }
             return (rank, exposure)
         }
@@ -150,8 +152,8 @@ extension AuthEvaluator {
                 continue
             }
             for device in record.devices {
-                guard let exposure = contentExposure(grant, device),
-                    everyRecord(of: index).contains(where: { revocation in
+                guard let exposure = verdicts.contentExposure(grant, device),
+                    placed.everyRecord(of: index).contains(where: { revocation in
                         mayReach(revocation, exposure)
                             || standings(ofContent: exposure).contains {
                                 mayReach(revocation, $0)
@@ -168,13 +170,13 @@ extension AuthEvaluator {
     /// What a revocation may be aimed at, of all that was ever given.
     private func given(aimedAtBy index: Int) -> [Int] {
         let author = records[index].author
-        func all(_ member: MemberID?) -> [Int] { member.map(grants(everTo:)) ?? [] }
+        func all(_ member: MemberID?) -> [Int] { member.map(placed.grants(everTo:)) ?? [] }
         return switch records[index].aim {
         // Content came in by no invite.
         case .nothing, .invite: []
         case .member(let member): all(member)
         case .device(let device):
-            devicesAlong(index, with: device).flatMap { grantsOfDevice[$0] ?? [] }
+            devicesAlong(index, with: device).flatMap { placed.people.grantsOfDevice[$0] ?? [] }
         case .departure: all(author)
         case .role(let replaced, let drops):
             all(replaced) + (drops && replaced != author ? all(author) : [])
@@ -183,28 +185,16 @@ extension AuthEvaluator {
 
     /// Whether a revocation hits, or has part in what leaves no chain to the device.
     private func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
-        hits(revocation, exposure)
+        verdicts.hits(revocation, exposure)
             || records[revocation].grant == exposure.grant
                 && records[revocation].undoing?.devices.contains(exposure.device) == true
     }
 
     /// The device that an end ends, and those that may go with it under other grants.
     private func devicesAlong(_ end: Int, with device: DeviceID) -> Set<DeviceID> {
-        everyRecord(of: end).reduce(into: [device]) {
+        placed.everyRecord(of: end).reduce(into: [device]) {
             $0.formUnion(records[$1].undoing?.devices ?? [])
         }
-    }
-
-    /// What revocations see of a new operation of `device` under `grant`, weaker than all others.
-    ///
-    /// It ranks as what is written now: whoever gave up a role can be removed by those above.
-    func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
-        guard records[grant].place(of: device) != nil,
-            let standing = deviceStanding(ofGrant: grant, for: device),
-            let author = records[grant].subject
-        else { return nil }
-        let rankOfContent = AuthRank(author: standing, lamport: AuthRank.infinity, id: .zero)
-        return AuthExposure(rank: rankOfContent, grant: grant, author: author, device: device)
     }
 
     /// The valid revocations that take content from an author, the strongest first. What ends a
@@ -214,9 +204,9 @@ extension AuthEvaluator {
         guard isNamed(exposure) else { return [] }
         var ends: Set<Int> = []
         for target in exposure.targets {
-            for index in revocations[target] ?? []
+            for index in placed.reach.revocations[target] ?? []
             where records[index].isValid && reachesContent(index, exposure, leastRole: leastRole)
-                && hits(index, exposure)
+                && verdicts.hits(index, exposure)
             {
                 ends.insert(index)
             }
@@ -224,16 +214,16 @@ extension AuthEvaluator {
         let others = membershipEnds(aimedAt: exposure).filter { !ends.contains($0) }
         ends.formUnion(endsOfLaterStandings(exposure, of: others))
         let sorted = ends.sorted { records[$0].rank < records[$1].rank }
-        guard !endsAgain.isEmpty else { return sorted }
+        guard !placed.further.endsAgain.isEmpty else { return sorted }
         // A final end may reach it by more than one grant.
         var seen: Set<Int> = []
-        return sorted.map { original($0) }.filter { seen.insert($0).inserted }
+        return sorted.map { placed.original($0) }.filter { seen.insert($0).inserted }
     }
 
     /// Whether there is any of these ends; the latest is looked at first, for it tells most.
     private func isEnded(_ exposure: AuthExposure, leastRole: Role) -> Bool {
         guard isNamed(exposure) else { return false }
-        if isHit(exposure, where: { reachesContent($0, exposure, leastRole: leastRole) }) {
+        if verdicts.isHit(exposure, where: { reachesContent($0, exposure, leastRole: leastRole) }) {
             return true
         }
         return !endsOfLaterStandings(exposure, of: membershipEnds(aimedAt: exposure)).isEmpty
@@ -241,7 +231,7 @@ extension AuthEvaluator {
 
     /// The valid revocations that put somebody out, and that may be aimed at this.
     private func membershipEnds(aimedAt exposure: AuthExposure) -> [Int] {
-        exposure.targets.flatMap { revocations[$0] ?? [] }.filter {
+        exposure.targets.flatMap { placed.reach.revocations[$0] ?? [] }.filter {
             records[$0].isValid && records[$0].operation.action.endsMembership
         }
     }
@@ -251,19 +241,20 @@ extension AuthEvaluator {
     private func endsOfLaterStandings(_ exposure: AuthExposure, of ends: [Int]) -> [Int] {
         if ends.isEmpty { return [] }
         let later = standings(ofContent: exposure).dropFirst()
-        return ends.filter { end in later.contains { hits(end, $0) } }
+        return ends.filter { end in later.contains { verdicts.hits(end, $0) } }
     }
 
     /// How content stands under its own grant, and under each valid one that has replaced that.
     private func standings(ofContent exposure: AuthExposure) -> [AuthExposure] {
         var standings = [exposure]
-        for index in revocations[.member(exposure.author)] ?? [] where records[index].isValid {
+        for index in placed.reach.revocations[.member(exposure.author)] ?? []
+        where records[index].isValid {
             guard case .grant(let given) = records[index].operation.action, given.replaces,
                 given.member == exposure.author, index != exposure.grant,
                 // What is weaker replaces nothing: an admin's word about the owner.
                 records[index].rank < exposure.rank,
                 records[index].knows(records[exposure.grant].place),
-                let standing = deviceStanding(ofGrant: index, for: exposure.device)
+                let standing = verdicts.deviceStanding(ofGrant: index, for: exposure.device)
             else { continue }
             standings.append(
                 AuthExposure(
@@ -273,39 +264,9 @@ extension AuthEvaluator {
         return standings
     }
 
-    /// The valid revocations that hit, the strongest first.
-    func revocations(hitting exposure: AuthExposure) -> [Int] {
-        var hitting: [Int] = []
-        forEachRevocation(hitting: exposure) { hitting.append($0) }
-        guard hitting.count > 1 else { return hitting }
-        return Set(hitting).sorted { isStronger($0, than: $1) }
-    }
-
-    /// The same in no order; one that is found in two ways comes twice.
-    func forEachRevocation(hitting exposure: AuthExposure, _ body: (Int) -> Void) {
-        for target in exposure.targets {
-            for index in revocations[target] ?? []
-            where records[index].isValid && hits(index, exposure) {
-                body(index)
-            }
-        }
-    }
-
-    /// Whether any valid revocation hits, of those that count. Who is in is asked of all that were
-    /// ever put out, and the latest end tells most.
-    func isHit(
-        _ exposure: AuthExposure, where counts: (Int) -> Bool = { _ in true }
-    ) -> Bool {
-        exposure.targets.contains { target in
-            (revocations[target] ?? []).reversed().contains {
-                records[$0].isValid && counts($0) && hits($0, exposure)
-            }
-        }
-    }
-
     /// Whether any revocation at all is aimed at it: most content is never looked at again.
     private func isNamed(_ exposure: AuthExposure) -> Bool {
-        exposure.targets.contains { revocations[$0] != nil }
+        exposure.targets.contains { placed.reach.revocations[$0] != nil }
     }
 
     func reachesContent(
@@ -322,7 +283,7 @@ extension AuthEvaluator {
     /// What a revocation and its valid widenings leave of a log.
     private func places(keptBy revocation: Int, in log: LogName) -> ArraySlice<CutPlace> {
         var places = cuts(of: revocation, in: log)
-        for widening in recuts[revocation] ?? [] where records[widening].isValid {
+        for widening in placed.reach.recuts[revocation] ?? [] where records[widening].isValid {
             places += cuts(of: widening, in: log)
         }
         return places

@@ -17,7 +17,7 @@ extension AuthEvaluator {
     public func placeAmongLinked(_ device: DeviceID, of member: MemberID, most: Int) -> Int {
         guard let own = strongestNow(device, of: member) else { return most }
         var stronger: Set<DeviceID> = []
-        for grant in additions[member] ?? [] where records[grant].isValid {
+        for grant in placed.people.additions[member] ?? [] where records[grant].isValid {
             for other in records[grant].devices where !stronger.contains(other) {
                 guard let rank = strongestNow(other, of: member), rank < own else { continue }
                 stronger.insert(other)
@@ -27,6 +27,22 @@ extension AuthEvaluator {
         return stronger.count
     }
 
+    /// The devices of every day of a member that a transfer by `device` takes nothing from: whoever
+    /// wants to hand over does it there. Ascending.
+    public func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
+        guard let own = strongestNow(device, of: member) else { return [] }
+        return placed.people.grantsOfDevice.keys.filter { other in
+            !verdicts.isRecovery(other, of: member)
+                && strongestNow(other, of: member).map { $0 < own } == true
+        }.sorted()
+    }
+
+    /// Whether a device is anybody's recovery phrase.
+    public func isRecovery(_ device: DeviceID) -> Bool {
+        placed.people.bindings[device]?.keys.contains { verdicts.isRecovery(device, of: $0) }
+            ?? false
+    }
+
     /// Whether a change of verdicts may put somebody in or out, or change a role. Whoever asks who is
     /// in keeps the answer until then.
     public func changesStanding(_ change: AuthChange) -> Bool {
@@ -34,24 +50,26 @@ extension AuthEvaluator {
             guard let index = indices[id] else { return true }
             return switch records[index].operation.action {
             // Of nobody who was ever given anything: there is nothing to take.
-            case .remove(let member): given[member] != nil
-            case .removeDevice(let device): grantsOfDevice[device] != nil
+            case .remove(let member): placed.people.given[member] != nil
+            case .removeDevice(let device): placed.people.grantsOfDevice[device] != nil
             default: records[index].operation.action.bearsOnStanding
             }
         }
     }
 
     /// Whether anything admits a member, valid or not. What did once always does.
-    public func isAdmitted(_ member: MemberID) -> Bool { admitted[member] != nil }
+    public func isAdmitted(_ member: MemberID) -> Bool { placed.people.admitted[member] != nil }
 
     /// Where nothing that admits a member has effect, the first of it by (depth, id) on which something
     /// valid is built: no other admission lets that one in any more.
     public func vainAdmission(of member: MemberID) -> OperationID? {
-        guard let all = admitted[member], !all.contains(where: { records[$0].isValid }) else {
+        guard let all = placed.people.admitted[member],
+            !all.contains(where: { records[$0].isValid })
+        else {
             return nil
         }
         let heads = heads.compactMap { indices[$0] }
-        return all.filter { admission in heads.contains { knows($0, admission) } }.min {
+        return all.filter { admission in heads.contains { placed.knows($0, admission) } }.min {
             (records[$0].lamport, records[$0].operation.id)
                 < (records[$1].lamport, records[$1].operation.id)
         }.map { records[$0].operation.id }
@@ -60,10 +78,10 @@ extension AuthEvaluator {
     /// The one member to whom something binds a device, valid or not, that something valid is built on;
     /// `nil` where there are several.
     public func citedMember(of device: DeviceID) -> MemberID? {
-        guard let all = bindings[device] else { return nil }
+        guard let all = placed.people.bindings[device] else { return nil }
         let heads = heads.compactMap { indices[$0] }
         let members = all.filter { _, bindings in
-            bindings.contains { binding in heads.contains { knows($0, binding) } }
+            bindings.contains { binding in heads.contains { placed.knows($0, binding) } }
         }.keys
         return members.count == 1 ? members.first : nil
     }
@@ -71,17 +89,17 @@ extension AuthEvaluator {
     /// Whether a valid grant ever gave a member anything: the workspace has let that one in, whatever
     /// came after that.
     public func hasLetIn(_ member: MemberID) -> Bool {
-        guard let entries = admitted[member] else { return false }
+        guard let entries = placed.people.admitted[member] else { return false }
         // A role needs an admission in its past, and may outlive that.
         return entries.contains { records[$0].isValid }
-            || grants(everTo: member).contains { records[$0].isValid }
+            || placed.grants(everTo: member).contains { records[$0].isValid }
     }
 
     /// How strong what a device would write now is, by its strongest grant to a member; `nil` for a
     /// device that is not in.
     func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
         inForce(device).first { records[$0].subject == member }
-            .flatMap { contentExposure($0, device)?.rank }
+            .flatMap { verdicts.contentExposure($0, device)?.rank }
     }
 }
 

@@ -13,13 +13,13 @@ import WorkspaceModel
 /// - Cost: a record for each pair of an end and a grant. Each is a look. Of several final ends all but the
 ///   strongest are void, so that they are not kept; of several revocations of one device by another only
 ///   those have such records that know no other one.
-extension AuthEvaluator {
+extension PlacedOperations {
     /// Whether a device ends itself, and knows that another one took its place.
     func isFinal(_ end: AuthRecord) -> Bool {
         guard case .removeDevice(end.operation.device) = end.operation.action,
             let member = end.author
         else { return false }
-        return (additions[member] ?? []).contains {
+        return (people.additions[member] ?? []).contains {
             records[$0].operation.takesPlace && records[$0].operation.device == end.operation.device
                 && end.knows(records[$0].place)
         }
@@ -39,15 +39,15 @@ extension AuthEvaluator {
         let record = records[index]
         guard record.fault == nil, !record.isOpaque else { return }
         if let device = deviceEndedAgain(by: record) {
-            earlierEnds[index] = latestEnds(of: device, before: index)
-            endsByDevice[record.operation.device, default: []].append(index)
-            for grant in grantsOfDevice[record.operation.device] ?? [] {
+            further.earlierEnds[index] = latestEnds(of: device, before: index)
+            further.endsByDevice[record.operation.device, default: []].append(index)
+            for grant in people.grantsOfDevice[record.operation.device] ?? [] {
                 placeAgain(index, under: grant)
             }
         }
         for grant in [index, record.ownPart].compactMap({ $0 }) where records[grant].role != nil {
             for device in Set(records[grant].devices) {
-                for end in endsByDevice[device] ?? [] {
+                for end in further.endsByDevice[device] ?? [] {
                     placeAgain(end, under: grant)
                 }
             }
@@ -59,7 +59,7 @@ extension AuthEvaluator {
     private mutating func latestEnds(of device: DeviceID, before index: Int) -> [Int]? {
         let record = records[index]
         var latest: [Int] = []
-        for other in (endsByDevice[record.operation.device] ?? []).reversed() {
+        for other in (further.endsByDevice[record.operation.device] ?? []).reversed() {
             looks &+= 1
             guard records[other].aim == .device(device),
                 records[other].author == record.author, knows(index, other),
@@ -73,7 +73,7 @@ extension AuthEvaluator {
     /// Whether a grant knows neither an end nor, of a revocation, an earlier one by the same device.
     private mutating func isUnknown(_ end: Int, to grant: Int) -> Bool {
         guard !records[end].isFinalEnd else { return true }
-        let earlier = earlierEnds[end] ?? []
+        let earlier = further.earlierEnds[end] ?? []
         looks &+= earlier.count
         return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
     }
@@ -104,24 +104,9 @@ extension AuthEvaluator {
         let index = records.count
         record.admission = index
         records.append(record)
-        endsAgain[end, default: []].append(index)
+        further.endsAgain[end, default: []].append(index)
         register(index)
         noteUndoing(index)
-        countConfirmations(of: index)
-    }
-
-    /// An operation's record, and those of a final end under other grants.
-    func everyRecord(of index: Int) -> [Int] {
-        endsAgain[index].map { [index] + $0 } ?? [index]
-    }
-
-    /// The record that an operation is found by.
-    func original(_ index: Int) -> Int { records[index].original ?? index }
-
-    /// The ids of some records, each once, in their order.
-    func ids(of found: [Int]) -> [OperationID] {
-        var seen: Set<OperationID> = []
-        return found.map { records[$0].operation.id }.filter { seen.insert($0).inserted }
     }
 
     /// Takes back the last record, which is a final end's under another grant.
@@ -130,9 +115,77 @@ extension AuthEvaluator {
         unregister(index)
         unnoteUndoing(index)
         let record = records.removeLast()
-        confirmationCounts[index] = nil
         guard let end = record.original else { return }
-        endsAgain[end]?.removeLast()
-        if endsAgain[end]?.isEmpty == true { endsAgain[end] = nil }
+        further.endsAgain[end]?.removeLast()
+        if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
+    }
+}
+
+/// What an end undoes of what its device has bound: see `DevicesAlong`.
+extension PlacedOperations {
+    /// What the device that an end ends has bound to its member, as far as a grant knows and the end
+    /// does not.
+    mutating func unknownAdditions(_ end: Int, to grant: Int) -> [Int] {
+        guard case .removeDevice(let ended) = records[end].operation.action,
+            let found = records[end].author.flatMap({ people.additions[$0] })
+        else { return [] }
+        looks &+= found.count
+        return found.filter {
+            records[$0].operation.device == ended && knows(grant, $0) && !knows(end, $0)
+        }
+    }
+
+    /// Whether an end counts again for what its device has bound: that of a weaker device does not.
+    func mayUndo(_ end: Int, under grant: Int) -> Bool {
+        let device = records[end].operation.device
+        guard case .removeDevice(let ended) = records[end].operation.action, ended != device,
+            records[grant].place(of: ended) != nil,
+            let loser = deviceRank(ofGrant: grant, ended)
+        else { return true }
+        return deviceRank(ofGrant: grant, device).map { $0 < loser } == true
+    }
+
+    /// What an end undoes under a grant; `nil` for nothing.
+    mutating func undoing(_ additions: [Int], by end: Int, under grant: Int) -> AuthUndoing? {
+        guard !additions.isEmpty, mayUndo(end, under: grant) else { return nil }
+        let devices = devices(reachedFrom: additions.flatMap(devicesBound), under: grant)
+        return AuthUndoing(additions, devices: Array(devices))
+    }
+
+    /// Notes an end among those of its grant that undo something, the strongest first.
+    mutating func noteUndoing(_ index: Int) {
+        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        let before = (further.undoing[grant] ?? []).prefix { isStronger($0, than: index) }.count
+        further.undoing[grant, default: []].insert(index, at: before)
+    }
+
+    mutating func unnoteUndoing(_ index: Int) {
+        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        further.undoing[grant]?.removeAll { $0 == index }
+        if further.undoing[grant]?.isEmpty == true { further.undoing[grant] = nil }
+    }
+
+    /// Some devices, and those to which additions that a grant knows lead from them.
+    mutating func devices(
+        reachedFrom first: [DeviceID], under grant: Int, without undone: Set<Int> = []
+    ) -> Set<DeviceID> {
+        let further = records[grant].subject.flatMap { people.additions[$0] } ?? []
+        looks &+= further.count
+        var open = first
+        var linked: [DeviceID: [DeviceID]] = [:]
+        for addition in further where addition == grant || knows(grant, addition) {
+            guard !undone.contains(addition) else { continue }
+            linked[records[addition].operation.device, default: []] += devicesBound(addition)
+        }
+        var reached: Set<DeviceID> = []
+        while let device = open.popLast() {
+            guard reached.insert(device).inserted else { continue }
+            open += linked[device] ?? []
+        }
+        return reached
+    }
+
+    func devicesBound(_ index: Int) -> [DeviceID] {
+        records[index].operation.action.boundDevices ?? []
     }
 }

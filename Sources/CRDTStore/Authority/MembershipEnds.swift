@@ -8,9 +8,9 @@ extension AuthEvaluator {
     /// The strongest role the member has now; `nil` for whoever is not in.
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
-        for index in grants(everTo: member) where records[index].isValid {
-            for device in records[index].devices where isInForce(index, on: device) {
-                guard let rank = standing(ofGrant: index, for: device),
+        for index in placed.grants(everTo: member) where records[index].isValid {
+            for device in records[index].devices where verdicts.isInForce(index, on: device) {
+                guard let rank = verdicts.standing(ofGrant: index, for: device),
                     let role = Role(rawValue: UInt64(max(rank.level, 0))),
                     best.map({ rank < $0.rank }) ?? true
                 else { continue }
@@ -24,12 +24,12 @@ extension AuthEvaluator {
     /// grant had replaced is none.
     public func lastRole(of member: MemberID) -> Role? {
         var best: GrantRank?
-        for index in grants(everTo: member) where records[index].isValid {
+        for index in placed.grants(everTo: member) where records[index].isValid {
             for device in records[index].devices {
-                guard let rank = standing(ofGrant: index, for: device),
+                guard let rank = verdicts.standing(ofGrant: index, for: device),
                     best.map({ rank < $0 }) ?? true,
-                    let exposure = contentExposure(index, device),
-                    revocations(hitting: exposure)
+                    let exposure = verdicts.contentExposure(index, device),
+                    verdicts.revocations(hitting: exposure)
                         .allSatisfy({ records[$0].operation.action.endsMembership })
                 else { continue }
                 best = rank
@@ -41,7 +41,7 @@ extension AuthEvaluator {
     /// Every device that a grant to the member ever listed, in force or not. Ascending.
     public func devices(everOf member: MemberID) -> [DeviceID] {
         var devices: Set<DeviceID> = []
-        for index in grants(everTo: member) {
+        for index in placed.grants(everTo: member) {
             devices.formUnion(records[index].devices)
         }
         return devices.sorted()
@@ -49,7 +49,8 @@ extension AuthEvaluator {
 
     /// Whose grants ever listed the device. Ascending.
     public func members(everUsing device: DeviceID) -> [MemberID] {
-        Set((grantsOfDevice[device] ?? []).compactMap { records[$0].subject }).sorted()
+        Set((placed.people.grantsOfDevice[device] ?? []).compactMap { records[$0].subject })
+            .sorted()
     }
 
     /// The valid removals of members and devices, and departures, in the order of arrival. The
@@ -58,12 +59,12 @@ extension AuthEvaluator {
         validEndings { action in
             guard action.endsMembership else { return false }
             guard case .remove(let member) = action else { return true }
-            return given[member] != nil
+            return placed.people.given[member] != nil
         }
     }
 
     private func validEndings(where fits: (AuthAction) -> Bool) -> [OperationID] {
-        endings.compactMap { index in
+        placed.reach.endings.compactMap { index in
             guard records[index].hasEffect, fits(records[index].operation.action) else {
                 return nil
             }
@@ -100,7 +101,7 @@ extension AuthEvaluator {
             guard let index = indices[id], case .removeDevice = records[index].operation.action
             else { return true }
             // A final end is one of each grant under which it counts.
-            return everyRecord(of: index).filter { records[$0].isValid }
+            return placed.everyRecord(of: index).filter { records[$0].isValid }
                 .contains { records[$0].actingRole.map { $0 <= .member } ?? true }
         }
         return ends + demotions + revokedInvites
@@ -128,7 +129,7 @@ extension AuthEvaluator {
     /// act for somebody, and where it never could.
     public func revocations(ending device: DeviceID) -> [OperationID] {
         guard inForce(device).isEmpty else { return [] }
-        return ends((grantsOfDevice[device] ?? []).map { ($0, [device]) })
+        return ends((placed.people.grantsOfDevice[device] ?? []).map { ($0, [device]) })
     }
 
     /// The valid revocations by which the member lost what it had, ascending; empty for whoever
@@ -136,7 +137,7 @@ extension AuthEvaluator {
     public func revocations(ending member: MemberID) -> [OperationID] {
         guard role(of: member) == nil else { return [] }
         return ends(
-            grants(everTo: member).map { ($0, records[$0].devices) })
+            placed.grants(everTo: member).map { ($0, records[$0].devices) })
     }
 
     /// What hits these grants, or took validity from what they rest on: whoever was let in by
@@ -150,12 +151,12 @@ extension AuthEvaluator {
                 continue
             }
             for device in devices {
-                guard let exposure = contentExposure(grant, device) else { continue }
-                found.formUnion(revocations(hitting: exposure))
+                guard let exposure = verdicts.contentExposure(grant, device) else { continue }
+                found.formUnion(verdicts.revocations(hitting: exposure))
             }
         }
         let ending = found.filter { records[$0].operation.action.endsMembership }
-        return ids(of: Array(ending.isEmpty ? found : ending)).sorted()
+        return placed.ids(of: Array(ending.isEmpty ? found : ending)).sorted()
     }
 
     /// The revocation of an operation, or of what it rests on. A loop: what supports an operation
@@ -163,9 +164,9 @@ extension AuthEvaluator {
     private func cause(voiding index: Int) -> Int? {
         var index = index
         while true {
-            if let revocation = revocation(voiding: index) { return revocation }
-            if let invite = lapsedInvite(of: index) {
-                return revocations(taking: invite).min { isStronger($0, than: $1) }
+            if let revocation = verdicts.revocation(voiding: index) { return revocation }
+            if let invite = verdicts.lapsedInvite(of: index) {
+                return verdicts.revocations(taking: invite).min { placed.isStronger($0, than: $1) }
             }
             guard let support = records[index].supports.first(where: { !records[$0].isValid })
             else { return nil }
@@ -180,15 +181,15 @@ extension AuthEvaluator {
     ) -> OperationID? {
         guard let index = indices[grant] else { return nil }
         guard records[index].isValid else {
-            if let revocation = revocation(voiding: index) {
+            if let revocation = verdicts.revocation(voiding: index) {
                 return records[revocation].operation.id
             }
             for support in records[index].supports where !records[support].isValid {
-                return revocation(voiding: support).map { records[$0].operation.id }
+                return verdicts.revocation(voiding: support).map { records[$0].operation.id }
             }
             return nil
         }
-        guard let exposure = contentExposure(index, device) else { return nil }
+        guard let exposure = verdicts.contentExposure(index, device) else { return nil }
         return ends(ofContent: exposure, leastRole: leastRole).first
             .map { records[$0].operation.id }
     }
@@ -199,14 +200,15 @@ extension AuthEvaluator {
         guard let index = indices[id], records[index].isValid, let author = records[index].author,
             let grant = records[index].grant, records[index].operation.action.terms != nil
         else { return true }
-        if (revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid }) {
+        if (placed.reach.revocations[.invite(index)] ?? []).contains(where: { records[$0].isValid })
+        {
             return true
         }
         // Nobody has confirmed what was not written yet.
         if records[index].isKept { return true }
         let admission = AuthRank(
             author: records[index].rank.author, lamport: AuthRank.infinity, id: .zero)
-        return (revocations[.member(author)] ?? []).contains { revocation in
+        return (placed.reach.revocations[.member(author)] ?? []).contains { revocation in
             guard records[revocation].isValid, records[revocation].rank < admission,
                 case .remove = records[revocation].operation.action
             else { return false }
@@ -228,20 +230,10 @@ extension AuthEvaluator {
 
     /// The valid departure of a member, the first that arrived.
     public func departure(of member: MemberID) -> OperationID? {
-        (revocations[.member(member)] ?? []).first { index in
+        (placed.reach.revocations[.member(member)] ?? []).first { index in
             records[index].aim == .departure && records[index].isValid
                 && records[index].author == member
         }.map { records[$0].operation.id }
-    }
-
-    func grants(everTo member: MemberID) -> [Int] { given[member] ?? [] }
-
-    /// Whether nothing takes a valid grant from a device.
-    func isInForce(_ grant: Int, on device: DeviceID) -> Bool {
-        guard !lapsed.contains(grant), !isReplaced(grant, for: device),
-            let exposure = contentExposure(grant, device)
-        else { return false }
-        return !isHit(exposure)
     }
 }
 

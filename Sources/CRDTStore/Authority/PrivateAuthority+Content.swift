@@ -78,8 +78,8 @@ extension PrivateAuthority {
         let seats = ends(ofSeatsOf: member).sorted { $0.key < $1.key }.map { seat, ends in
             PrivateSeatRights.Seat(
                 record: seat,
-                ends: ends.sorted { evaluator.isStronger($0, than: $1) },
-                proof: latestOnEachBranch(taking.filter { evaluator.knows(seat, $0) }))
+                ends: ends.sorted { evaluator.placed.isStronger($0, than: $1) },
+                proof: latestOnEachBranch(taking.filter { evaluator.placed.knows(seat, $0) }))
         }
         return PrivateSeatRights(member: member, seats: seats)
     }
@@ -87,9 +87,9 @@ extension PrivateAuthority {
     /// Whether a seat gives a role, and nothing valid has replaced it by a weaker one.
     func gives(_ seat: Int, to member: MemberID, atLeast role: Role) -> Bool {
         guard let given = evaluator.records[seat].role, given <= role,
-            let exposure = evaluator.contentExposure(seat, member.asDevice)
+            let exposure = evaluator.verdicts.contentExposure(seat, member.asDevice)
         else { return false }
-        return !evaluator.isHit(exposure) {
+        return !evaluator.verdicts.isHit(exposure) {
             !evaluator.records[$0].operation.action.endsMembership
                 && evaluator.reachesContent($0, exposure, leastRole: role)
         }
@@ -131,13 +131,13 @@ extension PrivateAuthority {
     /// The valid removals and departures that took something from the member, whatever was given
     /// back.
     private func revocationsTaking(from member: MemberID) -> [Int] {
-        let exposures = (evaluator.grantsOfDevice[member.asDevice] ?? []).compactMap {
-            evaluator.contentExposure($0, member.asDevice)
+        let exposures = (evaluator.placed.people.grantsOfDevice[member.asDevice] ?? []).compactMap {
+            evaluator.verdicts.contentExposure($0, member.asDevice)
         }
-        return (evaluator.revocations[.member(member)] ?? []).filter { index in
+        return (evaluator.placed.reach.revocations[.member(member)] ?? []).filter { index in
             evaluator.records[index].isValid
                 && evaluator.records[index].operation.action.endsMembership
-                && exposures.contains { evaluator.hits(index, $0) }
+                && exposures.contains { evaluator.verdicts.hits(index, $0) }
         }
     }
 }

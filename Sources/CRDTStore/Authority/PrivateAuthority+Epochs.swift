@@ -82,7 +82,7 @@ extension PrivateAuthority {
     /// The operations that gave a member seats which still hold.
     private func givers(of member: MemberID) -> Set<Int> {
         let seats = ends(ofSeatsOf: member)
-            .filter { $0.value.isEmpty && !evaluator.lapsed.contains($0.key) }.keys
+            .filter { $0.value.isEmpty && !evaluator.verdicts.lapsed.contains($0.key) }.keys
         return Set(seats.compactMap { owner(ofRecord: $0) })
     }
 
@@ -237,7 +237,9 @@ extension PrivateAuthority {
 
     /// The valid seats that the member ever had.
     func seats(of member: MemberID) -> [Int] {
-        (evaluator.grantsOfDevice[member.asDevice] ?? []).filter { evaluator.records[$0].isValid }
+        (evaluator.placed.people.grantsOfDevice[member.asDevice] ?? []).filter {
+            evaluator.records[$0].isValid
+        }
     }
 
     /// The valid removals and departures that end the member's valid seats, by seat.
@@ -260,19 +262,19 @@ extension PrivateAuthority {
         of seat: Int, _ member: DeviceID, _ found: inout [Int: Set<Int>]
     ) -> Set<Int> {
         if let known = found[seat] { return known }
-        guard let exposure = evaluator.contentExposure(seat, member) else { return [] }
+        guard let exposure = evaluator.verdicts.contentExposure(seat, member) else { return [] }
         // Against two that would have replaced each other.
         found[seat] = []
         var replacing: [Int] = []
         var ending: Set<Int> = []
-        evaluator.forEachRevocation(hitting: exposure) { revocation in
+        evaluator.verdicts.forEachRevocation(hitting: exposure) { revocation in
             if evaluator.records[revocation].operation.action.endsMembership {
                 ending.insert(revocation)
             } else {
                 replacing.append(revocation)
             }
         }
-        if let drop = evaluator.drop(reaching: seat, member) {
+        if let drop = evaluator.verdicts.drop(reaching: seat, member) {
             evaluator.records[drop].ownPart.map { replacing.append($0) }
         }
         for other in replacing { ending.formUnion(findEnds(of: other, member, &found)) }

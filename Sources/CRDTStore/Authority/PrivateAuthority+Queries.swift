@@ -146,7 +146,7 @@ extension PrivateAuthority {
             guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
                 gives(seat, to: member, atLeast: .admin)
             else { return nil }
-            return evaluator.standing(ofGrant: seat, for: member.asDevice)
+            return evaluator.verdicts.standing(ofGrant: seat, for: member.asDevice)
         }.min()
     }
 

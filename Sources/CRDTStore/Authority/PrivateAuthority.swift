@@ -89,14 +89,14 @@ public struct PrivateAuthority: Sendable {
                         continue
                     }
                     let name = PrivatePlacement.name(index, part)
-                    evaluator.grant(name, of: member.asDevice).map {
-                        _ = evaluator.lapsed.insert($0)
+                    evaluator.placed.grant(name, of: member.asDevice).map {
+                        _ = evaluator.verdicts.lapsed.insert($0)
                     }
                 }
             }
         }
         self.evaluator = evaluator
-        openDepartures = evaluator.openDepartures
+        openDepartures = evaluator.verdicts.openDepartures
         introductions = Self.introductions(of: sorted, evaluator, parts)
         introductionsByKey = Dictionary(
             grouping: introductions.indices,
@@ -165,7 +165,7 @@ struct PrivatePlacement {
         _ operations: [PrivateOperation], _ indices: [OperationID: Int],
         ends: [MemberID: Set<OperationID>]
     ) {
-        evaluator.workspaceEnds = ends.mapValues(\.count)
+        evaluator.verdicts.placed.workspaceEnds = ends.mapValues(\.count)
         self.operations = operations
         self.indices = indices
         parts = [Range<Int>](repeating: 0..<0, count: operations.count)
@@ -192,8 +192,8 @@ struct PrivatePlacement {
                 if missing[other] == 0 { ready.append(other) }
             }
         }
-        evaluator.answerDepartures()
-        evaluator.judgeAll()
+        evaluator.verdicts.answerDepartures()
+        evaluator.verdicts.judgeAll()
     }
 
     private func citations(of index: Int) -> Set<OperationID> {
@@ -217,7 +217,7 @@ struct PrivatePlacement {
                 grant: grant(of: index, action), isWellBound: operation.isAllowed,
                 action: action, isContinuation: part > 0)
             // Whatever is cited is placed, so there is nothing that the engine could refuse.
-            guard (try? evaluator.link(linked)) != nil else { break }
+            guard (try? evaluator.verdicts.link(linked)) != nil else { break }
             before = (index, linked.sequence, linked.id)
         }
         parts[index] = first..<evaluator.records.count

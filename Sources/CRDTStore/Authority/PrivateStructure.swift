@@ -10,7 +10,7 @@ enum AuthRules: Hashable, Sendable {
 }
 
 /// The rules of private documents that an operation and its past decide alone.
-extension AuthEvaluator {
+extension PlacedOperations {
     /// Why `record`, which acts as `role` and is no root, can never be valid.
     ///
     /// - Source: PROTOCOL.md, 4.3.
@@ -46,7 +46,7 @@ extension AuthEvaluator {
             return additionFault(record, of: grant.member)
         }
         let isSeated = grant.devices.allSatisfy { device in
-            (grantsOfDevice[device] ?? []).contains { record.knows(records[$0].place) }
+            (people.grantsOfDevice[device] ?? []).contains { record.knows(records[$0].place) }
         }
         return isSeated ? nil : .foreignDevice
     }
@@ -56,7 +56,7 @@ extension AuthEvaluator {
     private func additionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
         let given = seats(of: member, before: record, by: record.author, additionsOnly: true)
         guard given >= Limits.privateAdditionsByOneMax else { return nil }
-        let ends = (revocations[.member(member)] ?? []).count { end in
+        let ends = (reach.revocations[.member(member)] ?? []).count { end in
             records[end].operation.action.endsMembership && record.knows(records[end].place)
         }
         let outside = workspaceEnds[member] ?? 0
@@ -68,7 +68,7 @@ extension AuthEvaluator {
     private func repetitionFault(_ record: AuthRecord, of member: MemberID) -> AuthFault? {
         guard let author = record.author else { return nil }
         let isLeave = record.operation.action.isDeparture
-        let ends = (revocations[.member(member)] ?? []).count { end in
+        let ends = (reach.revocations[.member(member)] ?? []).count { end in
             let aim = records[end].aim
             return records[end].author == author && record.knows(records[end].place)
                 && (isLeave ? aim == .departure : aim == .member(member))
@@ -85,7 +85,7 @@ extension AuthEvaluator {
         of member: MemberID, before record: AuthRecord, by author: MemberID? = nil,
         additionsOnly: Bool = false
     ) -> Int {
-        (grantsOfDevice[member.asDevice] ?? []).count { seat in
+        (people.grantsOfDevice[member.asDevice] ?? []).count { seat in
             (author == nil || records[seat].author == author)
                 && (!additionsOnly || records[seat].operation.action.letsIn)
                 && record.knows(records[seat].place)

@@ -1,25 +1,15 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// What a transfer takes from its author's member (V-3).
 ///
 /// A weak device takes nothing from a strong one, or whoever steals a phone would take the
 /// workspace with it. But a recovery device is the strongest of all and lies in a drawer: it goes
 /// along with the devices of every day, or nobody could hand over for good.
-extension AuthEvaluator {
-    /// The devices of every day of a member that a transfer by `device` takes nothing from: whoever
-    /// wants to hand over does it there. Ascending.
-    public func devices(strongerThan device: DeviceID, of member: MemberID) -> [DeviceID] {
-        guard let own = strongestNow(device, of: member) else { return [] }
-        return grantsOfDevice.keys.filter { other in
-            !isRecovery(other, of: member)
-                && strongestNow(other, of: member).map { $0 < own } == true
-        }.sorted()
-    }
-
+extension AuthVerdicts {
     /// Whether a device is in for a member in a stronger role, by whatever grant: a departure then
     /// takes nothing from it (V-4). Each question is about a stronger role than the one before.
     func holdsMore(_ device: DeviceID, as member: MemberID, than role: Role) -> Bool {
-        (grantsOfDevice[device] ?? []).contains { grant in
+        (placed.people.grantsOfDevice[device] ?? []).contains { grant in
             guard records[grant].subject == member, records[grant].isValid,
                 let rank = standing(ofGrant: grant, for: device),
                 rank.level < Int8(role.rawValue)
@@ -40,7 +30,7 @@ extension AuthEvaluator {
         guard let role = records[index].role else { return nil }
         guard role <= .admin, let drop = drop(reaching: index, device),
             let part = records[drop].ownPart
-        else { return deviceRank(ofGrant: index, device) }
+        else { return placed.deviceRank(ofGrant: index, device) }
         let kept = GrantRank(
             role: role.dropped, lamport: max(records[index].lamport, records[drop].lamport),
             id: records[drop].operation.id)
@@ -50,7 +40,9 @@ extension AuthEvaluator {
     /// The latest transfer that takes a grant from a device; `nil` while the grant gives the role
     /// that it says.
     func drop(reaching index: Int, _ device: DeviceID) -> Int? {
-        guard let subject = records[index].subject, let all = drops[subject] else { return nil }
+        guard let subject = records[index].subject, let all = placed.people.drops[subject] else {
+            return nil
+        }
         return all.filter { takes($0, index, from: device) }.max {
             (records[$0].lamport, records[$0].operation.id)
                 < (records[$1].lamport, records[$1].operation.id)
@@ -59,7 +51,9 @@ extension AuthEvaluator {
 
     /// Whether the device has what a transfer keeps, instead of a grant that it takes.
     func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
-        guard let subject = records[grant].subject, let all = drops[subject] else { return false }
+        guard let subject = records[grant].subject, let all = placed.people.drops[subject] else {
+            return false
+        }
         return all.contains { drop in
             guard let part = records[drop].ownPart else { return false }
             return records[part].devices.contains(device) && takes(drop, grant, from: device)
@@ -86,7 +80,7 @@ extension AuthEvaluator {
     /// Whether another device of the member is in by a grant that is too strong for a transfer. A
     /// leave is not asked about: how far it reaches follows from what the transfer takes (V-4).
     private func isWithstood(_ drop: Int, by member: MemberID) -> Bool {
-        grantsOfDevice.contains { device, grants in
+        placed.people.grantsOfDevice.contains { device, grants in
             grants.contains { grant in
                 guard records[grant].subject == member, records[grant].isValid,
                     !lapsed.contains(grant), isOpen(grant, to: drop),
@@ -102,37 +96,16 @@ extension AuthEvaluator {
 
     /// How strong it is what the device writes now, as the grant says.
     private func rankNow(ofGrant index: Int, _ device: DeviceID) -> AuthRank? {
-        deviceRank(ofGrant: index, device).map {
+        placed.deviceRank(ofGrant: index, device).map {
             AuthRank(author: $0, lamport: AuthRank.infinity, id: .zero)
         }
-    }
-
-    /// Whether a device is anybody's recovery phrase.
-    public func isRecovery(_ device: DeviceID) -> Bool {
-        bindings[device]?.keys.contains { isRecovery(device, of: $0) } ?? false
     }
 
     /// Whether a device is the first of two that a valid create or admit made the member's, or took the
     /// place of such a one by what is valid: the recovery phrase (PROTOCOL.md, A-1 and A-17).
     func isRecovery(_ device: DeviceID, of member: MemberID) -> Bool {
-        (bindings[device]?[member] ?? []).contains {
-            records[$0].isValid && makesRecovery($0, device)
-        }
-    }
-
-    /// The same of what is in a past, valid or not: who may hand its place on is judged once.
-    func isRecovery(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
-        (bindings[device]?[member] ?? []).contains {
-            record.knows(records[$0].place) && makesRecovery($0, device)
-        }
-    }
-
-    /// Whether an operation makes a device, which it binds, a recovery device.
-    private func makesRecovery(_ index: Int, _ device: DeviceID) -> Bool {
-        switch records[index].operation.action {
-        case .create(_, let devices), .admit(_, _, let devices, _):
-            devices.count == 2 && devices.first == device
-        default: records[index].operation.takesPlace
+        (placed.people.bindings[device]?[member] ?? []).contains {
+            records[$0].isValid && placed.makesRecovery($0, device)
         }
     }
 }

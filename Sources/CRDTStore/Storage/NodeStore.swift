@@ -51,7 +51,7 @@ public final class NodeStore {
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
         if version == 8 { try Citations(connection).fill() }
         // A store of before says nothing of who follows, or too much.
-        if additions != nil { try ViewStore.oweAllWords(in: connection) }
+        if additions != nil { try FollowingTable.oweAllWords(in: connection) }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

@@ -104,11 +104,11 @@ extension ViewStore {
     public func fold(
         _ row: Annotation, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) {
-        guard try self.isValid(row.id, in: row.register) == nil else {
-            _ = try setValid(isValid, row.id, in: row.register)
+        guard try citing.isValid(row.id, in: row.register) == nil else {
+            _ = try citing.setValid(isValid, row.id, in: row.register)
             return
         }
-        let coverCount = try noteCited(cited, by: row.id, in: row.register)
+        let coverCount = try citing.noteCited(cited, by: row.id, in: row.register)
         annotatedDocuments?.insert(row.register.document)
         try connection.statement(
             "INSERT INTO annotation VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -118,7 +118,7 @@ extension ViewStore {
                 .integer(row.arrival), .integer(row.flags), .integer(isValid ? 0 : 1),
                 .integer(coverCount),
             ])
-        if isValid { try cover(citedBy: row.id, in: row.register, by: 1) }
+        if isValid { try citing.cover(citedBy: row.id, in: row.register, by: 1) }
     }
 
     /// Changes whether the annotations with these arrival numbers are valid; others are passed
@@ -128,7 +128,7 @@ extension ViewStore {
     ) throws(StorageError) {
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival) else { continue }
-            _ = try setValid(isValid, row.id, in: row.register)
+            _ = try citing.setValid(isValid, row.id, in: row.register)
         }
     }
 
@@ -136,7 +136,7 @@ extension ViewStore {
     func removeAnnotations(arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             guard let row = try annotation(arrival: arrival) else { continue }
-            try removeWord(row.id, from: row.register)
+            try citing.removeWord(row.id, from: row.register)
         }
     }
 
@@ -179,7 +179,7 @@ extension ViewStore {
         in register: Annotation.Register
     ) throws(StorageError) -> [Int64] {
         let heads = try heads(register, limit: Limits.dependenciesMax)
-        return try whatToCite(heads.map { ($0.id, $0.arrival) }, in: register)
+        return try citing.whatToCite(heads.map { ($0.id, $0.arrival) }, in: register)
     }
 
     /// The words that nothing overwrites, the one that counts first.

@@ -13,11 +13,25 @@ extension ViewStore {
 
     /// What has changed since this was called last; at first, since the store was opened.
     public func takeChanges() -> Changes {
-        defer { changes = Changes() }
-        return changes
+        defer { memory.changes = Changes() }
+        return memory.changes
+    }
+}
+
+/// What was worked out of the view, and what has changed in it since somebody asked.
+final class ViewMemory {
+    /// What has changed since somebody asked.
+    var changes = ViewStore.Changes()
+    /// What was counted of each document, for as long as it is so.
+    var unreadCounts: [Int64: ViewStore.UnreadCount] = [:]
+
+    func noteMarker(_ place: ViewStore.Register.Place) {
+        if place.kind == .read { changes.markers.insert(place.subject) }
     }
 
-    func noteMarker(_ place: Register.Place) {
-        if place.kind == .read { changes.markers.insert(place.subject) }
+    /// Something else than a new message has changed in a document.
+    func forgetUnread(in document: Int64) {
+        changes.documents.insert(document)
+        unreadCounts[document] = nil
     }
 }

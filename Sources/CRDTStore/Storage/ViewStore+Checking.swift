@@ -34,6 +34,6 @@ extension ViewStore {
         try connection.statement("DELETE FROM message WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
         try removeLate(position, in: document)
-        forgetUnread(in: document)
+        memory.forgetUnread(in: document)
     }
 }

@@ -2,82 +2,6 @@ public import WorkspaceModel
 
 /// What had come when a conversation was read, and what came later and stands before that.
 extension ViewStore {
-    // MARK: Frontiers
-
-    /// How many operations of each log were there when something was read.
-    public func frontier(_ place: Register.Place) throws(StorageError) -> ReadFrontier {
-        var frontier = ReadFrontier()
-        try connection.statement(
-            "SELECT log, count FROM read_frontier WHERE workspace = ? AND subject = ?"
-        ).forEachRow(.integer(place.workspace), .blob(place.subject)) { row in
-            frontier.counts[UInt64(bitPattern: row.integer(0))] =
-                UInt64(bitPattern: row.integer(1))
-        }
-        return frontier
-    }
-
-    /// How many operations of one log were there; `nil` where no marker has said anything of any
-    /// log of the conversation.
-    public func readCount(
-        of log: UInt64, _ place: Register.Place
-    ) throws(StorageError) -> UInt64? {
-        let known = try connection.statement(
-            "SELECT count FROM read_frontier WHERE workspace = ? AND subject = ? AND log = ?"
-        ).integer(
-            .integer(place.workspace), .blob(place.subject), .integer(Int64(bitPattern: log)))
-        if let known { return UInt64(bitPattern: known) }
-        return try hasFrontier(place) ? 0 : nil
-    }
-
-    /// Whether any marker of a conversation names logs.
-    public func hasFrontier(_ place: Register.Place) throws(StorageError) -> Bool {
-        try connection.statement(
-            "SELECT 1 FROM read_frontier WHERE workspace = ? AND subject = ? LIMIT 1"
-        ).integer(.integer(place.workspace), .blob(place.subject)) != nil
-    }
-
-    /// Adds what a marker says; any order gives the same rows.
-    ///
-    /// - Returns: whether it said more of any log.
-    @discardableResult
-    public func fold(
-        _ frontier: ReadFrontier, at place: Register.Place
-    ) throws(StorageError) -> Bool {
-        let insert = try connection.statement(
-            """
-            INSERT INTO read_frontier VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE
-                SET count = excluded.count WHERE count < excluded.count
-            """)
-        var isMore = false
-        for (log, count) in frontier.counts.sorted(by: { $0.key < $1.key }) {
-            try insert.run(
-                .integer(place.workspace), .blob(place.subject),
-                .integer(Int64(bitPattern: log)), .integer(Int64(clamping: count)))
-            isMore = isMore || connection.changedRowCount > 0
-        }
-        return isMore
-    }
-
-    /// All frontiers of a workspace, by the subject of their registers.
-    public func frontiers(of workspace: Int64) throws(StorageError) -> [[UInt8]: ReadFrontier] {
-        var found: [[UInt8]: ReadFrontier] = [:]
-        try connection.statement(
-            "SELECT subject, log, count FROM read_frontier WHERE workspace = ?"
-        )
-        .forEachRow(.integer(workspace)) { row in
-            found[row.blob(0), default: ReadFrontier()].counts[
-                UInt64(bitPattern: row.integer(1))] = UInt64(bitPattern: row.integer(2))
-        }
-        return found
-    }
-
-    /// Forgets the frontier of one conversation.
-    public func removeFrontier(_ place: Register.Place) throws(StorageError) {
-        try connection.statement(
-            "DELETE FROM read_frontier WHERE workspace = ? AND subject = ?"
-        ).run(.integer(place.workspace), .blob(place.subject))
-    }
-
     // MARK: What they rest on
 
     /// What the late messages of a document follow from, besides messages and markers. Where it is
@@ -114,7 +38,7 @@ extension ViewStore {
     public func setLateBasis(
         _ basis: LateBasis?, of document: Int64, isStored: Bool = true
     ) throws(StorageError) {
-        changes.documents.insert(document)
+        memory.changes.documents.insert(document)
         lateBases[document] = .some(basis)
         guard let basis, isStored else { return try forgetStoredLateBasis(of: document) }
         try connection.statement("INSERT OR REPLACE INTO late_basis VALUES(?, ?, ?)").run(
@@ -137,7 +61,7 @@ extension ViewStore {
     public func putLate(
         _ position: Position, in document: Int64, log: UInt64, sequence: UInt64
     ) throws(StorageError) {
-        changes.documents.insert(document)
+        memory.changes.documents.insert(document)
         try connection.statement("INSERT OR IGNORE INTO late VALUES(?, ?, ?, ?, ?)")
             .run(
                 .integer(document), .integer(position.sort), .integer(position.arrival),
@@ -159,7 +83,7 @@ extension ViewStore {
         in document: Int64, coveredBy frontier: ReadFrontier
     ) throws(StorageError) {
         guard try hasLate(document) else { return }
-        changes.documents.insert(document)
+        memory.changes.documents.insert(document)
         let delete = try connection.statement(
             "DELETE FROM late WHERE did = ? AND log = ? AND seq < ?")
         for (log, count) in frontier.counts {
@@ -171,7 +95,7 @@ extension ViewStore {
 
     /// All late messages of a document were read.
     public func removeLate(in document: Int64) throws(StorageError) {
-        changes.documents.insert(document)
+        memory.changes.documents.insert(document)
         try connection.statement("DELETE FROM late WHERE did = ?").run(.integer(document))
         lateDocuments?.remove(document)
     }
@@ -226,7 +150,7 @@ extension ViewStore {
 
     /// A message that came late was read.
     public func removeLate(_ position: Position, in document: Int64) throws(StorageError) {
-        changes.documents.insert(document)
+        memory.changes.documents.insert(document)
         try connection.statement("DELETE FROM late WHERE did = ? AND sort = ? AND arr = ?")
             .run(.integer(document), .integer(position.sort), .integer(position.arrival))
     }

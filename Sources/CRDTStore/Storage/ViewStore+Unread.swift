@@ -98,11 +98,11 @@ extension ViewStore {
         in document: Int64, after key: MessageKey
     ) throws(StorageError) -> Unread {
         var unread: Unread
-        if let known = unreadCounts[document], known.key == key {
+        if let known = memory.unreadCounts[document], known.key == key {
             unread = known.unread
         } else {
             let count = try counted(in: document, after: key)
-            unreadCounts[document] = count
+            memory.unreadCounts[document] = count
             unread = count.unread
         }
         try addLate(in: document, upTo: key, to: &unread)
@@ -138,12 +138,12 @@ extension ViewStore {
     func countUnread(
         _ message: MessageRow, as visibility: Visibility
     ) throws(StorageError) {
-        changes.documents.insert(message.document)
-        guard let known = unreadCounts[message.document] else { return }
+        memory.changes.documents.insert(message.document)
+        guard let known = memory.unreadCounts[message.document] else { return }
         guard message.position.sort >= known.first else { return }
         guard message.position.arrival > known.newest, known.scanned < Limits.unreadScanMax,
-            try deletion(of: message.position.arrival) == nil
-        else { return forgetUnread(in: message.document) }
+            try redactions.deletion(of: message.position.arrival) == nil
+        else { return memory.forgetUnread(in: message.document) }
         var count = known
         count.scanned += 1
         count.newest = message.position.arrival
@@ -152,13 +152,7 @@ extension ViewStore {
                 message.key, sort: message.position.sort, grant: message.grant,
                 isMention: message.isMention)
         }
-        unreadCounts[message.document] = count
-    }
-
-    /// Something else than a new message has changed in a document.
-    func forgetUnread(in document: Int64) {
-        changes.documents.insert(document)
-        unreadCounts[document] = nil
+        memory.unreadCounts[message.document] = count
     }
 
     /// Up to where somebody has read who has read this message and what stands before it.

@@ -7,10 +7,17 @@ public import WorkspaceModel
 public final class ViewStore {
     let connection: Connection
     private let insert: Statement
-    /// What has changed since somebody asked.
-    var changes = Changes()
-    /// What was counted of each document, for as long as it is so.
-    var unreadCounts: [Int64: UnreadCount] = [:]
+    let citing: CitingWords
+    /// What was worked out of it.
+    let memory = ViewMemory()
+    /// What is deleted, and by whose word.
+    public let redactions: RedactionTable
+    /// Notes, and the operations that their texts are made of.
+    public let notes: NoteTable
+    /// Who follows which channel.
+    public let following: FollowingTable
+    /// What the own documents say, and what was read.
+    public let own: OwnTable
     /// Every document in which anything is said about a message, and perhaps some in which nothing
     /// is any more; `nil` until it is needed. A history is asked about one message after another.
     var annotatedDocuments: Set<Int64>?
@@ -19,10 +26,6 @@ public final class ViewStore {
     var lateDocuments: Set<Int64>?
     /// What the late messages of a document rest on, as far as it was looked at since the start.
     var lateBases: [Int64: LateBasis?] = [:]
-    /// The documents of whose notes something has gone since `takeGoneNotes`.
-    var goneNotes: Set<Int64> = []
-    /// Whether that is so of all.
-    var areAllNotesGone = false
 
     /// Where a message stands in its channel: local to this node, and stable.
     public struct Position: Hashable, Comparable, Sendable {
@@ -89,6 +92,11 @@ public final class ViewStore {
 
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
+        citing = CitingWords(connection: connection)
+        redactions = RedactionTable(connection, memory)
+        notes = NoteTable(connection)
+        following = FollowingTable(connection, memory)
+        own = OwnTable(connection, memory)
         insert = try connection.statement(
             """
             INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -125,7 +133,7 @@ public final class ViewStore {
         ).run(
             .integer(isMention ? 1 : 0), .integer(message.document),
             .integer(message.position.sort), .integer(message.position.arrival))
-        forgetUnread(in: message.document)
+        memory.forgetUnread(in: message.document)
     }
 
     /// Changes who sees the messages at these places of a channel.
@@ -142,7 +150,7 @@ public final class ViewStore {
                 .integer(visibility.rawValue), .integer(document), .integer(position.sort),
                 .integer(position.arrival))
         }
-        forgetUnread(in: document)
+        memory.forgetUnread(in: document)
     }
 
     /// Those of the messages at these places that were never shown so far.
@@ -168,12 +176,12 @@ public final class ViewStore {
             try delete.run(
                 .integer(document), .integer(position.sort), .integer(position.arrival))
             try removeLate(position, in: document)
-            try forgetWord(position.arrival)
+            try following.forgetWord(position.arrival)
             try forgetBlobReferences(of: position.arrival)
         }
-        forgetUnread(in: document)
+        memory.forgetUnread(in: document)
         try removeAnnotations(arrivals: positions.map(\.arrival))
-        try removeNoteEdits(arrivals: positions.map(\.arrival))
+        try notes.removeNoteEdits(arrivals: positions.map(\.arrival))
     }
 
     /// Which messages of a channel are asked for.
@@ -367,8 +375,8 @@ extension ViewStore {
     /// Forgets everything that one channel shows. What is deleted in it stays deleted for as long
     /// as the operations that say so are stored: relays have to know it as well.
     public func clear(_ document: Int64) throws(StorageError) {
-        forgetUnread(in: document)
-        goneNotes.insert(document)
+        memory.forgetUnread(in: document)
+        notes.forget(document)
         for table in Self.tablesOfDocument {
             try connection.statement("DELETE FROM \(table) WHERE did = ?").run(.integer(document))
         }
@@ -377,9 +385,9 @@ extension ViewStore {
 
     /// Forgets everything of the view, to fold it anew.
     public func clear() throws(StorageError) {
-        changes.isEverything = true
-        areAllNotesGone = true
-        unreadCounts = [:]
+        memory.changes.isEverything = true
+        notes.forget(nil)
+        memory.unreadCounts = [:]
         for table in Self.tablesOfDocument + Self.tablesOfPerson {
             try connection.execute("DELETE FROM \(table)")
         }

@@ -180,7 +180,7 @@ extension AuthEvaluator {
     fileprivate func ends(_ grant: OperationID, _ device: DeviceID, _ least: Role) -> [String]? {
         guard let index = indices[grant], records[index].isValid,
             let role = records[index].role, role <= least,
-            let exposure = contentExposure(index, device)
+            let exposure = verdicts.contentExposure(index, device)
         else { return nil }
         return ends(ofContent: exposure, leastRole: least).map { records[$0].operation.id.hex }
             .sorted()

@@ -218,7 +218,8 @@ import WorkspaceTestKit
             word.isValid = !random.oneIn(4)
             try word.fold(into: store.view)
         }
-        try store.view.set(.init(by: 1, due: nil), of: messages[0].position.arrival, in: 1)
+        try store.view.redactions.set(
+            .init(by: 1, due: nil), of: messages[0].position.arrival, in: 1)
         var filter = ViewStore.Filter(document: 1)
         filter.isPinned = true
         let expected = try messages.dropFirst().filter {

@@ -33,7 +33,7 @@ import WorkspaceTestKit
 
         @discardableResult
         func fold(into view: ViewStore) throws -> Bool {
-            try view.fold(row, citing: cited.map(id), isValid: isValid)
+            try view.following.fold(row, citing: cited.map(id), isValid: isValid)
         }
     }
 
@@ -78,13 +78,14 @@ import WorkspaceTestKit
         #expect(try !Word(2, joined: true, hlc: 9).fold(into: store.view), "she was in")
         #expect(try !Word(3, joined: false, hlc: 1).fold(into: store.view), "it does not count")
         #expect(try Word(4, joined: false, citing: [1, 2]).fold(into: store.view))
-        #expect(try store.view.joiningWord(of: Self.nora, 1) == nil)
-        #expect(try store.view.setValid(false, wordsAt: [4, 99]))
-        #expect(try !store.view.setValid(false, wordsAt: [4, 99]), "nothing changed")
-        #expect(try store.view.joiningWord(of: Self.nora, 1) == 1, "she came in by the first")
-        #expect(try store.view.forgetWord(1))
-        #expect(try !store.view.forgetWord(1))
-        #expect(try store.view.joiningWord(of: Self.nora, 1) == 2)
+        #expect(try store.view.following.joiningWord(of: Self.nora, 1) == nil)
+        #expect(try store.view.following.setValid(false, wordsAt: [4, 99]))
+        #expect(try !store.view.following.setValid(false, wordsAt: [4, 99]), "nothing changed")
+        #expect(
+            try store.view.following.joiningWord(of: Self.nora, 1) == 1, "she came in by the first")
+        #expect(try store.view.following.forgetWord(1))
+        #expect(try !store.view.following.forgetWord(1))
+        #expect(try store.view.following.joiningWord(of: Self.nora, 1) == 2)
     }
 
     /// A word that is overwritten costs what it cites, and not what that cites.
@@ -103,8 +104,8 @@ import WorkspaceTestKit
         let before = store.connection.totalChangedRowCount
         for number in 0..<10 {
             try Word(3_000 + number, joined: true, citing: [1_999, 2_000]).fold(into: store.view)
-            _ = try store.view.setValid(false, wordsAt: [Int64(3_000 + number)])
-            try store.view.forgetWord(Int64(3_000 + number))
+            _ = try store.view.following.setValid(false, wordsAt: [Int64(3_000 + number)])
+            try store.view.following.forgetWord(Int64(3_000 + number))
         }
         #expect(store.connection.totalChangedRowCount - before < 200)
     }
@@ -118,10 +119,10 @@ import WorkspaceTestKit
             try Word(1, joined: true, about: member).fold(into: store.view)
         }
         try Word(2, joined: false, citing: [1], about: people[1]).fold(into: store.view)
-        #expect(try store.view.followers(of: 1) == [people[0], people[2]])
-        #expect(try store.view.followers(of: 2).isEmpty)
-        try store.view.forgetWord(1)
-        #expect(try store.view.followers(of: 1).isEmpty)
+        #expect(try store.view.following.followers(of: 1) == [people[0], people[2]])
+        #expect(try store.view.following.followers(of: 2).isEmpty)
+        try store.view.following.forgetWord(1)
+        #expect(try store.view.following.followers(of: 1).isEmpty)
         #expect(try store.rows("SELECT * FROM following").count == 1)
         #expect(try store.rows("SELECT * FROM following_past").count == 1)
     }
@@ -143,14 +144,14 @@ import WorkspaceTestKit
             }
             for word in words.shuffled(using: &random) {
                 if random.oneIn(2) {
-                    _ = try store.view.setValid(word.isValid, wordsAt: [word.row.arrival])
+                    _ = try store.view.following.setValid(word.isValid, wordsAt: [word.row.arrival])
                 }
                 try word.fold(into: store.view)
                 if gone.contains(word.row.arrival), random.oneIn(2) {
-                    try store.view.forgetWord(word.row.arrival)
+                    try store.view.following.forgetWord(word.row.arrival)
                 }
             }
-            for arrival in gone { try store.view.forgetWord(arrival) }
+            for arrival in gone { try store.view.following.forgetWord(arrival) }
             results.append(
                 try ["following", "following_past", "subscription"].flatMap {
                     try store.rows("SELECT * FROM \($0)")
@@ -195,17 +196,18 @@ import WorkspaceTestKit
                         > ($1.isOwn ? 1 : 0, $1.timestamp, $1.id)
                 }
             #expect(
-                try view.heads(register, limit: 99).map(\.arrival) == heads.map(\.arrival),
+                try view.following.heads(register, limit: 99).map(\.arrival)
+                    == heads.map(\.arrival),
                 "seed \(seed)")
             #expect(
-                try view.isFollowing(register.member, register.document)
+                try view.following.isFollowing(register.member, register.document)
                     == (heads.first?.isJoined ?? false), "seed \(seed)")
             // Those that say it, by the member or by others, as the one that counts.
             let alike = heads.filter {
                 $0.isJoined && heads.first?.isJoined == true && $0.isOwn == heads.first?.isOwn
             }
             #expect(
-                try view.joiningWord(of: register.member, register.document)
+                try view.following.joiningWord(of: register.member, register.document)
                     == alike.min { ($0.timestamp, $0.id) < ($1.timestamp, $1.id) }?.arrival,
                 "seed \(seed)")
         }

@@ -23,11 +23,11 @@ import WorkspaceTestKit
         for order in [words, words.reversed(), words + words] {
             let store = try NodeStore.inMemory()
             try store.begin()
-            for word in order { try store.view.fold(word, at: Self.place()) }
+            for word in order { try store.view.own.fold(word, at: Self.place()) }
             var expected = sum
             // A count of none is as good as no count.
             expected.counts = expected.counts.filter { $0.value > 0 }
-            var found = try store.view.frontier(Self.place())
+            var found = try store.view.own.frontier(Self.place())
             found.counts = found.counts.filter { $0.value > 0 }
             #expect(found == expected, "WSX_SEED=\(seed)")
         }
@@ -37,16 +37,16 @@ import WorkspaceTestKit
         let store = try NodeStore.inMemory()
         try store.begin()
         let view = store.view
-        #expect(try view.readCount(of: 5, Self.place()) == nil)
-        #expect(try view.fold(ReadFrontier([5: 3]), at: Self.place()))
-        #expect(try !view.fold(ReadFrontier([5: 2]), at: Self.place()))
-        #expect(try !view.fold(ReadFrontier(), at: Self.place()))
-        #expect(try view.readCount(of: 5, Self.place()) == 3)
-        #expect(try view.readCount(of: 6, Self.place()) == 0)
-        #expect(try view.readCount(of: 5, Self.place(2)) == nil)
-        #expect(try view.frontiers(of: 1) == [Self.place().subject: ReadFrontier([5: 3])])
-        try view.removeFrontier(Self.place())
-        #expect(try view.frontiers(of: 1).isEmpty)
+        #expect(try view.own.readCount(of: 5, Self.place()) == nil)
+        #expect(try view.own.fold(ReadFrontier([5: 3]), at: Self.place()))
+        #expect(try !view.own.fold(ReadFrontier([5: 2]), at: Self.place()))
+        #expect(try !view.own.fold(ReadFrontier(), at: Self.place()))
+        #expect(try view.own.readCount(of: 5, Self.place()) == 3)
+        #expect(try view.own.readCount(of: 6, Self.place()) == 0)
+        #expect(try view.own.readCount(of: 5, Self.place(2)) == nil)
+        #expect(try view.own.frontiers(of: 1) == [Self.place().subject: ReadFrontier([5: 3])])
+        try view.own.removeFrontier(Self.place())
+        #expect(try view.own.frontiers(of: 1).isEmpty)
     }
 
     @Test func `is what late messages are read by, log by log`() throws {

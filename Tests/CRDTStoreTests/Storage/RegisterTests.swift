@@ -37,8 +37,8 @@ import WorkspaceTestKit
         for order in orders {
             let store = try NodeStore.inMemory()
             try store.begin()
-            for word in order { try store.view.fold(word) }
-            results.append(try store.view.registers(of: 1))
+            for word in order { try store.view.own.fold(word) }
+            results.append(try store.view.own.registers(of: 1))
         }
         for result in results { #expect(result == results[0], "WSX_SEED=\(seed)") }
         var expected: [Register.Place: Register] = [:]
@@ -53,23 +53,23 @@ import WorkspaceTestKit
         try store.begin()
         let view = store.view
         let far = Self.register(.read, 1, hlc: 5, id: 1, key: 90)
-        #expect(try view.fold(far))
-        #expect(try !view.fold(Self.register(.read, 1, hlc: 6, id: 2, key: 80)))
-        #expect(try view.register(far.place) == far)
+        #expect(try view.own.fold(far))
+        #expect(try !view.own.fold(Self.register(.read, 1, hlc: 6, id: 2, key: 80)))
+        #expect(try view.own.register(far.place) == far)
         let old = Self.register(.mute, 1, hlc: 5, id: 9)
         let new = Self.register(.mute, 1, hlc: 6, id: 1)
-        #expect(try view.fold(new))
-        #expect(try !view.fold(old))
-        #expect(try !view.fold(new))
-        #expect(try view.register(old.place) == new)
-        try view.put(old)
-        #expect(try view.register(old.place) == old)
-        try view.remove(old.place)
-        #expect(try view.register(old.place) == nil)
-        try view.clearRegisters(of: 2)
-        #expect(try view.registers(of: 1) == [far])
-        try view.clearRegisters(of: 1)
-        #expect(try view.registers(of: 1).isEmpty)
+        #expect(try view.own.fold(new))
+        #expect(try !view.own.fold(old))
+        #expect(try !view.own.fold(new))
+        #expect(try view.own.register(old.place) == new)
+        try view.own.put(old)
+        #expect(try view.own.register(old.place) == old)
+        try view.own.remove(old.place)
+        #expect(try view.own.register(old.place) == nil)
+        try view.own.clearRegisters(of: 2)
+        #expect(try view.own.registers(of: 1) == [far])
+        try view.own.clearRegisters(of: 1)
+        #expect(try view.own.registers(of: 1).isEmpty)
     }
 
     /// What a word names is asked when it comes to count, and goes with it.
@@ -84,24 +84,24 @@ import WorkspaceTestKit
         )
         var asked: [OperationID] = []
         func fold(_ word: Register, isValid: Bool = true) throws {
-            try view.fold(word, in: document, citing: [], isValid: isValid) { counting in
+            try view.own.fold(word, in: document, citing: [], isValid: isValid) { counting in
                 asked.append(counting.id)
                 return counting.id == on.id ? MessageKey(timestamp: .zero, idPrefix: 9) : nil
             }
         }
         for word in isReversed ? [on, off] : [off, on] { try fold(word) }
-        let starred = try view.keyedRegisters(.star, of: 1, limit: 10)
+        let starred = try view.own.keyedRegisters(.star, of: 1, limit: 10)
         #expect(starred.map(\.id) == [on.id] && starred.first?.key?.idPrefix == 9)
         #expect(asked == (isReversed ? [on.id] : [off.id, on.id]))
         try fold(on)
         #expect(asked.last == on.id && asked.count == (isReversed ? 1 : 2))
         // Whoever wrote the star had no right to: what counted before does again.
         try fold(on, isValid: false)
-        #expect(try view.register(on.place)?.id == off.id)
-        #expect(try view.keyedRegisters(.star, of: 1, limit: 10).isEmpty)
-        #expect(try view.keyedRegisters(.star, of: 1, limit: 0).isEmpty)
+        #expect(try view.own.register(on.place)?.id == off.id)
+        #expect(try view.own.keyedRegisters(.star, of: 1, limit: 10).isEmpty)
+        #expect(try view.own.keyedRegisters(.star, of: 1, limit: 0).isEmpty)
         try fold(on)
-        #expect(try view.keyedRegisters(.star, of: 1, limit: 10).map(\.id) == [on.id])
-        #expect(try view.keyedRegisters(.star, of: 2, limit: 10).isEmpty)
+        #expect(try view.own.keyedRegisters(.star, of: 1, limit: 10).map(\.id) == [on.id])
+        #expect(try view.own.keyedRegisters(.star, of: 2, limit: 10).isEmpty)
     }
 }

@@ -99,7 +99,7 @@ import WorkspaceTestKit
                 let deletion: ViewStore.Deletion? = below(3) == 0 ? nil : .init(by: 1, due: nil)
                 // Also of a message that comes later.
                 let arrival = below(Int(step) + 3)
-                try view.set(deletion, of: arrival, in: Self.document(of: arrival))
+                try view.redactions.set(deletion, of: arrival, in: Self.document(of: arrival))
             case 10 where below(8) == 0: try view.clear(1 + below(2))
             default: break
             }

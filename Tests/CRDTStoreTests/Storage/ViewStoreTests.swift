@@ -34,7 +34,7 @@ import WorkspaceTestKit
         for arrival in Int64(2)..<5 { try store.view.fold(Self.row(arrival), as: .refused) }
         #expect(try store.view.refusedCount { [1, 2].contains($0) } == 3)
         #expect(try store.view.refusedCount { $0 == 2 } == 0)
-        try store.view.set(.init(by: 9, due: nil), of: 2, in: 1)
+        try store.view.redactions.set(.init(by: 9, due: nil), of: 2, in: 1)
         #expect(try store.view.refusedCount { $0 == 1 } == 2)
         for arrival in 5..<(Limits.refusedCountMax + 9) {
             try store.view.fold(Self.row(arrival), as: .refused)

@@ -156,7 +156,7 @@ extension BenchNode {
         #expect(try [value(desk), value(phone)] == ["blue", "blue"])
         try desk.inTurn { core, workspace in
             let place = try #require(core.own.place(ofPreference: "color", in: workspace))
-            let row = try #require(try core.turn.store.view.register(place))
+            let row = try #require(try core.turn.store.view.own.register(place))
             let stored = try #require(try core.turn.store.operations.operation(row.arrival))
             _ = try core.messages.redact(
                 [stored.reference], nil, in: stored.log.document, isOwn: true, of: workspace)

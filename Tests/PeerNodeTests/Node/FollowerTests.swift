@@ -288,8 +288,8 @@ extension BenchNode {
     func redactions(in document: Int64) throws -> [StoredOperation] {
         let core = try #require(host?.core)
         var found: [StoredOperation] = []
-        for grant in try core.turn.store.view.grantsOfRedactions(in: document) {
-            for arrival in try core.turn.store.view.redactions(
+        for grant in try core.turn.store.view.redactions.grantsOfRedactions(in: document) {
+            for arrival in try core.turn.store.view.redactions.redactions(
                 in: document, citing: grant, after: 0, limit: 1_000)
             {
                 let stored = try #require(try core.turn.store.operations.operation(arrival))

@@ -112,7 +112,7 @@ final class ForkingWorld {
         let core = try #require(node.host?.core)
         let place = try core.turn.store.operations.find(
             operation.reference, in: channel, of: try node.workspace().number)
-        return try core.turn.store.view.deletion(of: try #require(place).arrival)
+        return try core.turn.store.view.redactions.deletion(of: try #require(place).arrival)
     }
 
     @discardableResult

@@ -38,8 +38,10 @@ import WorkspaceTestKit
         let far = NoteEdit.Reference(source: 1, offset: 5_000)
         let unknown = MessageKey(timestamp: HybridTimestamp(rawValue: 77), idPrefix: 5)
         let first = try #require(
-            try ada.host?.core.turn.store.view.latestNoteEdits(of: ada.place(of: note), limit: 1)
-                .first)
+            try ada.host?.core.turn.store.view.notes.latestNoteEdits(
+                of: ada.place(of: note), limit: 1
+            )
+            .first)
         let stored = try #require(try ada.host?.core.turn.store.operations.operation(first.arrival))
         let bodies: [[UInt8]] = [
             [0], [0xff, 0xff], [UInt8](repeating: 0x82, count: 4_000),

@@ -46,7 +46,7 @@ extension BenchNode {
         let place = try place(of: note)
         if let open = core.notes.known(place) { core.notes.drop(open) }
         try core.turn.store.begin()
-        try core.turn.store.view.removeNoteSnapshot(of: place)
+        try core.turn.store.view.notes.removeNoteSnapshot(of: place)
         try core.turn.store.commit()
         return try text(of: note)
     }

@@ -80,7 +80,8 @@ import WorkspaceTestKit
         let core = try #require(scene.ada.host?.core)
         let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
         let row = try #require(try core.turn.store.view.message(key))
-        let deletion = try #require(try core.turn.store.view.deletion(of: row.position.arrival))
+        let deletion = try #require(
+            try core.turn.store.view.redactions.deletion(of: row.position.arrival))
         let undone = try #require(try core.turn.store.operations.operation(deletion.by)).reference
         let (targets, redactions) = (
             core.turn.tally.judgedTargets, core.turn.tally.judgedRedactions

@@ -206,7 +206,7 @@ import WorkspaceTestKit
         #expect(link.isOpen)
         for node in scene.honest {
             let store = try #require(node.store)
-            #expect(try store.view.nextErasure() == nil)
+            #expect(try store.view.redactions.nextErasure() == nil)
         }
         try scene.expectHonestPeace()
     }
@@ -223,7 +223,7 @@ import WorkspaceTestKit
         let core = try #require(scene.ada.host?.core)
         let key = try #require(id.stringValue.flatMap(PublicID.messageKey))
         let row = try #require(try store.view.message(key))
-        let deletion = try #require(try store.view.deletion(of: row.position.arrival))
+        let deletion = try #require(try store.view.redactions.deletion(of: row.position.arrival))
         let redaction = try #require(try core.turn.store.operations.operation(deletion.by))
             .reference
         let link = scene.peer().connect(to: scene.ada)

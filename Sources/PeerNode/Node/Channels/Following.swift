@@ -63,14 +63,14 @@ extension Channels {
     func judgeFollowing(
         _ arrivals: [Int64], isValid: Bool, _ workspace: Workspace
     ) throws(StorageError) {
-        guard try store.view.setValid(isValid, wordsAt: arrivals) else { return }
+        guard try store.view.following.setValid(isValid, wordsAt: arrivals) else { return }
         workspace.readMarks.lateLimits = [:]
     }
 
     /// Forgets what an operation says about following. Opens nothing either.
     func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
-        try store.view.forgetUnheard(arrival)
-        guard try store.view.forgetWord(arrival) else { return }
+        try store.view.following.forgetUnheard(arrival)
+        guard try store.view.following.forgetWord(arrival) else { return }
         workspace.readMarks.lateLimits = [:]
     }
 
@@ -82,7 +82,7 @@ extension Channels {
         let newcomers = workspace.judged.unheardNewcomers
         guard !newcomers.isEmpty else { return }
         workspace.judged.unheardNewcomers = []
-        for arrival in try store.view.unheard(of: newcomers) {
+        for arrival in try store.view.following.unheard(of: newcomers) {
             try owe(arrival, source.isBackfill ? .backfill : .news)
         }
     }
@@ -92,19 +92,19 @@ extension Channels {
         _ arrival: Int64, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {
         try write()
-        try store.view.owe(.init(arrival: arrival, telling: telling))
+        try store.view.following.owe(.init(arrival: arrival, telling: telling))
         owedWords.any = true
     }
 
     func loadOwedWords() throws(StorageError) {
-        owedWords.any = try !store.view.owedWords(limit: 1).isEmpty
+        owedWords.any = try !store.view.following.owedWords(limit: 1).isEmpty
     }
 
     /// Reads of what is owed as much as this turn has room for.
     func hearOwed() throws(StorageError) {
         guard owedWords.any, home != nil, mayWrite || turn.isBuilding else { return }
         while owedWords.room > 0 {
-            let words = try store.view.owedWords(limit: 64)
+            let words = try store.view.following.owedWords(limit: 64)
             guard !words.isEmpty else {
                 owedWords.any = false
                 return
@@ -128,7 +128,7 @@ extension Channels {
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
         else {
             owedWords.room -= 1
-            return try store.view.forgetUnheard(owed.arrival)
+            return try store.view.following.forgetUnheard(owed.arrival)
         }
         let word = MembershipWord(
             action, members, by: author, in: WordSource(stored),
@@ -147,14 +147,14 @@ extension Channels {
                 unknown.append(member)
                 continue
             }
-            let isChanged = try store.view.fold(
+            let isChanged = try store.view.following.fold(
                 word.about(member), citing: word.cited, isValid: word.isValid)
             if isChanged, telling != .nothing {
                 try tell(word, of: member, isBackfill: telling == .backfill, workspace)
             }
         }
         owedWords.room -= 1 + word.members.count - unknown.count + unknown.count / 64
-        try store.view.noteUnheard(unknown, in: word.arrival)
+        try store.view.following.noteUnheard(unknown, in: word.arrival)
     }
 
     /// Tells that somebody follows a channel now, or does not.
@@ -162,7 +162,7 @@ extension Channels {
         _ word: MembershipWord, of member: MemberID, isBackfill: Bool, _ workspace: Workspace
     ) throws(StorageError) {
         let id = store.operations.document(numbered: word.document)?.id
-        let isJoined = try store.view.isFollowing(member, word.document)
+        let isJoined = try store.view.following.isFollowing(member, word.document)
         // Everybody is in the default channel, whatever is said.
         if !isJoined, id.flatMap({ workspace.book.channels[$0] })?.isDefault == true { return }
         guard let id, workspace.book.deleted[id] == nil else { return }

@@ -24,7 +24,7 @@ extension Channels {
         for member in people {
             let heads =
                 try number.map { (number) throws(StorageError) in
-                    try store.view.heads(
+                    try store.view.following.heads(
                         .init(document: number, member: member), limit: Limits.ownWordsMax + 1)
                 } ?? []
             guard mayOverwrite(heads, by: action, isOwn: member == workspace.member) else {
@@ -67,12 +67,12 @@ extension Channels {
         in document: DocumentID, _ number: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {
         func opposite() throws(StorageError) -> [Int64] {
-            try store.view.heads(
+            try store.view.following.heads(
                 .init(document: number, member: member), limit: Limits.ownWordsMax
             ).filter { $0.isJoined != action.isJoined }.map(\.arrival)
         }
         return try core.messages.write(over: try opposite().count) { (_) throws(StorageError) in
-            try store.view.isFollowing(member, number) == action.isJoined
+            try store.view.following.isFollowing(member, number) == action.isJoined
         } _: { () throws(StorageError) in
             // What a command says counts when it answers, whatever came in this turn.
             owedWords.room = max(owedWords.room, 1)

@@ -121,7 +121,7 @@ extension ChannelDesk {
         try core.channels.refuseOutsider(of: channel, in: workspace)
         let isIn = try stored { () throws(StorageError) in
             if channel.isDefault || channel.isPrivate { return true }
-            return try store.view.isFollowing(workspace.member, channel.number)
+            return try store.view.following.isFollowing(workspace.member, channel.number)
         }
         if !isIn {
             try core.channels.say(.join, of: [workspace.member], channel, in: workspace)

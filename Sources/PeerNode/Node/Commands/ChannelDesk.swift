@@ -118,7 +118,7 @@ final class ChannelDesk: CorePart, ChannelCommands {
     ) throws(NodeError) {
         guard !channel.isPrivate, !channel.isDefault else { return }
         let isThere = try stored { () throws(StorageError) in
-            try store.view.isFollowing(heir, channel.number)
+            try store.view.following.isFollowing(heir, channel.number)
         }
         guard !isThere else { return }
         let (name, shown) = (

@@ -31,7 +31,7 @@ final class MarkDesk: CorePart, MarkCommands {
 
     private func refuseDeleted(_ row: ViewStore.MessageRow) throws(NodeError) {
         let deletion = try stored { () throws(StorageError) in
-            try store.view.deletion(of: row.position.arrival)
+            try store.view.redactions.deletion(of: row.position.arrival)
         }
         guard deletion != nil else { return }
         throw NodeError(
@@ -108,7 +108,7 @@ final class MarkDesk: CorePart, MarkCommands {
         let arrival = try stored { () throws(StorageError) in
             try core.own.place(of: register, in: workspace).flatMap {
                 (place) throws(StorageError) in
-                try store.view.register(place)?.arrival
+                try store.view.own.register(place)?.arrival
             }
         }
         guard let arrival else { throw .internalFailure(reason: "reminder") }
@@ -200,7 +200,7 @@ final class MarkDesk: CorePart, MarkCommands {
         }
         for workspace in all {
             let row = try stored { () throws(StorageError) in
-                try store.view.register(
+                try store.view.own.register(
                     .init(workspace: workspace.number, kind: .reminder, subject: name.bytes))
             }
             if let row, row.key != nil { return (workspace, row) }

@@ -125,7 +125,7 @@ extension MessageDesk {
     /// What nobody can see any more nobody says anything about.
     private func refuseDeleted(_ aim: Aim) throws(NodeError) {
         let deletion = try stored { () throws(StorageError) in
-            try store.view.deletion(of: aim.row.position.arrival)
+            try store.view.redactions.deletion(of: aim.row.position.arrival)
         }
         guard let deletion else { return }
         let id = PublicID.message(aim.row.key)

@@ -11,7 +11,7 @@ extension MessageDesk {
         let (workspace, row, channel) = (aim.workspace, aim.row, aim.channel)
         try core.channels.refuseArchived(channel, in: workspace)
         let before = try stored { () throws(StorageError) in
-            try store.view.deletion(of: row.position.arrival)
+            try store.view.redactions.deletion(of: row.position.arrival)
         }
         if undo {
             try takeBack(before, of: row, channel, in: workspace)
@@ -132,7 +132,7 @@ extension MessageDesk {
     private func redaction(
         of arrival: Int64, in workspace: Workspace
     ) throws(StorageError) -> (StoredOperation, Messages.RedactionVoice)? {
-        guard let deletion = try store.view.deletion(of: arrival),
+        guard let deletion = try store.view.redactions.deletion(of: arrival),
             let target = try store.operations.operation(arrival),
             let redaction = try store.operations.operation(deletion.by),
             let voice = try core.messages.voice(of: redaction, about: target, in: workspace)

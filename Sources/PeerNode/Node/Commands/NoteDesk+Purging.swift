@@ -11,7 +11,7 @@ extension NoteDesk {
         try stored { () throws(StorageError) in
             for arrival in all {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false),
-                    try store.view.deletion(of: arrival) == nil
+                    try store.view.redactions.deletion(of: arrival) == nil
                 else { continue }
                 let author = aim.workspace.evaluator.subject(ofGrant: stored.entry.grant)
                 if author == aim.workspace.member {

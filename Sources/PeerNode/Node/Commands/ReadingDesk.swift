@@ -186,7 +186,7 @@ final class ReadingDesk: CorePart, ReadingCommands {
         let workspace: Workspace = try core.queries.workspace(scope)
         var found: [PreferenceObject] = []
         try stored { () throws(StorageError) in
-            for row in try store.view.registers(of: workspace.number)
+            for row in try store.view.own.registers(of: workspace.number)
             where row.place.kind == .preference {
                 guard
                     case .preference(let name, let value?)? =

@@ -42,7 +42,7 @@ extension Files {
         var objects: [FileObject] = []
         for reference in references where seen.insert(reference.blob).inserted {
             // What a deleted message named is not listed, though its bytes may still be here.
-            guard try store.view.deletion(of: reference.arrival) == nil,
+            guard try store.view.redactions.deletion(of: reference.arrival) == nil,
                 let row = try store.blobs.row(reference.blob)
             else { continue }
             objects.append(try object(of: row))

@@ -72,7 +72,7 @@ extension Files {
         let items = try stored { () throws(StorageError) -> [Manifest.Item]? in
             guard let key = PublicID.messageKey(message), let row = try store.view.message(key),
                 let stored = try store.operations.operation(row.position.arrival),
-                try store.view.deletion(of: row.position.arrival) == nil,
+                try store.view.redactions.deletion(of: row.position.arrival) == nil,
                 let document = store.operations.document(numbered: row.document),
                 let workspace = core.workspaces[document.workspace],
                 case .message(let content)? = try core.keys.content(of: stored, in: workspace)

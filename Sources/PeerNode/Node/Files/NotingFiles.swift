@@ -79,7 +79,7 @@ extension Files {
             guard let row = store.operations.document(numbered: reference.document),
                 let workspace = core.workspaces[row.workspace],
                 let stored = try store.operations.operation(reference.arrival),
-                try store.view.deletion(of: reference.arrival) == nil,
+                try store.view.redactions.deletion(of: reference.arrival) == nil,
                 case .message(let message)? = try core.keys.content(of: stored, in: workspace)
             else { continue }
             let items = message.files

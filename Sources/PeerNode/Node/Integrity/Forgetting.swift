@@ -108,7 +108,7 @@ extension Integrity {
             for branch in gone { store.peers.forget(branch: branch) }
             return
         }
-        try store.view.clearRegisters(of: number)
+        try store.view.own.clearRegisters(of: number)
         try store.registry.setValue(nil, of: ReminderTimes.Told.name(of: number))
         try store.operations.remove(workspace: number)
         try store.registry.removeWorkspace(number)

@@ -130,7 +130,7 @@ extension Integrity {
     ) throws(StorageError) -> Bool {
         guard case .erase(let targets, _) = redaction else { return true }
         for target in targets {
-            let isNamed = try store.view.isNamed(
+            let isNamed = try store.view.redactions.isNamed(
                 target.id, in: stored.document, by: stored.place.arrival)
             guard isNamed else { return false }
             let place = try store.operations.find(
@@ -138,7 +138,7 @@ extension Integrity {
             guard let place,
                 let named = try store.operations.operation(place.arrival, hasPayload: false)
             else { continue }
-            let before = try store.view.deletion(of: place.arrival)
+            let before = try store.view.redactions.deletion(of: place.arrival)
             // What counted before is weighed with it alone: very many may name the same.
             switch try core.messages.ruling(
                 on: named, before, because: [stored.place.arrival], in: workspace, pass)

@@ -11,8 +11,8 @@ extension Integrity {
 
     /// Reads what was left to erase when the store was closed.
     func loadRedactions() throws(StorageError) {
-        core.messages.nextPayloadErasure = try store.view.nextErasure()
-        core.messages.redactedDocuments = Set(try store.view.documentsWithRedactions())
+        core.messages.nextPayloadErasure = try store.view.redactions.nextErasure()
+        core.messages.redactedDocuments = Set(try store.view.redactions.documentsWithRedactions())
         try core.messages.loadReviews()
         try core.channels.loadOwedWords()
     }
@@ -22,13 +22,13 @@ extension Integrity {
         guard mayWrite, let next = core.messages.nextPayloadErasure, next <= time.wall else {
             return
         }
-        let due = try store.view.erasures(
+        let due = try store.view.redactions.erasures(
             until: time.wall, limit: Limits.erasedPayloadsPerTurnMax)
         if !due.isEmpty { try write() }
         for arrival in due { try store.operations.erasePayload(of: arrival) }
         try store.view.noteErased(due)
         hasErased = hasErased || !due.isEmpty
-        core.messages.nextPayloadErasure = try store.view.nextErasure()
+        core.messages.nextPayloadErasure = try store.view.redactions.nextErasure()
         if let next = core.messages.nextPayloadErasure, next <= time.wall {
             turn.hasMoreToDo = true
         }

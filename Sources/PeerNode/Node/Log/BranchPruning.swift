@@ -113,7 +113,7 @@ extension OperationLog {
         for branch in branches {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
-            if !isReviewed, try store.view.hasNamings(in: branch.number, behind: end) {
+            if !isReviewed, try store.view.redactions.hasNamings(in: branch.number, behind: end) {
                 try sink.reviewRedactions(inDocument: document.number)
                 isReviewed = true
             }

@@ -82,7 +82,7 @@ extension Messages {
     /// Whether a redaction that counts names an operation.
     func isDeleted(_ arrival: Int64) throws(StorageError) -> Bool {
         if redactedDocuments.isEmpty { return false }
-        return try store.view.deletion(of: arrival) != nil
+        return try store.view.redactions.deletion(of: arrival) != nil
     }
 
     /// Changes whether the annotations among these operations count. Those that are deleted never

@@ -51,9 +51,9 @@ extension Messages {
             workspace.readMarks.pending[$0] != nil
         }
         try store.view.setLateBasis(limit.basis, of: document, isStored: isPending != true)
-        let hasFrontier = try store.view.hasFrontier(limit.place)
+        let hasFrontier = try store.view.own.hasFrontier(limit.place)
         if limit.isOfOlderForm, !hasFrontier { return }
-        var known = try store.view.frontier(limit.place)
+        var known = try store.view.own.frontier(limit.place)
         known.merge(limit.pending)
         var names: [Int64: UInt64] = [:]
         for message in try store.view.newestLogged(in: document) {

@@ -18,7 +18,8 @@ extension Messages {
             case .redact:
                 try noteRedaction(item.operation, item.arrival, in: document, source)
             case .content where redactedDocuments.contains(document.number):
-                guard try store.view.isNamed(item.operation.id, in: document.number) else {
+                guard try store.view.redactions.isNamed(item.operation.id, in: document.number)
+                else {
                     continue
                 }
                 try review(reference(item.operation, in: log), in: document.number, source)
@@ -59,12 +60,12 @@ extension Messages {
         case .erase(let targets, _):
             let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: false)
             for target in targets {
-                try store.view.note(naming, of: target.id, in: document.number)
+                try store.view.redactions.note(naming, of: target.id, in: document.number)
             }
             review(targets, because: naming, in: document.number, source)
         case .undo(let redaction):
             let naming = ViewStore.Naming(by: arrival, grant: grant, isUndo: true)
-            try store.view.note(naming, of: redaction.id, in: document.number)
+            try store.view.redactions.note(naming, of: redaction.id, in: document.number)
             review(undo: naming, in: document.number, source)
         }
     }
@@ -172,7 +173,7 @@ extension Messages {
             let stored = try store.operations.operation(place.arrival),
             stored.entry.kind == OperationKind.content.rawValue
         else { return }
-        let before = try store.view.deletion(of: place.arrival)
+        let before = try store.view.redactions.deletion(of: place.arrival)
         turn.tally.noteJudged(targets: 1)
         switch try ruling(on: stored, before, because: cause, in: workspace, pass) {
         case .open: break
@@ -187,7 +188,7 @@ extension Messages {
             let deletion = ViewStore.Deletion(
                 by: redaction.place.arrival, due: absent ? nil : due)
             if deletion != before {
-                try store.view.set(deletion, of: place.arrival, in: document.number)
+                try store.view.redactions.set(deletion, of: place.arrival, in: document.number)
                 try core.queries.reindex(stored)
                 if !absent {
                     nextPayloadErasure = min(
@@ -227,7 +228,7 @@ extension Messages {
         try write()
         said.restored.append(stored.place.arrival)
         try showAgain(stored, in: workspace)
-        try store.view.set(nil, of: stored.place.arrival, in: document.number)
+        try store.view.redactions.set(nil, of: stored.place.arrival, in: document.number)
         try core.queries.reindex(stored)
         if stored.entry.absent != nil { try miss(stored.place.arrival) }
         if document.kind == .profile {

@@ -34,7 +34,7 @@ extension Messages {
             queuedRedactions += 1
             return
         }
-        for first in try store.view.firstNamings(of: late.id, in: document) {
+        for first in try store.view.redactions.firstNamings(of: late.id, in: document) {
             redactionReviews[document]?.postpone(first.grant, behind: first.by - 1)
         }
     }
@@ -56,7 +56,7 @@ extension Messages {
     /// Has all redactions of a document judged anew.
     func reviewRedactions(inDocument number: Int64) throws(StorageError) {
         guard redactedDocuments.contains(number) else { return }
-        for grant in try store.view.grantsOfRedactions(in: number) {
+        for grant in try store.view.redactions.grantsOfRedactions(in: number) {
             redactionReviews[number, default: RedactionReview()].walk(grant)
         }
         redactionReviews[number, default: RedactionReview()].walkDeleted()
@@ -69,7 +69,9 @@ extension Messages {
     ) throws(StorageError) {
         guard redactedDocuments.contains(number) else { return }
         for grant in grants.sorted()
-        where try !store.view.redactions(in: number, citing: grant, after: 0, limit: 1).isEmpty {
+        where try !store.view.redactions.redactions(in: number, citing: grant, after: 0, limit: 1)
+            .isEmpty
+        {
             redactionReviews[number, default: RedactionReview()].walk(grant)
         }
     }
@@ -138,7 +140,7 @@ extension Messages {
         try takeArrived(of: &review, into: &slice, in: document, workspace, pass, &room)
         for grant in review.grants.keys.sorted() {
             while room > 0, let start = review.grants[grant] {
-                let next = try store.view.redactions(
+                let next = try store.view.redactions.redactions(
                     in: document.number, citing: grant, after: start, limit: 1)
                 review.goOn(grant, behind: next.first)
                 guard let arrival = next.first else { break }
@@ -153,7 +155,7 @@ extension Messages {
             }
         }
         if let start = review.deleted, room > 0 {
-            let found = try store.view.deleted(
+            let found = try store.view.redactions.deleted(
                 in: document.number, after: start, limit: room)
             review.goOn(behindDeleted: found.count < room ? nil : found.last)
             room -= found.count
@@ -178,7 +180,7 @@ extension Messages {
         while room > 0, !review.arrived.isEmpty {
             for grant in review.arrived.keys.sorted() where room > 0 {
                 guard let start = review.arrived[grant] else { continue }
-                let next = try store.view.redactions(
+                let next = try store.view.redactions.redactions(
                     in: document.number, citing: grant, after: start, limit: 1)
                 review.arrived[grant] = next.first
                 guard let arrival = next.first else { continue }

@@ -34,7 +34,7 @@ extension Messages {
             }
         }
         if best == nil, cause == nil || before != nil {
-            for naming in try store.view.namings(
+            for naming in try store.view.redactions.namings(
                 of: target.place.link.id, in: target.document)
             {
                 pass.noteLook()
@@ -109,10 +109,10 @@ extension Messages {
         let place = RedactionPass.Undone(redaction: redaction.place.arrival, power: voice.power)
         if let known = pass.undone[place] { return known }
         var isUndone = false
-        let grants = try store.view.grantsOfUndos(
+        let grants = try store.view.redactions.grantsOfUndos(
             of: redaction.place.link.id, in: redaction.document)
         for grant in grants where mayUndo(under: grant, voice, redaction, in: workspace) {
-            for arrival in try store.view.undos(
+            for arrival in try store.view.redactions.undos(
                 of: redaction.place.link.id, in: redaction.document, citing: grant)
             {
                 guard let other = try spoken(arrival, in: workspace, pass)?.voice(about: nil),

@@ -35,7 +35,7 @@ extension Messages {
     ) throws(StorageError) -> [Int64] {
         var left: [Int64] = []
         for arrival in try saidAbout(message, in: workspace) {
-            guard let deletion = try store.view.deletion(of: arrival) else {
+            guard let deletion = try store.view.redactions.deletion(of: arrival) else {
                 left.append(arrival)
                 continue
             }
@@ -77,7 +77,7 @@ extension Messages {
     func noteSaid(
         _ late: Int64, about message: ViewStore.MessageRow, in workspace: Workspace
     ) throws(StorageError) {
-        guard let deletion = try store.view.deletion(of: message.position.arrival),
+        guard let deletion = try store.view.redactions.deletion(of: message.position.arrival),
             try isOurs(deletion, in: workspace)
         else { return }
         try noteLate([late], about: message, in: workspace)
@@ -121,7 +121,7 @@ extension Messages {
         for word in words where seen.insert(word).inserted {
             guard let workspace = core.workspaces[word.workspace],
                 let stored = try store.operations.operation(word.arrival, hasPayload: false),
-                try store.view.deletion(of: word.arrival) == nil,
+                try store.view.redactions.deletion(of: word.arrival) == nil,
                 try !isNamed(stored, in: workspace)
             else { continue }
             targets[
@@ -151,7 +151,7 @@ extension Messages {
     private func isNamed(
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        for naming in try store.view.namings(
+        for naming in try store.view.redactions.namings(
             of: stored.place.link.id, in: stored.document)
         where core.membership.author(ofGrant: naming.grant, in: workspace) == workspace.member {
             return true

@@ -23,7 +23,7 @@ extension Notes {
         var places: [ViewStore.NotePlace] = []
         for channel in channels {
             for document in [channel.number] + channel.others where document != 0 {
-                places += try store.view.notes(in: document, limit: limit)
+                places += try store.view.notes.notes(in: document, limit: limit)
             }
         }
         return places.sorted { ($1.key, $1.document) < ($0.key, $0.document) }
@@ -35,7 +35,7 @@ extension Notes {
     func arrivals(
         of place: ViewStore.NotePlace, before end: Int64 = .max, limit: Int
     ) throws(StorageError) -> [Int64] {
-        var found = try store.view.latestNoteEdits(of: place, before: end, limit: limit)
+        var found = try store.view.notes.latestNoteEdits(of: place, before: end, limit: limit)
             .map(\.arrival)
         for kind in [ViewStore.Annotation.Kind.note, .noteTitle, .noteDeletion] {
             found += try store.view.arrivals(

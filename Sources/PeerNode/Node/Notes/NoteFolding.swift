@@ -58,7 +58,7 @@ extension Notes: ContentFamily {
         _ body: [UInt8], of place: ViewStore.NotePlace, _ operation: WordSource,
         _ state: ViewStore.NoteEditRow.State, in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) -> Bool {
-        if let known = try store.view.noteEdit(at: operation.arrival) {
+        if let known = try store.view.notes.noteEdit(at: operation.arrival) {
             guard known.edit.state == state else {
                 try change(known.edit, of: known.place, to: state, in: workspace)
                 return false
@@ -70,11 +70,11 @@ extension Notes: ContentFamily {
         }
         guard let edit = try? NoteEdit(decoding: body) else { return false }
         try write()
-        try store.view.put(.init(arrival: operation.arrival, state: state), of: place)
+        try store.view.notes.put(.init(arrival: operation.arrival, state: state), of: place)
         if state == .valid { noteChanged(place) }
         // What comes behind the end of a snapshot is read besides it.
-        if let end = try store.view.noteSnapshotEnd(of: place), end >= operation.arrival {
-            try store.view.removeNoteSnapshot(of: place)
+        if let end = try store.view.notes.noteSnapshotEnd(of: place), end >= operation.arrival {
+            try store.view.notes.removeNoteSnapshot(of: place)
         }
         if let note = known(place) {
             try take(edit, operation, state, into: note, of: workspace)
@@ -116,8 +116,8 @@ extension Notes: ContentFamily {
         to state: ViewStore.NoteEditRow.State, in workspace: Workspace
     ) throws(StorageError) {
         try write()
-        try store.view.put(.init(arrival: edit.arrival, state: state), of: place)
-        try store.view.removeNoteSnapshot(of: place)
+        try store.view.notes.put(.init(arrival: edit.arrival, state: state), of: place)
+        try store.view.notes.removeNoteSnapshot(of: place)
         noteChanged(place, isGone: state == .erased)
         guard let note = known(place) else { return }
         guard publishing !== note, edit.state != .erased, state != .erased,
@@ -137,7 +137,8 @@ extension Notes: ContentFamily {
     ) throws(StorageError) {
         let state: ViewStore.NoteEditRow.State = isValid ? .valid : .invalid
         for arrival in arrivals {
-            guard let (place, edit) = try store.view.noteEdit(at: arrival), edit.state != .erased,
+            guard let (place, edit) = try store.view.notes.noteEdit(at: arrival),
+                edit.state != .erased,
                 edit.state != state
             else { continue }
             try change(edit, of: place, to: state, in: workspace)
@@ -150,7 +151,7 @@ extension Notes: ContentFamily {
         _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         for arrival in arrivals {
-            if let (place, edit) = try store.view.noteEdit(at: arrival) {
+            if let (place, edit) = try store.view.notes.noteEdit(at: arrival) {
                 guard edit.state != .erased else { continue }
                 try change(edit, of: place, to: .erased, in: workspace)
                 continue
@@ -170,7 +171,8 @@ extension Notes: ContentFamily {
         _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         for arrival in arrivals {
-            guard let (place, edit) = try store.view.noteEdit(at: arrival), edit.state == .erased,
+            guard let (place, edit) = try store.view.notes.noteEdit(at: arrival),
+                edit.state == .erased,
                 let stored = try store.operations.operation(arrival, hasPayload: false)
             else { continue }
             let isValid = try core.privates.visibility(of: stored, in: workspace) == .shown

@@ -25,7 +25,7 @@ extension Notes {
         if let note = try restored(place) {
             if try replay(into: note, in: workspace) { return note }
             try store.begin()
-            try store.view.removeNoteSnapshot(of: place)
+            try store.view.notes.removeNoteSnapshot(of: place)
         }
         // Of two edits of one name the one with the smaller id counts. Which there are shows on the way.
         var winners: [MessageKey: OperationID] = [:]
@@ -41,7 +41,7 @@ extension Notes {
     // MARK: Snapshots
 
     private func restored(_ place: ViewStore.NotePlace) throws(StorageError) -> OpenNote? {
-        guard let home, let row = try store.view.noteSnapshot(of: place),
+        guard let home, let row = try store.view.notes.noteSnapshot(of: place),
             let page = home.open(row.page, name: Self.name("page", place, upTo: row.upTo)),
             let runs = home.open(row.runs, name: Self.name("runs", place, upTo: row.upTo)),
             let note = try? Note(NoteSnapshot(page: page, runs: runs))
@@ -55,7 +55,7 @@ extension Notes {
             let snapshot = note.note.snapshot(verdictChanges: UInt64(max(note.last, 0)))
         else { return }
         try store.begin()
-        try store.view.setNoteSnapshot(
+        try store.view.notes.setNoteSnapshot(
             .init(
                 upTo: note.last, sums: note.sums,
                 page: home.seal(
@@ -94,12 +94,12 @@ extension Notes {
         into note: OpenNote, in workspace: Workspace, _ winners: inout [MessageKey: OperationID]
     ) throws(StorageError) -> Bool {
         // An edit that somebody is about to make rests on one of the latest versions.
-        let recent = try store.view.latestNoteEdits(
+        let recent = try store.view.notes.latestNoteEdits(
             of: note.place, limit: Limits.noteVersionsMax
         ).last?.arrival
         var last = note.last
         while true {
-            let rows = try store.view.noteEdits(
+            let rows = try store.view.notes.noteEdits(
                 of: note.place, after: last, limit: Self.readAtOnce)
             last = rows.last?.arrival ?? last
             for row in rows {
@@ -160,7 +160,7 @@ extension Notes {
     func takeDeleted(into note: OpenNote) throws(StorageError) {
         guard !note.note.isComplete else { return }
         let missing = note.note.missing
-        let deleted = try store.view.deletedKeys(
+        let deleted = try store.view.notes.deletedKeys(
             among: Set(missing), in: note.place.document)
         for key in missing where deleted.contains(key) { note.note.erase(key, isTold: false) }
     }

@@ -21,7 +21,7 @@ extension Notes {
             author: core.membership.person(author, in: workspace),
             createdAt: Int64(clamping: place.key.timestamp.milliseconds))
         object.isDeleted = try isDeleted(place)
-        for edit in try store.view.latestNoteEdits(of: place, limit: Self.looksForLast)
+        for edit in try store.view.notes.latestNoteEdits(of: place, limit: Self.looksForLast)
         where edit.state == .valid {
             guard
                 let stored = try store.operations.operation(edit.arrival, hasPayload: false),

@@ -134,7 +134,7 @@ final class Notes: Component {
 
     /// What the store has forgotten is in no text any more.
     private func forgetGone() {
-        guard let gone = store.view.takeGoneNotes() else {
+        guard let gone = store.view.notes.takeGoneNotes() else {
             forgetAll()
             return moves = watched.sorted().map { NoteMove(place: $0) }
         }

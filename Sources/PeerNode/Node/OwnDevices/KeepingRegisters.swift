@@ -24,7 +24,7 @@ extension OwnDocuments {
         guard let place else { return }
         try core.messages.refuseOverruled(
             try stored { () throws(StorageError) in
-                try store.view.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
+                try store.view.own.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
             })
     }
 

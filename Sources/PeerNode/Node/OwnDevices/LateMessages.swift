@@ -82,7 +82,7 @@ extension OwnDocuments {
         else { return }
         let log = Self.name(of: stored.log)
         let pending = limit.pending.counts[log] ?? 0
-        let known = try store.view.readCount(of: log, limit.place)
+        let known = try store.view.own.readCount(of: log, limit.place)
         if known == nil, limit.isOfOlderForm { return }
         guard stored.place.sequence >= max(known ?? 0, pending) else { return }
         try store.view.putLate(
@@ -189,10 +189,10 @@ extension OwnDocuments {
 
     /// What came late is read once a marker knows of it.
     private func removeLate(in document: Int64, _ limit: LateLimit) throws(StorageError) {
-        if limit.isOfOlderForm, try !store.view.hasFrontier(limit.place) {
+        if limit.isOfOlderForm, try !store.view.own.hasFrontier(limit.place) {
             return try store.view.removeLate(in: document)
         }
-        var known = try store.view.frontier(limit.place)
+        var known = try store.view.own.frontier(limit.place)
         known.merge(limit.pending)
         try store.view.removeLate(in: document, coveredBy: known)
     }

@@ -42,14 +42,14 @@ extension OwnDocuments {
         guard let place = place(of: register, in: workspace), place.kind != .read else {
             return try core.privates.authorContent(.own(register), to: first, in: workspace) != nil
         }
-        let count = try store.view.settingHeadCount(place, limit: Limits.ownWordsMax)
+        let count = try store.view.own.settingHeadCount(place, limit: Limits.ownWordsMax)
         return try core.messages.write(over: count, in: workspace.ownDocuments.count) {
             (made) throws(StorageError) in
-            try store.view.register(place)?.id == made
+            try store.view.own.register(place)?.id == made
         } _: { () throws(StorageError) in
             // A word overwrites those of its own document.
             let document = try documentOfSetting(place, in: workspace) ?? first
-            let heads = try store.view.whatToCite(about: place, in: document)
+            let heads = try store.view.own.whatToCite(about: place, in: document)
             return try core.privates.authorContent(
                 .own(register), to: document, in: workspace,
                 overwriting: core.messages.references(to: heads))?.id
@@ -60,7 +60,7 @@ extension OwnDocuments {
     private func documentOfSetting(
         _ place: ViewStore.Register.Place, in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
-        guard let row = try store.view.register(place),
+        guard let row = try store.view.own.register(place),
             let stored = try store.operations.operation(row.arrival, hasPayload: false),
             let document = workspace.sealed.documents[stored.log.document],
             workspace.isOwn(document)
@@ -140,12 +140,12 @@ extension OwnDocuments {
             return try foldMarker(row, name, key, frontier, in: workspace, from: source)
         }
         try write()
-        let before = try store.view.register(row.place)
+        let before = try store.view.own.register(row.place)
         guard try foldWord(row, of: stored, isValid: isValid, in: workspace) else { return }
         switch register {
         case .preference(PresenceChoice.setting, _): try core.presence.reviewPresence(of: workspace)
         case .star(let message, _):
-            let after = try store.view.register(row.place)
+            let after = try store.view.own.register(row.place)
             guard (before?.key == nil) != (after?.key == nil) else { return }
             try tellStar(message, in: workspace, isBackfill: source.isBackfill)
         case .reminder: workspace.readMarks.reminders.isStale = true
@@ -159,7 +159,7 @@ extension OwnDocuments {
         _ row: ViewStore.Register, of stored: StoredOperation, isValid: Bool,
         in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try store.view.fold(
+        try store.view.own.fold(
             row, in: stored.log.document, citing: stored.entry.dependencies.map(\.id),
             isValid: isValid
         ) { (word) throws(StorageError) in
@@ -178,14 +178,15 @@ extension OwnDocuments {
         let before = try marker(row.place, in: workspace)
         try write()
         // Of markers that named no log, nothing was late.
-        if before != nil, !frontier.isEmpty, try !store.view.hasFrontier(row.place) {
+        if before != nil, !frontier.isEmpty, try !store.view.own.hasFrontier(row.place) {
             try core.messages.forgetLate(name, in: workspace)
         }
-        try store.view.fold(row)
+        try store.view.own.fold(row)
         // What waits to be written, here or at another device, was told when it was read.
         let told = workspace.readMarks.pending[name]?.frontier ?? ReadFrontier()
         let isMore =
-            try store.view.fold(frontier, at: row.place) && !frontier.pieces(beyond: told).isEmpty
+            try store.view.own.fold(frontier, at: row.place)
+            && !frontier.pieces(beyond: told).isEmpty
         let isFurther = before.map { $0 < key } ?? true
         guard isFurther || isMore else { return }
         try reviewLate(name, after: before, isOwn: source == .ourselves, in: workspace)
@@ -198,13 +199,13 @@ extension OwnDocuments {
     ) throws(StorageError) {
         func read() throws(StorageError) -> [ViewStore.Register.Place: MessageKey] {
             var read: [ViewStore.Register.Place: MessageKey] = [:]
-            for row in try store.view.registers(of: workspace.number)
+            for row in try store.view.own.registers(of: workspace.number)
             where row.place.kind == .read { read[row.place] = row.key }
             return read
         }
         let before = try read()
         let starred = try stars(of: workspace)
-        let frontiers = try store.view.frontiers(of: workspace.number)
+        let frontiers = try store.view.own.frontiers(of: workspace.number)
         var rows: [(ViewStore.Register, OwnRegister, StoredOperation, isValid: Bool)] = []
         for document in workspace.ownDocuments {
             var found: [(StoredOperation, OwnRegister)] = []
@@ -226,18 +227,18 @@ extension OwnDocuments {
         try write()
         try store.registry.setValue(nil, of: ViewStore.owedSettings(of: workspace.number))
         try noteKnownKinds(of: workspace)
-        try store.view.clearRegisters(of: workspace.number)
+        try store.view.own.clearRegisters(of: workspace.number)
         for (row, register, stored, isValid) in rows {
             guard case .read(_, _, let frontier) = register else {
                 try foldWord(row, of: stored, isValid: isValid, in: workspace)
                 continue
             }
             guard isValid else { continue }
-            try store.view.fold(row)
-            try store.view.fold(frontier, at: row.place)
+            try store.view.own.fold(row)
+            try store.view.own.fold(frontier, at: row.place)
         }
         try core.presence.reviewPresence(of: workspace)
-        let now = (keys: try read(), frontiers: try store.view.frontiers(of: workspace.number))
+        let now = (keys: try read(), frontiers: try store.view.own.frontiers(of: workspace.number))
         let places = Set(before.keys).union(now.keys.keys)
         for place in places.sorted()
         where before[place] != now.keys[place]
@@ -287,7 +288,7 @@ extension OwnDocuments {
     func register(
         _ place: ViewStore.Register.Place?, in workspace: Workspace
     ) throws(StorageError) -> OwnRegister? {
-        guard let place, let row = try store.view.register(place),
+        guard let place, let row = try store.view.own.register(place),
             let stored = try store.operations.operation(row.arrival),
             case .own(let register)? = try core.keys.content(of: stored, in: workspace)
         else { return nil }

@@ -67,7 +67,7 @@ extension OwnDocuments {
     func marker(
         _ place: ViewStore.Register.Place, in workspace: Workspace
     ) throws(StorageError) -> MessageKey? {
-        let stored = try store.view.register(place)?.key
+        let stored = try store.view.own.register(place)?.key
         let pending = ConversationName(place.subject).flatMap {
             workspace.readMarks.pending[$0]?.key
         }
@@ -98,9 +98,10 @@ extension OwnDocuments {
             }
         }
         guard channel.isPrivate else {
-            return try store.view.joiningWord(of: workspace.member, channel.number).flatMap {
-                (arrival) throws(StorageError) in try store.operations.credibleTime(at: arrival)
-            }
+            return try store.view.following.joiningWord(of: workspace.member, channel.number)
+                .flatMap {
+                    (arrival) throws(StorageError) in try store.operations.credibleTime(at: arrival)
+                }
         }
         return try seated(in: channel.id, workspace)
     }
@@ -209,7 +210,7 @@ extension OwnDocuments {
         in workspace: Workspace
     ) throws(StorageError) -> Bool {
         workspace.readMarks.written[name] = time.monotonic
-        let known = try store.view.frontier(place(.read, name, in: workspace))
+        let known = try store.view.own.frontier(place(.read, name, in: workspace))
         let pieces = frontier.pieces(beyond: known)
         for piece in pieces.isEmpty ? [ReadFrontier()] : pieces {
             guard try authorOwn(.read(name, upTo: key, frontier: piece), in: workspace) else {
@@ -239,8 +240,8 @@ extension OwnDocuments {
             }) {
                 // Another device may have said more; and whoever is out has nothing to keep.
                 let place = place(.read, name, in: workspace)
-                let known = try store.view.register(place)?.key
-                let pieces = mark.frontier.pieces(beyond: try store.view.frontier(place))
+                let known = try store.view.own.register(place)?.key
+                let pieces = mark.frontier.pieces(beyond: try store.view.own.frontier(place))
                 let isNews = known.map { $0 < mark.key } ?? true || !pieces.isEmpty
                 var isKept = !isNews
                 if workspace.standing == .member, isNews {
@@ -249,7 +250,7 @@ extension OwnDocuments {
                 workspace.readMarks.keep(nil, of: name)
                 workspace.readMarks.lateLimits = [:]
                 // What is stored counts up to where it is credible, which may be less than was read.
-                let stored = try store.view.register(place)?.key
+                let stored = try store.view.own.register(place)?.key
                 if !isKept || stored.map({ $0 < mark.key }) ?? true {
                     try core.messages.forgetLate(name, in: workspace)
                 }

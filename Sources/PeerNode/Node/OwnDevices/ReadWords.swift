@@ -37,7 +37,7 @@ extension OwnDocuments {
         _ name: ConversationName, _ mark: Workspace.ReadMarks.Pending, on links: [PeerLink],
         in workspace: Workspace
     ) throws(StorageError) {
-        let known = try store.view.frontier(place(.read, name, in: workspace))
+        let known = try store.view.own.frontier(place(.read, name, in: workspace))
         let pieces = mark.frontier.pieces(beyond: known)
         for link in links {
             guard let sync = link.syncs[workspace.number], sync.standing == .full else { continue }
@@ -71,7 +71,7 @@ extension OwnDocuments {
         let place = place(.read, name, in: workspace)
         let before = try marker(place, in: workspace)
         let pending = workspace.readMarks.pending[name]
-        var known = try store.view.frontier(place)
+        var known = try store.view.own.frontier(place)
         known.merge(pending?.frontier ?? ReadFrontier())
         let isFurther = before.map { $0 < word.key } ?? true
         guard isFurther || !word.frontier.pieces(beyond: known).isEmpty else { return }

@@ -20,7 +20,7 @@ extension OwnDocuments {
 
     /// Those that wait or are due.
     func reminderRows(of workspace: Workspace) throws(StorageError) -> [ViewStore.Register] {
-        try store.view.keyedRegisters(
+        try store.view.own.keyedRegisters(
             .reminder, of: workspace.number, limit: Limits.ownMarksReadMax)
     }
 

@@ -9,7 +9,8 @@ extension OwnDocuments {
     }
 
     func starRows(of workspace: Workspace) throws(StorageError) -> [ViewStore.Register] {
-        try store.view.keyedRegisters(.star, of: workspace.number, limit: Limits.ownMarksReadMax)
+        try store.view.own.keyedRegisters(
+            .star, of: workspace.number, limit: Limits.ownMarksReadMax)
     }
 
     /// Records that a message was starred, or is no longer.

@@ -11,7 +11,7 @@ extension Presences {
         guard home != nil else { return }
         var choice = PresenceChoice()
         if let place = core.own.place(ofPreference: PresenceChoice.setting, in: workspace),
-            let row = try store.view.register(place),
+            let row = try store.view.own.register(place),
             case .preference(_, let value)? = try core.own.register(place, in: workspace)
         {
             choice = PresenceChoice(setting: value, at: row.timestamp)

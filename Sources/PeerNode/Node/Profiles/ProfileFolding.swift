@@ -21,7 +21,7 @@ extension Profiles {
         in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
         // What was redacted says nothing, whether or not its payload is here.
-        guard try store.view.deletion(of: word.arrival) == nil else { return }
+        guard try store.view.redactions.deletion(of: word.arrival) == nil else { return }
         let before = workspace.people.registers.current(place)?.id
         workspace.people.registers.take(word, at: place)
         if place.member == workspace.member { hiddenProfiles.insert(workspace.number) }
@@ -216,7 +216,7 @@ extension Profiles {
         }
         for (stored, subject, hasValue) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
-                try store.view.deletion(of: stored.place.arrival) == nil
+                try store.view.redactions.deletion(of: stored.place.arrival) == nil
             else { continue }
             workspace.people.registers.take(
                 .init(

@@ -146,7 +146,7 @@ extension Queries {
         }
         let members = workspace.members.filter { $0.role <= .member }.map(\.member)
         if channel.isDefault { return members }
-        let said = Set(try store.view.followers(of: channel.number))
+        let said = Set(try store.view.following.followers(of: channel.number))
         return members.filter { said.contains($0) }
     }
 
@@ -159,7 +159,7 @@ extension Queries {
         guard let role = workspace.role(of: member) else { return false }
         if let circle = channel.circle { return circle.roles[member] != nil }
         guard role <= .member, !channel.isDefault else { return role <= .member }
-        return try store.view.isFollowing(member, channel.number)
+        return try store.view.following.isFollowing(member, channel.number)
     }
 
     private func preview(
@@ -197,11 +197,11 @@ extension Queries {
     ) throws(StorageError) -> ViewStore.MessageRow? {
         guard let newest = try store.view.messages(channel.filter, before: nil, limit: 1).last
         else { return nil }
-        if try store.view.deletion(of: newest.position.arrival) == nil { return newest }
+        if try store.view.redactions.deletion(of: newest.position.arrival) == nil { return newest }
         let rows = try store.view.messages(
             channel.filter, before: nil, limit: Limits.previewScanMax)
         for row in rows.reversed()
-        where try store.view.deletion(of: row.position.arrival) == nil { return row }
+        where try store.view.redactions.deletion(of: row.position.arrival) == nil { return row }
         return newest
     }
 
@@ -339,7 +339,7 @@ extension Queries {
     private func deletion(
         of stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> (at: Int64, by: PersonObject)? {
-        guard let deletion = try store.view.deletion(of: stored.place.arrival),
+        guard let deletion = try store.view.redactions.deletion(of: stored.place.arrival),
             let redaction = try store.operations.operation(deletion.by),
             let author = workspace.evaluator.subject(ofGrant: redaction.entry.grant)
         else { return nil }
@@ -388,7 +388,7 @@ extension Queries {
     func starredAt(
         _ message: MessageKey, in workspace: Workspace
     ) throws(StorageError) -> Int64? {
-        let row = try store.view.register(
+        let row = try store.view.own.register(
             .init(workspace: workspace.number, kind: .star, subject: message.bytes))
         guard let row, row.key != nil else { return nil }
         return Int64(row.timestamp.milliseconds)
@@ -411,7 +411,7 @@ extension Queries {
         object.text = reminder.text
         object.message = reminder.message.map(PublicID.message)
         let counting = try core.own.place(of: register, in: workspace).flatMap {
-            (place) throws(StorageError) in try store.view.register(place)
+            (place) throws(StorageError) in try store.view.own.register(place)
         }
         if counting?.arrival != arrival {
             object.state = .cancelled

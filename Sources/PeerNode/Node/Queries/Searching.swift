@@ -183,7 +183,7 @@ extension Queries {
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel || document.kind == .privateDocument,
             let workspace = core.workspaces[document.workspace], workspace.standing == .member,
-            stored.entry.absent == nil, try store.view.deletion(of: arrival) == nil
+            stored.entry.absent == nil, try store.view.redactions.deletion(of: arrival) == nil
         else { return nil }
         let content = try core.keys.content(of: stored, in: workspace)
         if case .note(.creation)? = content { return try noteRow(of: stored, in: workspace) }

@@ -77,7 +77,7 @@ extension Queries {
         {
             return reindex(position(of: stored))
         }
-        guard let (place, _) = try store.view.noteEdit(at: stored.place.arrival),
+        guard let (place, _) = try store.view.notes.noteEdit(at: stored.place.arrival),
             let word = try store.view.current(place.register(.note))
         else { return }
         try followNote(madeAt: word.arrival, isGone: true)

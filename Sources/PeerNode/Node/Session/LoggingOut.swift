@@ -82,7 +82,7 @@ extension HomeSession {
     private func wipeMessages() throws(StorageError) {
         try core.log.renewStore()
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            try store.view.clearRegisters(of: workspace.number)
+            try store.view.own.clearRegisters(of: workspace.number)
             for document in store.operations.documents(ofWorkspace: workspace.number)
             where document != workspace.id {
                 guard let row = store.operations.document(document, in: workspace.number) else {

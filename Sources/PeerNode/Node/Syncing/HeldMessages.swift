@@ -114,7 +114,7 @@ extension Syncing {
                     || isRecent(place) && isStep(from: holders.before, to: holders.now, readers),
                 let row = try store.view.message(
                     arrival: place.arrival, sort: place.sort, document: branch.document),
-                !row.isRefused, try store.view.deletion(of: place.arrival) == nil
+                !row.isRefused, try store.view.redactions.deletion(of: place.arrival) == nil
             else { continue }
             let data: JSONValue = [
                 "message": .string(PublicID.message(row.key)),

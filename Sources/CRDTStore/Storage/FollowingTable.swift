@@ -8,48 +8,14 @@ public import WorkspaceModel
 /// say the opposite. Of those that nothing overwrites the member's own come first, then the largest
 /// (hlc, id). The word that counts is a row of `subscription`; by which one the member came in is the
 /// first of those that say the same, so that saying it again moves nothing.
-extension ViewStore {
-    /// What is said about one member in one channel.
-    public struct FollowingRegister: Hashable, Sendable {
-        /// The short number of the channel.
-        public let document: Int64
-        /// Whom it is about.
-        public let member: MemberID
+public final class FollowingTable {
+    let connection: Connection
+    private let memory: ViewMemory
+    private let citing: CitingWords
 
-        /// What is said about `member` in the channel with this number.
-        public init(document: Int64, member: MemberID) {
-            self.document = document
-            self.member = member
-        }
-    }
-
-    /// What one operation says about one member.
-    public struct FollowingWord: Hashable, Sendable {
-        /// About whom, and where.
-        public let register: FollowingRegister
-        /// The operation.
-        public let id: OperationID
-        /// When it was written.
-        public let timestamp: HybridTimestamp
-        /// The number under which it is stored.
-        public let arrival: Int64
-        /// Whether the member follows the channel.
-        public let isJoined: Bool
-        /// Whether it is the member's own word.
-        public let isOwn: Bool
-
-        /// A word with the given fields.
-        public init(
-            _ register: FollowingRegister, id: OperationID, at timestamp: HybridTimestamp,
-            arrival: Int64, isJoined: Bool, isOwn: Bool
-        ) {
-            self.register = register
-            self.id = id
-            self.timestamp = timestamp
-            self.arrival = arrival
-            self.isJoined = isJoined
-            self.isOwn = isOwn
-        }
+    init(_ connection: Connection, _ memory: ViewMemory) {
+        (self.connection, self.memory) = (connection, memory)
+        citing = CitingWords(connection: connection)
     }
 
     // MARK: Words
@@ -62,24 +28,24 @@ extension ViewStore {
     /// - Returns: whether the member follows the channel now and did not before, or the reverse.
     @discardableResult
     public func fold(
-        _ word: FollowingWord, citing cited: [OperationID], isValid: Bool
+        _ word: ViewStore.FollowingWord, citing cited: [OperationID], isValid: Bool
     ) throws(StorageError) -> Bool {
         let register = word.register
         let meaning = FollowingMeaning(register, word.isJoined)
         let before = try isFollowing(register.member, register.document)
-        if try self.isValid(word.id, in: meaning) != nil {
-            guard try setValid(isValid, word.id, in: meaning) else { return false }
+        if try citing.isValid(word.id, in: meaning) != nil {
+            guard try citing.setValid(isValid, word.id, in: meaning) else { return false }
         } else {
-            let coverCount = try noteCited(cited, by: word.id, in: meaning)
+            let coverCount = try citing.noteCited(cited, by: word.id, in: meaning)
             try connection.statement(
                 "INSERT INTO following VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
             ).run(
                 meaning.values + [
-                    .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
+                    .blob(word.id.bytes), .integer(ViewStore.ordered(word.timestamp)),
                     .integer(word.arrival), .integer(word.isOwn ? 1 : 0),
                     .integer(isValid ? 0 : 1), .integer(coverCount),
                 ])
-            if isValid { try cover(citedBy: word.id, in: meaning, by: 1) }
+            if isValid { try citing.cover(citedBy: word.id, in: meaning, by: 1) }
         }
         try renewSubscription(register)
         return try isFollowing(register.member, register.document) != before
@@ -94,7 +60,7 @@ extension ViewStore {
         var hasChanged = false
         for arrival in arrivals {
             for (meaning, id) in try words(at: arrival)
-            where try setValid(isValid, id, in: meaning) {
+            where try citing.setValid(isValid, id, in: meaning) {
                 try renewSubscription(meaning.register)
                 hasChanged = true
             }
@@ -110,7 +76,7 @@ extension ViewStore {
     public func forgetWord(_ arrival: Int64) throws(StorageError) -> Bool {
         let words = try words(at: arrival)
         for (meaning, id) in words {
-            try removeWord(id, from: meaning)
+            try citing.removeWord(id, from: meaning)
             try renewSubscription(meaning.register)
         }
         return !words.isEmpty
@@ -123,15 +89,15 @@ extension ViewStore {
         try connection.statement(
             "SELECT did, member, joined, id FROM following WHERE arr = ? ORDER BY did, member"
         ).rows(.integer(arrival)) { (row) throws(StorageError) in
-            let register = FollowingRegister(
+            let register = ViewStore.FollowingRegister(
                 document: row.integer(0), member: try row.identifier16(1))
             return (.init(register, row.integer(2) == 1), try row.identifier32(3))
         }
     }
 
     /// Has the word that counts stand for a member, and the one by which he came in.
-    private func renewSubscription(_ register: FollowingRegister) throws(StorageError) {
-        changes.documents.insert(register.document)
+    private func renewSubscription(_ register: ViewStore.FollowingRegister) throws(StorageError) {
+        memory.changes.documents.insert(register.document)
         let head = try connection.statement(
             "SELECT joined, own \(Self.followingHeads) LIMIT 1"
         ).firstRow(register.values) { ($0.integer(0), $0.integer(1)) }
@@ -158,24 +124,14 @@ extension ViewStore {
 
     // MARK: Followers
 
-    /// A word that nothing overwrites.
-    public struct FollowingHead: Hashable, Sendable {
-        /// Its operation's arrival number.
-        public let arrival: Int64
-        /// Whether the member follows the channel.
-        public let isJoined: Bool
-        /// Whether it is the member's own word.
-        public let isOwn: Bool
-    }
-
     /// The words that nothing overwrites, the one that counts first: of these a new word about the
     /// member cites those that say the opposite.
     public func heads(
-        _ register: FollowingRegister, limit: Int
-    ) throws(StorageError) -> [FollowingHead] {
+        _ register: ViewStore.FollowingRegister, limit: Int
+    ) throws(StorageError) -> [ViewStore.FollowingHead] {
         try connection.statement("SELECT arr, joined, own \(Self.followingHeads) LIMIT ?")
             .rows(register.values + [.integer(Int64(limit))]) { row in
-                FollowingHead(
+                ViewStore.FollowingHead(
                     arrival: row.integer(0), isJoined: row.integer(1) == 1,
                     isOwn: row.integer(2) == 1)
             }
@@ -243,4 +199,59 @@ private struct FollowingMeaning: CitingRegister {
     var place: [SQLValue] { register.values }
     var values: [SQLValue] { register.values + [.integer(isJoined ? 1 : 0)] }
     var overwritten: Self { Self(register, !isJoined) }
+}
+
+extension ViewStore {
+    /// What is said about one member in one channel.
+    public struct FollowingRegister: Hashable, Sendable {
+        /// The short number of the channel.
+        public let document: Int64
+        /// Whom it is about.
+        public let member: MemberID
+
+        /// What is said about `member` in the channel with this number.
+        public init(document: Int64, member: MemberID) {
+            self.document = document
+            self.member = member
+        }
+    }
+
+    /// What one operation says about one member.
+    public struct FollowingWord: Hashable, Sendable {
+        /// About whom, and where.
+        public let register: FollowingRegister
+        /// The operation.
+        public let id: OperationID
+        /// When it was written.
+        public let timestamp: HybridTimestamp
+        /// The number under which it is stored.
+        public let arrival: Int64
+        /// Whether the member follows the channel.
+        public let isJoined: Bool
+        /// Whether it is the member's own word.
+        public let isOwn: Bool
+
+        /// A word with the given fields.
+        public init(
+            _ register: FollowingRegister, id: OperationID, at timestamp: HybridTimestamp,
+            arrival: Int64, isJoined: Bool, isOwn: Bool
+        ) {
+            self.register = register
+            self.id = id
+            self.timestamp = timestamp
+            self.arrival = arrival
+            self.isJoined = isJoined
+            self.isOwn = isOwn
+        }
+    }
+
+    /// A word that nothing overwrites.
+    public struct FollowingHead: Hashable, Sendable {
+        /// Its operation's arrival number.
+        public let arrival: Int64
+        /// Whether the member follows the channel.
+        public let isJoined: Bool
+        /// Whether it is the member's own word.
+        public let isOwn: Bool
+    }
 }

@@ -1,43 +1,19 @@
 public import WorkspaceModel
 
 /// What is deleted, and by whose word.
-extension ViewStore {
-    /// The word because of which something is deleted.
-    public struct Deletion: Equatable, Sendable {
-        /// The arrival number of the redaction that counts.
-        public let by: Int64
-        /// When the payload is erased here, milliseconds; `nil` once it is.
-        public let due: UInt64?
+public final class RedactionTable {
+    let connection: Connection
+    private let memory: ViewMemory
 
-        /// Deleted by the redaction with this arrival number.
-        public init(by: Int64, due: UInt64?) {
-            self.by = by
-            self.due = due
-        }
+    init(_ connection: Connection, _ memory: ViewMemory) {
+        (self.connection, self.memory) = (connection, memory)
     }
 
     // MARK: What redactions say
 
-    /// A redaction or undo that names something.
-    public struct Naming: Equatable, Sendable {
-        /// Its arrival number.
-        public let by: Int64
-        /// The number of the grant that it cites.
-        public let grant: Int64
-        /// Whether it takes back what it names.
-        public let isUndo: Bool
-
-        /// A row with the given fields.
-        public init(by: Int64, grant: Int64, isUndo: Bool) {
-            self.by = by
-            self.grant = grant
-            self.isUndo = isUndo
-        }
-    }
-
     /// Notes what a redaction names.
     public func note(
-        _ naming: Naming, of target: OperationID, in document: Int64
+        _ naming: ViewStore.Naming, of target: OperationID, in document: Int64
     ) throws(StorageError) {
         try connection.statement("INSERT OR IGNORE INTO redaction VALUES(?, ?, ?, ?, ?)").run(
             .integer(document), .blob(target.bytes), .integer(naming.by),
@@ -47,11 +23,11 @@ extension ViewStore {
     /// The redactions that name an operation, in the order of their arrival.
     public func namings(
         of target: OperationID, in document: Int64
-    ) throws(StorageError) -> [Naming] {
+    ) throws(StorageError) -> [ViewStore.Naming] {
         try connection.statement(
             "SELECT by, gid FROM redaction WHERE did = ? AND target = ? AND undo = 0 ORDER BY by"
         ).rows(.integer(document), .blob(target.bytes)) {
-            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
+            ViewStore.Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
         }
     }
 
@@ -86,14 +62,14 @@ extension ViewStore {
     /// The first redaction under each grant that names an operation, in the order of the grants.
     public func firstNamings(
         of target: OperationID, in document: Int64
-    ) throws(StorageError) -> [Naming] {
+    ) throws(StorageError) -> [ViewStore.Naming] {
         try connection.statement(
             """
             SELECT min(by), gid FROM redaction WHERE did = ? AND target = ? AND undo = 0
                 GROUP BY +gid ORDER BY +gid
             """
         ).rows(.integer(document), .blob(target.bytes)) {
-            Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
+            ViewStore.Naming(by: $0.integer(0), grant: $0.integer(1), isUndo: false)
         }
     }
 
@@ -157,19 +133,19 @@ extension ViewStore {
     // MARK: What follows
 
     /// By whose word an operation is deleted, `nil` where it is not.
-    public func deletion(of arrival: Int64) throws(StorageError) -> Deletion? {
+    public func deletion(of arrival: Int64) throws(StorageError) -> ViewStore.Deletion? {
         try connection.statement("SELECT by, due FROM redacted WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
-                Deletion(
+                ViewStore.Deletion(
                     by: row.integer(0), due: row.optionalInteger(1).map { UInt64(max($0, 0)) })
             }
     }
 
     /// Deletes an operation, or says that it is not deleted after all.
     public func set(
-        _ deletion: Deletion?, of arrival: Int64, in document: Int64
+        _ deletion: ViewStore.Deletion?, of arrival: Int64, in document: Int64
     ) throws(StorageError) {
-        forgetUnread(in: document)
+        memory.forgetUnread(in: document)
         guard let deletion else {
             return try connection.statement("DELETE FROM redacted WHERE arr = ?")
                 .run(.integer(arrival))
@@ -200,17 +176,52 @@ extension ViewStore {
             "SELECT arr FROM redacted WHERE due IS NOT NULL AND due <= ? ORDER BY due, arr LIMIT ?"
         ).rows(.integer(Int64(clamping: now)), .integer(Int64(limit))) { $0.integer(0) }
     }
+}
 
+extension ViewStore {
+    /// The word because of which something is deleted.
+    public struct Deletion: Equatable, Sendable {
+        /// The arrival number of the redaction that counts.
+        public let by: Int64
+        /// When the payload is erased here, milliseconds; `nil` once it is.
+        public let due: UInt64?
+
+        /// Deleted by the redaction with this arrival number.
+        public init(by: Int64, due: UInt64?) {
+            self.by = by
+            self.due = due
+        }
+    }
+
+    /// A redaction or undo that names something.
+    public struct Naming: Equatable, Sendable {
+        /// Its arrival number.
+        public let by: Int64
+        /// The number of the grant that it cites.
+        public let grant: Int64
+        /// Whether it takes back what it names.
+        public let isUndo: Bool
+
+        /// A row with the given fields.
+        public init(by: Int64, grant: Int64, isUndo: Bool) {
+            self.by = by
+            self.grant = grant
+            self.isUndo = isUndo
+        }
+    }
+}
+
+extension ViewStore {
     /// Notes that payloads are erased.
     public func noteErased(_ arrivals: [Int64]) throws(StorageError) {
         for arrival in arrivals {
             try connection.statement("UPDATE redacted SET due = NULL WHERE arr = ?")
                 .run(.integer(arrival))
-            try forgetWord(arrival)
+            try following.forgetWord(arrival)
         }
         // What they said about messages cannot be told any more, not here and not where it was
         // never opened.
         try removeAnnotations(arrivals: arrivals)
-        try removeNoteEdits(arrivals: arrivals)
+        try notes.removeNoteEdits(arrivals: arrivals)
     }
 }

@@ -6,7 +6,7 @@ public import WorkspaceModel
 /// Every word is a row of `setting`, valid or not. One cites what it overwrites, which is of its own
 /// document: devices that began apart made several. Of all that nothing overwrites the one with the
 /// largest (hlc, id) counts, and is a row of `self_register`.
-extension ViewStore {
+extension OwnTable {
     struct SettingRegister: CitingRegister {
         let place: [SQLValue]
 
@@ -16,7 +16,7 @@ extension ViewStore {
 
         var values: [SQLValue] { place }
 
-        init(_ place: Register.Place, in document: DocumentID) {
+        init(_ place: ViewStore.Register.Place, in document: DocumentID) {
             self.place = place.values + [.blob(document.bytes)]
         }
     }
@@ -29,20 +29,21 @@ extension ViewStore {
     /// - Returns: whether something else counts than before.
     @discardableResult
     public func fold(
-        _ word: Register, in document: DocumentID, citing cited: [OperationID], isValid: Bool,
-        key: (Register) throws(StorageError) -> MessageKey? = { _ in nil }
+        _ word: ViewStore.Register, in document: DocumentID, citing cited: [OperationID],
+        isValid: Bool,
+        key: (ViewStore.Register) throws(StorageError) -> MessageKey? = { _ in nil }
     ) throws(StorageError) -> Bool {
         let register = SettingRegister(word.place, in: document)
-        if try self.isValid(word.id, in: register) != nil {
-            guard try setValid(isValid, word.id, in: register) else { return false }
+        if try citing.isValid(word.id, in: register) != nil {
+            guard try citing.setValid(isValid, word.id, in: register) else { return false }
         } else {
-            let coverCount = try noteCited(cited, by: word.id, in: register)
+            let coverCount = try citing.noteCited(cited, by: word.id, in: register)
             try connection.statement("INSERT INTO setting VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
                 register.values + [
-                    .blob(word.id.bytes), .integer(Self.ordered(word.timestamp)),
+                    .blob(word.id.bytes), .integer(ViewStore.ordered(word.timestamp)),
                     .integer(word.arrival), .integer(isValid ? 0 : 1), .integer(coverCount),
                 ])
-            if isValid { try cover(citedBy: word.id, in: register, by: 1) }
+            if isValid { try citing.cover(citedBy: word.id, in: register, by: 1) }
         }
         let before = try self.register(word.place)
         var after = try currentSetting(word.place)
@@ -55,25 +56,24 @@ extension ViewStore {
         return true
     }
 
-    private func currentSetting(_ place: Register.Place) throws(StorageError) -> Register? {
+    private func currentSetting(_ place: ViewStore.Register.Place) throws(StorageError) -> ViewStore
+        .Register?
+    {
         try connection.statement(
             """
             SELECT hlc, id, arr FROM setting WHERE workspace = ? AND kind = ? AND subject = ?
                 AND hidden = 0 AND covered = 0 ORDER BY hlc DESC, id DESC LIMIT 1
             """
         ).firstRow(place.values) { (row) throws(StorageError) in
-            Register(
-                place, at: Self.timestamp(row.integer(0)), by: try row.identifier32(1),
+            ViewStore.Register(
+                place, at: ViewStore.timestamp(row.integer(0)), by: try row.identifier32(1),
                 arrival: row.integer(2))
         }
     }
 
-    /// What `meta` calls the note that the settings of a workspace are to be read anew.
-    public static func owedSettings(of workspace: Int64) -> String { "settings.owed.\(workspace)" }
-
     /// How many words about one subject nothing overwrites, up to `limit`.
     public func settingHeadCount(
-        _ place: Register.Place, limit: Int
+        _ place: ViewStore.Register.Place, limit: Int
     ) throws(StorageError) -> Int {
         try connection.statement(
             """
@@ -86,7 +86,7 @@ extension ViewStore {
     /// What a new word of a document about one subject has to cite, by arrival number: at most
     /// `Limits.dependenciesMax`.
     public func whatToCite(
-        about place: Register.Place, in document: DocumentID
+        about place: ViewStore.Register.Place, in document: DocumentID
     ) throws(StorageError) -> [Int64] {
         let register = SettingRegister(place, in: document)
         let heads = try connection.statement(
@@ -99,10 +99,15 @@ extension ViewStore {
             (row) throws(StorageError) in
             (id: try row.identifier32(0) as OperationID, arrival: row.integer(1))
         }
-        return try whatToCite(heads, in: register)
+        return try citing.whatToCite(heads, in: register)
     }
 }
 
 extension ViewStore.Register.Place {
     var values: [SQLValue] { [.integer(workspace), .integer(kind.rawValue), .blob(subject)] }
+}
+
+extension ViewStore {
+    /// What `meta` calls the note that the settings of a workspace are to be read anew.
+    public static func owedSettings(of workspace: Int64) -> String { "settings.owed.\(workspace)" }
 }

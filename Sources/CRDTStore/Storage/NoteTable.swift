@@ -2,6 +2,203 @@ public import WorkspaceModel
 
 /// Notes: which there are, and the operations that their texts are made of. What they say is opened
 /// from the operations, and their text is made in memory.
+public final class NoteTable {
+    let connection: Connection
+    /// The documents of whose notes something has gone since `takeGoneNotes`.
+    private var goneNotes: Set<Int64> = []
+    /// Whether that is so of all.
+    private var areAllNotesGone = false
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// The notes of a document, or of all, are made anew.
+    func forget(_ document: Int64?) {
+        if let document { goneNotes.insert(document) } else { areAllNotesGone = true }
+    }
+
+    private static let ofNote = "WHERE did = ? AND key_hlc = ? AND key_id = ?"
+
+    // MARK: Notes
+
+    /// The notes of a channel that count, deleted ones too, those made last first.
+    ///
+    /// - Parameter end: only those made before this one, `nil` for all.
+    public func notes(
+        in document: Int64, before end: MessageKey? = nil, limit: Int
+    ) throws(StorageError) -> [ViewStore.NotePlace] {
+        let end =
+            end
+            ?? MessageKey(
+                timestamp: HybridTimestamp(rawValue: UInt64(Int64.max)), idPrefix: UInt64(Int64.max)
+            )
+        return try connection.statement(
+            """
+            SELECT DISTINCT key_hlc, key_id FROM annotation INDEXED BY annotation_note
+                WHERE did = ? AND kind = 4 AND hidden = 0 AND (key_hlc, key_id) < (?, ?)
+                ORDER BY key_hlc DESC, key_id DESC LIMIT ?
+            """
+        ).rows(
+            .integer(document), .integer(Int64(bitPattern: end.timestamp.rawValue)),
+            .integer(Int64(bitPattern: end.idPrefix)), .integer(Int64(limit))
+        ) { row in
+            ViewStore.NotePlace(document: document, key: Self.noteKey(row, from: 0))
+        }
+    }
+
+    // MARK: Edits
+
+    /// The edit with this arrival number, and the note that it is of.
+    public func noteEdit(
+        at arrival: Int64
+    ) throws(StorageError) -> (place: ViewStore.NotePlace, edit: ViewStore.NoteEditRow)? {
+        try connection.statement(
+            "SELECT did, key_hlc, key_id, state FROM note_edit WHERE arr = ? LIMIT 1"
+        ).firstRow(.integer(arrival)) { row in
+            (
+                ViewStore.NotePlace(document: row.integer(0), key: Self.noteKey(row, from: 1)),
+                ViewStore.NoteEditRow(
+                    arrival: arrival, state: .init(rawValue: row.integer(3)) ?? .invalid)
+            )
+        }
+    }
+
+    /// Notes an edit, or what it is for the text now.
+    public func put(_ edit: ViewStore.NoteEditRow, of place: ViewStore.NotePlace)
+        throws(StorageError)
+    {
+        try connection.statement(
+            "INSERT INTO note_edit VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
+        ).run(place.values + [.integer(edit.arrival), .integer(edit.state.rawValue)])
+    }
+
+    /// The edits of a note in the order of their arrival.
+    ///
+    /// - Parameter arrival: only those behind this one.
+    public func noteEdits(
+        of place: ViewStore.NotePlace, after arrival: Int64, limit: Int
+    ) throws(StorageError) -> [ViewStore.NoteEditRow] {
+        try connection.statement(
+            """
+            SELECT arr, state FROM note_edit WHERE did = ? AND key_hlc = ? AND key_id = ? AND arr > ?
+                ORDER BY arr LIMIT ?
+            """
+        ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
+    }
+
+    /// The edits of a note, those that came last first.
+    ///
+    /// - Parameter arrival: only those before this one.
+    public func latestNoteEdits(
+        of place: ViewStore.NotePlace, before arrival: Int64 = .max, limit: Int
+    ) throws(StorageError) -> [ViewStore.NoteEditRow] {
+        try connection.statement(
+            """
+            SELECT arr, state FROM note_edit WHERE did = ? AND key_hlc = ? AND key_id = ? AND arr < ?
+                ORDER BY arr DESC LIMIT ?
+            """
+        ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
+    }
+
+    /// Removes the edits whose operations, or payloads, are not stored any more.
+    func removeNoteEdits(arrivals: [Int64]) throws(StorageError) {
+        for arrival in arrivals {
+            guard let (place, edit) = try noteEdit(at: arrival) else { continue }
+            try connection.statement("DELETE FROM note_edit WHERE arr = ?").run(.integer(arrival))
+            // What is erased was in no text any more.
+            guard edit.state != .erased else { continue }
+            goneNotes.insert(place.document)
+            try removeNoteSnapshot(of: place)
+        }
+    }
+
+    /// Those of these keys whose operations somebody has deleted in a channel: nobody may know any more
+    /// what they said.
+    ///
+    /// - Parameter keys: of operations, few.
+    public func deletedKeys(
+        among keys: Set<MessageKey>, in document: Int64
+    ) throws(StorageError) -> Set<MessageKey> {
+        var found: Set<MessageKey> = []
+        try connection.statement(
+            """
+            SELECT o.hlc, o.id FROM redacted r CROSS JOIN operation o ON o.arr = r.arr WHERE r.did = ?
+            """
+        ).scan([.integer(document)]) { (row) throws(StorageError) in
+            let id: OperationID = try row.identifier32(1)
+            let key = MessageKey(
+                timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0))),
+                idPrefix: id.leadingWord)
+            if keys.contains(key) { found.insert(key) }
+            return found.count < keys.count ? .next : .stop
+        }
+        return found
+    }
+
+    /// The documents of whose notes something has gone since this was called last, `nil` for all.
+    public func takeGoneNotes() -> Set<Int64>? {
+        defer { (goneNotes, areAllNotesGone) = ([], false) }
+        return areAllNotesGone ? nil : goneNotes
+    }
+
+    // MARK: Snapshots
+
+    /// The snapshot of a note; `nil` for none, and where it is none of ours.
+    public func noteSnapshot(of place: ViewStore.NotePlace) throws(StorageError) -> ViewStore
+        .NoteSnapshotRow?
+    {
+        try connection.statement(
+            """
+            SELECT upto, sums, page, runs FROM note_snapshot
+                WHERE did = ? AND key_hlc = ? AND key_id = ?
+            """
+        ).firstRow(place.values) { row -> ViewStore.NoteSnapshotRow? in
+            ViewStore.NoteSums(bytes: row.blob(1)).map {
+                ViewStore.NoteSnapshotRow(
+                    upTo: row.integer(0), sums: $0, page: row.blob(2), runs: row.blob(3))
+            }
+        } ?? nil
+    }
+
+    /// Up to which arrival number the edits of a note are in its snapshot; `nil` for none.
+    public func noteSnapshotEnd(of place: ViewStore.NotePlace) throws(StorageError) -> Int64? {
+        try connection.statement(
+            "SELECT upto FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
+        ).firstRow(place.values) { $0.integer(0) }
+    }
+
+    /// Keeps the snapshot of a note in the place of an earlier one.
+    public func setNoteSnapshot(
+        _ snapshot: ViewStore.NoteSnapshotRow, of place: ViewStore.NotePlace
+    ) throws(StorageError) {
+        try connection.statement("INSERT OR REPLACE INTO note_snapshot VALUES(?, ?, ?, ?, ?, ?, ?)")
+            .run(
+                place.values + [
+                    .integer(snapshot.upTo), .blob(snapshot.sums.bytes), .blob(snapshot.page),
+                    .blob(snapshot.runs),
+                ])
+    }
+
+    /// The snapshot of a note does not fit any more.
+    public func removeNoteSnapshot(of place: ViewStore.NotePlace) throws(StorageError) {
+        try connection.statement(
+            "DELETE FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
+        ).run(place.values)
+    }
+
+    // MARK: Rows
+
+    private static func noteEdit(_ row: borrowing Row) -> ViewStore.NoteEditRow {
+        ViewStore.NoteEditRow(
+            arrival: row.integer(0), state: .init(rawValue: row.integer(1)) ?? .invalid)
+    }
+
+    private static func noteKey(_ row: borrowing Row, from column: Int32) -> MessageKey {
+        MessageKey(
+            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(column))),
+            idPrefix: UInt64(bitPattern: row.integer(column + 1)))
+    }
+}
+
 extension ViewStore {
     /// Where a note is.
     public struct NotePlace: Hashable, Comparable, Sendable {
@@ -58,129 +255,6 @@ extension ViewStore {
         }
     }
 
-    private static let ofNote = "WHERE did = ? AND key_hlc = ? AND key_id = ?"
-
-    // MARK: Notes
-
-    /// The notes of a channel that count, deleted ones too, those made last first.
-    ///
-    /// - Parameter end: only those made before this one, `nil` for all.
-    public func notes(
-        in document: Int64, before end: MessageKey? = nil, limit: Int
-    ) throws(StorageError) -> [NotePlace] {
-        let end =
-            end
-            ?? MessageKey(
-                timestamp: HybridTimestamp(rawValue: UInt64(Int64.max)), idPrefix: UInt64(Int64.max)
-            )
-        return try connection.statement(
-            """
-            SELECT DISTINCT key_hlc, key_id FROM annotation INDEXED BY annotation_note
-                WHERE did = ? AND kind = 4 AND hidden = 0 AND (key_hlc, key_id) < (?, ?)
-                ORDER BY key_hlc DESC, key_id DESC LIMIT ?
-            """
-        ).rows(
-            .integer(document), .integer(Int64(bitPattern: end.timestamp.rawValue)),
-            .integer(Int64(bitPattern: end.idPrefix)), .integer(Int64(limit))
-        ) { row in
-            NotePlace(document: document, key: Self.noteKey(row, from: 0))
-        }
-    }
-
-    // MARK: Edits
-
-    /// The edit with this arrival number, and the note that it is of.
-    public func noteEdit(
-        at arrival: Int64
-    ) throws(StorageError) -> (place: NotePlace, edit: NoteEditRow)? {
-        try connection.statement(
-            "SELECT did, key_hlc, key_id, state FROM note_edit WHERE arr = ? LIMIT 1"
-        ).firstRow(.integer(arrival)) { row in
-            (
-                NotePlace(document: row.integer(0), key: Self.noteKey(row, from: 1)),
-                NoteEditRow(arrival: arrival, state: .init(rawValue: row.integer(3)) ?? .invalid)
-            )
-        }
-    }
-
-    /// Notes an edit, or what it is for the text now.
-    public func put(_ edit: NoteEditRow, of place: NotePlace) throws(StorageError) {
-        try connection.statement(
-            "INSERT INTO note_edit VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state"
-        ).run(place.values + [.integer(edit.arrival), .integer(edit.state.rawValue)])
-    }
-
-    /// The edits of a note in the order of their arrival.
-    ///
-    /// - Parameter arrival: only those behind this one.
-    public func noteEdits(
-        of place: NotePlace, after arrival: Int64, limit: Int
-    ) throws(StorageError) -> [NoteEditRow] {
-        try connection.statement(
-            """
-            SELECT arr, state FROM note_edit WHERE did = ? AND key_hlc = ? AND key_id = ? AND arr > ?
-                ORDER BY arr LIMIT ?
-            """
-        ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
-    }
-
-    /// The edits of a note, those that came last first.
-    ///
-    /// - Parameter arrival: only those before this one.
-    public func latestNoteEdits(
-        of place: NotePlace, before arrival: Int64 = .max, limit: Int
-    ) throws(StorageError) -> [NoteEditRow] {
-        try connection.statement(
-            """
-            SELECT arr, state FROM note_edit WHERE did = ? AND key_hlc = ? AND key_id = ? AND arr < ?
-                ORDER BY arr DESC LIMIT ?
-            """
-        ).rows(place.values + [.integer(arrival), .integer(Int64(limit))]) { Self.noteEdit($0) }
-    }
-
-    /// Removes the edits whose operations, or payloads, are not stored any more.
-    func removeNoteEdits(arrivals: [Int64]) throws(StorageError) {
-        for arrival in arrivals {
-            guard let (place, edit) = try noteEdit(at: arrival) else { continue }
-            try connection.statement("DELETE FROM note_edit WHERE arr = ?").run(.integer(arrival))
-            // What is erased was in no text any more.
-            guard edit.state != .erased else { continue }
-            goneNotes.insert(place.document)
-            try removeNoteSnapshot(of: place)
-        }
-    }
-
-    /// Those of these keys whose operations somebody has deleted in a channel: nobody may know any more
-    /// what they said.
-    ///
-    /// - Parameter keys: of operations, few.
-    public func deletedKeys(
-        among keys: Set<MessageKey>, in document: Int64
-    ) throws(StorageError) -> Set<MessageKey> {
-        var found: Set<MessageKey> = []
-        try connection.statement(
-            """
-            SELECT o.hlc, o.id FROM redacted r CROSS JOIN operation o ON o.arr = r.arr WHERE r.did = ?
-            """
-        ).scan([.integer(document)]) { (row) throws(StorageError) in
-            let id: OperationID = try row.identifier32(1)
-            let key = MessageKey(
-                timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(0))),
-                idPrefix: id.leadingWord)
-            if keys.contains(key) { found.insert(key) }
-            return found.count < keys.count ? .next : .stop
-        }
-        return found
-    }
-
-    /// The documents of whose notes something has gone since this was called last, `nil` for all.
-    public func takeGoneNotes() -> Set<Int64>? {
-        defer { (goneNotes, areAllNotesGone) = ([], false) }
-        return areAllNotesGone ? nil : goneNotes
-    }
-
-    // MARK: Snapshots
-
     /// A note as it was once, sealed.
     public struct NoteSnapshotRow: Hashable, Sendable {
         /// The largest arrival number among its edits. All edits up to it are in it.
@@ -199,59 +273,5 @@ extension ViewStore {
             self.page = page
             self.runs = runs
         }
-    }
-
-    /// The snapshot of a note; `nil` for none, and where it is none of ours.
-    public func noteSnapshot(of place: NotePlace) throws(StorageError) -> NoteSnapshotRow? {
-        try connection.statement(
-            """
-            SELECT upto, sums, page, runs FROM note_snapshot
-                WHERE did = ? AND key_hlc = ? AND key_id = ?
-            """
-        ).firstRow(place.values) { row -> NoteSnapshotRow? in
-            NoteSums(bytes: row.blob(1)).map {
-                NoteSnapshotRow(
-                    upTo: row.integer(0), sums: $0, page: row.blob(2), runs: row.blob(3))
-            }
-        } ?? nil
-    }
-
-    /// Up to which arrival number the edits of a note are in its snapshot; `nil` for none.
-    public func noteSnapshotEnd(of place: NotePlace) throws(StorageError) -> Int64? {
-        try connection.statement(
-            "SELECT upto FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
-        ).firstRow(place.values) { $0.integer(0) }
-    }
-
-    /// Keeps the snapshot of a note in the place of an earlier one.
-    public func setNoteSnapshot(
-        _ snapshot: NoteSnapshotRow, of place: NotePlace
-    ) throws(StorageError) {
-        try connection.statement("INSERT OR REPLACE INTO note_snapshot VALUES(?, ?, ?, ?, ?, ?, ?)")
-            .run(
-                place.values + [
-                    .integer(snapshot.upTo), .blob(snapshot.sums.bytes), .blob(snapshot.page),
-                    .blob(snapshot.runs),
-                ])
-    }
-
-    /// The snapshot of a note does not fit any more.
-    public func removeNoteSnapshot(of place: NotePlace) throws(StorageError) {
-        try connection.statement(
-            "DELETE FROM note_snapshot WHERE did = ? AND key_hlc = ? AND key_id = ?"
-        ).run(place.values)
-    }
-
-    // MARK: Rows
-
-    private static func noteEdit(_ row: borrowing Row) -> NoteEditRow {
-        NoteEditRow(
-            arrival: row.integer(0), state: .init(rawValue: row.integer(1)) ?? .invalid)
-    }
-
-    private static func noteKey(_ row: borrowing Row, from column: Int32) -> MessageKey {
-        MessageKey(
-            timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: row.integer(column))),
-            idPrefix: UInt64(bitPattern: row.integer(column + 1)))
     }
 }

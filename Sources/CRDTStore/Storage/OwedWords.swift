@@ -5,47 +5,24 @@ public import WorkspaceModel
 ///
 /// Each is one row, so that thousands of made-up names in one cost what their bytes cost, and what
 /// is owed outlasts a stop and a lock.
-extension ViewStore {
-    /// A word that is to be read.
-    public struct OwedWord: Sendable, Equatable {
-        /// What is told of what it changes.
-        public enum Telling: Int64, Sendable {
-            /// An event, as when the word comes.
-            case news = 1
-            /// An event of what is long past.
-            case backfill = 2
-            /// Nothing: it was told of before.
-            case nothing = 3
-        }
-
-        /// The arrival number of the operation.
-        public let arrival: Int64
-        /// What is told.
-        public let telling: Telling
-
-        /// The word that came as number `arrival`.
-        public init(arrival: Int64, telling: Telling) {
-            self.arrival = arrival
-            self.telling = telling
-        }
-    }
-
+extension FollowingTable {
     /// How many bytes of a name are noted: enough to find the words again that name somebody. A word
     /// that another name finds is read in vain.
     private static let notedByteCount = 4
 
     /// Notes that a word has to be read.
-    public func owe(_ word: OwedWord) throws(StorageError) {
+    public func owe(_ word: ViewStore.OwedWord) throws(StorageError) {
         try connection.statement("INSERT OR REPLACE INTO unheard VALUES(?, ?, x'')")
             .run(.integer(word.arrival), .integer(word.telling.rawValue))
     }
 
     /// The words that have to be read, the newest first: what an older one says changes nothing then.
-    public func owedWords(limit: Int) throws(StorageError) -> [OwedWord] {
+    public func owedWords(limit: Int) throws(StorageError) -> [ViewStore.OwedWord] {
         try connection.statement(
             "SELECT arr, due FROM unheard WHERE due > 0 ORDER BY arr DESC LIMIT ?"
         ).rows(.integer(Int64(limit))) {
-            OwedWord(arrival: $0.integer(0), telling: .init(rawValue: $0.integer(1)) ?? .nothing)
+            ViewStore.OwedWord(
+                arrival: $0.integer(0), telling: .init(rawValue: $0.integer(1)) ?? .nothing)
         }
     }
 
@@ -96,6 +73,32 @@ extension ViewStore {
         ).run(
             .integer(DocumentKind.channel.rawValue),
             .integer(Int64(bitPattern: OperationKind.content.rawValue)),
-            .integer(OwedWord.Telling.nothing.rawValue))
+            .integer(ViewStore.OwedWord.Telling.nothing.rawValue))
+    }
+}
+
+extension ViewStore {
+    /// A word that is to be read.
+    public struct OwedWord: Sendable, Equatable {
+        /// What is told of what it changes.
+        public enum Telling: Int64, Sendable {
+            /// An event, as when the word comes.
+            case news = 1
+            /// An event of what is long past.
+            case backfill = 2
+            /// Nothing: it was told of before.
+            case nothing = 3
+        }
+
+        /// The arrival number of the operation.
+        public let arrival: Int64
+        /// What is told.
+        public let telling: Telling
+
+        /// The word that came as number `arrival`.
+        public init(arrival: Int64, telling: Telling) {
+            self.arrival = arrival
+            self.telling = telling
+        }
     }
 }

@@ -78,7 +78,9 @@ struct CoveringStatements {
 
 /// Which words are overwritten: those that a valid one of their register cites. Each row counts
 /// these, so that a word that comes, goes or changes its verdict costs what it cites itself.
-extension ViewStore {
+struct CitingWords {
+    let connection: Connection
+
     /// Whether a word is valid; `nil` where it has no row.
     func isValid(
         _ id: OperationID, in register: some CitingRegister

@@ -1,0 +1,135 @@
+import WorkspaceModel
+
+/// What a revocation is aimed at. Operations are found by the same names, so that either side
+/// finds the other without a search.
+enum AuthTarget: Hashable {
+    /// Operations under grants of a member, and admissions on the member's invites.
+    case member(MemberID)
+    /// Operations of a device.
+    case device(DeviceID)
+    /// Admissions on an invite.
+    case invite(Int)
+    /// What ends the part of a member's device, by that device itself.
+    case ownEnd(MemberID)
+}
+
+/// What a revocation takes the effect from. It is a plain value: every question about anybody looks
+/// at it, and copies nothing else of the operation.
+enum AuthAim: Hashable, Sendable {
+    /// It is no revocation.
+    case nothing
+    case member(MemberID)
+    case device(DeviceID)
+    /// The record of an invite.
+    case invite(Int)
+    /// Its own author.
+    case departure
+    /// A grant: what the member had before, what its author had, or both.
+    case role(replaced: MemberID?, drops: Bool)
+}
+
+/// The side of an operation that revocations look at. Content has one too: it is weaker than
+/// every authority operation of its device, and in no revocation's past.
+struct AuthExposure {
+    let rank: AuthRank
+    let grant: Int
+    let author: MemberID
+    let device: DeviceID
+    /// The operation itself; `nil` for content, and for whatever a device would write now.
+    var index: Int?
+    /// For an admission: its invite, and who opened it.
+    var invite: Int?
+    var inviter: MemberID?
+
+    var targets: [AuthTarget] {
+        var targets: [AuthTarget] = [.member(author), .device(device)]
+        if let invite { targets.append(.invite(invite)) }
+        if let inviter, inviter != author { targets.append(.member(inviter)) }
+        if rank.isOwnEnd { targets.append(.ownEnd(author)) }
+        return targets
+    }
+}
+
+/// What may bear on what: by which names either side finds the other.
+extension PlacedOperations {
+    /// What reaches the operation; `nil` for the root, which nothing reaches.
+    func exposure(of index: Int) -> AuthExposure? {
+        guard let grant = records[index].grant, let author = records[index].author else {
+            return nil
+        }
+        var exposure = AuthExposure(
+            rank: records[index].rank, grant: grant, author: author,
+            device: records[index].operation.device, index: index)
+        if records[index].operation.action.isAdmission {
+            exposure.invite = records[index].reference
+            exposure.inviter = exposure.invite.flatMap { records[$0].author }
+        }
+        return exposure
+    }
+
+    /// What an operation is aimed at, once what it cites is known.
+    func aim(of record: AuthRecord) -> AuthAim {
+        switch record.operation.action {
+        case .remove(let member): .member(member)
+        case .removeDevice(let device): .device(device)
+        case .revokeInvite: record.reference.map { .invite($0) } ?? .nothing
+        case .leave: .departure
+        case .grant(let grant) where grant.replaces || grant.drops != nil:
+            .role(replaced: grant.replaces ? grant.member : nil, drops: grant.drops != nil)
+        default: .nothing
+        }
+    }
+
+    /// Where those are found that a revocation may take the effect from; nothing for anything else.
+    func targets(ofRevocation index: Int) -> [AuthTarget] {
+        records[index].answeredEnds.isEmpty
+            ? aimedTargets(of: index) : aimedTargets(of: index) + answeredTargets(of: index)
+    }
+
+    private func aimedTargets(of index: Int) -> [AuthTarget] {
+        switch records[index].aim {
+        case .nothing: return []
+        case .member(let member): return [.member(member)]
+        case .device(let device):
+            guard let along = records[index].undoing?.devices else { return [.device(device)] }
+            return [.device(device)] + along.filter { $0 != device }.map(AuthTarget.device)
+        case .invite(let invite): return [.invite(invite)]
+        case .departure: return records[index].author.map { [.member($0)] } ?? []
+        case .role(let replaced, let drops):
+            let own = drops ? records[index].author.map(AuthTarget.member) : nil
+            return [replaced.map(AuthTarget.member), own].compactMap { $0 }
+        }
+    }
+
+    /// Where it is found by the ends beside those that it answers.
+    func answeredTargets(of index: Int) -> [AuthTarget] {
+        let members = Set(records[index].answeredEnds.compactMap { records[$0].author })
+        return members.map { .ownEnd($0) }
+    }
+
+    /// Whether one record is stronger than the other.
+    func isStronger(_ index: Int, than other: Int) -> Bool {
+        records[index].rank < records[other].rank
+    }
+
+    /// Whether the record at `other` is in the past of that at `index`.
+    func knows(_ index: Int, _ other: Int) -> Bool {
+        records[index].knows(records[other].place)
+    }
+
+    /// An operation's record, and those of a final end under other grants.
+    func everyRecord(of index: Int) -> [Int] {
+        further.endsAgain[index].map { [index] + $0 } ?? [index]
+    }
+
+    /// The record that an operation is found by.
+    func original(_ index: Int) -> Int { records[index].original ?? index }
+
+    /// The ids of some records, each once, in their order.
+    func ids(of found: [Int]) -> [OperationID] {
+        var seen: Set<OperationID> = []
+        return found.map { records[$0].operation.id }.filter { seen.insert($0).inserted }
+    }
+
+    func grants(everTo member: MemberID) -> [Int] { people.given[member] ?? [] }
+}

@@ -1,0 +1,272 @@
+import WorkspaceModel
+
+/// Which of the placed operations have effect, and why.
+///
+/// Every operation has a rank, and whatever bears on its validity is stronger than itself: so one
+/// pass from the strongest to the weakest decides everything, and a change spreads only downwards.
+struct AuthVerdicts: Sendable {
+    /// What is judged.
+    var placed: PlacedOperations
+    /// What is confirmed, and what waits to be.
+    var confirmations = AuthConfirmations()
+    /// In a private document: what counts no more since its owner's seat was handed on, by which transfer.
+    var handedOn: [Int: Int] = [:]
+    /// Valid grants that are in force no more for a reason from outside this document, which
+    /// judges nothing in it otherwise: see `PrivateLapses`.
+    var lapsed: Set<Int> = []
+    /// How many others were looked at to judge what was added, but for what placing has cost.
+    var looks = 0
+
+    init(_ placed: PlacedOperations) { self.placed = placed }
+
+    /// What was placed, in the order of arrival: read without a copy.
+    var records: SharedArray<AuthRecord> { _read { yield placed.records } }
+
+    /// Places an operation, and leaves open what becomes of it.
+    mutating func link(_ operation: AuthOperation) throws(AuthError) -> Int {
+        let index = try placed.link(operation)
+        for further in records.indices[(index + 1)...] { countConfirmations(of: further) }
+        return index
+    }
+
+    /// Forgets what was found of the operations from `index` on, which are taken back.
+    mutating func forget(from index: Int) {
+        for index in records.indices[index...] { confirmations.forget(index) }
+    }
+
+    /// One pass, strongest first: when an operation is judged, all that can bear on it has been.
+    mutating func judgeAll() {
+        let order = records.indices.filter { records[$0].fault == nil }
+            .sorted { records[$0].rank < records[$1].rank }
+        followOwners()
+        for index in records.indices {
+            placed.records[index].take(.none)
+            placed.records[index].isValidElsewhere = false
+        }
+        confirmations.counts = [:]
+        for index in order {
+            take(judge(index), at: index)
+            if records[index].isValid { _ = countConfirmations(by: index) }
+        }
+        findUnconfirmed()
+    }
+
+    /// Judges `first` and then, strongest first, whatever a changed verdict bears on.
+    mutating func settle(from first: Int) -> AuthChange {
+        var queue = RankQueue()
+        for index in placed.everyRecord(of: first) {
+            queue.insert(index, rank: records[index].rank)
+        }
+        var changed = ChangedRecords()
+        while let index = queue.removeStrongest() {
+            looks &+= 1 &+ (placed.exposure(of: index).map { revocationCount($0) } ?? 0)
+            if records[index].operation.action.terms != nil {
+                looks &+= placed.invites.policies.count
+            }
+            let ruling = judge(index)
+            let before = records[index].ruling
+            guard ruling != before else { continue }
+            if ruling.isValid != before.isValid, !records[index].isOwnPart {
+                let original = placed.original(index)
+                changed.note(original, hadEffect: records[original].hasEffect)
+            }
+            take(ruling, at: index)
+            var others: [Int] = []
+            if ruling.isValid != before.isValid {
+                others = countConfirmations(by: index)
+            }
+            looks &+= records[index].dependants.count
+            if records[index].operation.action.isInvitePolicy { looks &+= placed.invites.all.count }
+            for target in placed.targets(ofRevocation: index) {
+                looks &+= placed.reach.exposed[target]?.count ?? 0
+            }
+            others += affected(by: index)
+            for other in others { queue.insert(other, rank: records[other].rank) }
+            updateUnconfirmed(by: index)
+        }
+        return changed.change { (records[$0].operation.id, records[$0].hasEffect) }
+    }
+
+    private mutating func take(_ ruling: AuthRuling, at index: Int) {
+        placed.records[index].take(ruling)
+        guard let end = records[index].original else { return }
+        placed.records[end].isValidElsewhere = (placed.further.endsAgain[end] ?? []).contains {
+            records[$0].isValid
+        }
+        findCutOff(from: index)
+    }
+
+    /// How many revocations are aimed at it.
+    private func revocationCount(_ exposure: AuthExposure) -> Int {
+        exposure.targets.reduce(0) { $0 + (placed.reach.revocations[$1]?.count ?? 0) }
+    }
+
+    /// The operations whose verdict may change because that of `index` just did.
+    ///
+    /// A revocation that took effect can only take validity, one that lost it only give it back.
+    private func affected(by index: Int) -> [Int] {
+        var affected = records[index].dependants.filter { records[$0].fault == nil }
+        if records[index].operation.action.isInvitePolicy {
+            affected += placed.invites.all.filter { placed.knows($0, index) }
+        }
+        for target in placed.targets(ofRevocation: index) {
+            for other in placed.reach.exposed[target] ?? []
+            where mayChange(other, by: index)
+                && (voids(index, other) || mayCutOff(index, other))
+            {
+                affected.append(other)
+            }
+        }
+        return affected
+    }
+
+    /// Whether an end may have part in what leaves no chain to the device of an operation.
+    private func mayCutOff(_ index: Int, _ other: Int) -> Bool {
+        records[index].undoing != nil && records[other].grant == records[index].grant
+            && placed.isStronger(index, than: other)
+    }
+
+    /// Whether the verdict may be another one now that a revocation takes effect, or loses it. What was
+    /// given up once is given up: any number of such words more changes nothing.
+    private func mayChange(_ index: Int, by revocation: Int) -> Bool {
+        guard records[revocation].isValid else { return records[index].ruling != .valid }
+        return records[index].ruling == .valid
+            || records[index].stands && !givesUp(revocation, index)
+    }
+
+    /// What becomes of an operation without fault, given the verdicts on all that are stronger.
+    private func judge(_ index: Int) -> AuthRuling {
+        let record = records[index]
+        if record.isOpaque || handedOn[index] != nil { return .none }
+        // Whether nothing but its own author's member has ended it, or what its grant leads back to.
+        var isGivenUp = false
+        for support in record.supports where !records[support].isValid {
+            guard support == record.grant, records[support].stands else { return .none }
+            isGivenUp = true
+        }
+        guard lapsedInvite(of: index) == nil else { return .none }
+        switch end(of: index) {
+        case .byOthers: return .none
+        case .givenUp: isGivenUp = true
+        case nil: break
+        }
+        guard policy(forbidding: index) == nil else { return .none }
+        guard isGivenUp else { return .valid }
+        if record.canBeKept, isConfirmed(index) { return .kept }
+        return record.operation.action.isAddition ? .standing : .none
+    }
+
+    /// Who has ended an operation.
+    private enum End { case givenUp, byOthers }
+
+    /// Whether valid revocations take the effect from an operation without fault, and whether others
+    /// than such as give it up do.
+    private func end(of index: Int) -> End? {
+        var end: End?
+        for revocation in revocations(taking: index) {
+            guard givesUp(revocation, index) else { return .byOthers }
+            end = .givenUp
+        }
+        return end
+    }
+
+    /// The strongest valid revocation that takes the effect from an operation without fault.
+    func revocation(voiding index: Int) -> Int? {
+        if let transfer = handedOn[index] { return transfer }
+        let isSpared = records[index].canBeKept && isConfirmed(index)
+        return revocations(taking: index).filter { !isSpared || !givesUp($0, index) }
+            .min { placed.isStronger($0, than: $1) }
+    }
+
+    /// The valid revocations that hit an operation and do not know it.
+    func revocations(taking index: Int) -> some Sequence<Int> {
+        let exposure = placed.exposure(of: index)
+        return (exposure?.targets ?? []).lazy.flatMap { placed.reach.revocations[$0] ?? [] }.filter
+        {
+            guard let exposure, records[$0].isValid else { return false }
+            return hits($0, exposure) && !isBeyond(index, $0)
+        }
+    }
+}
+
+/// What becomes of an operation.
+enum AuthRuling: Hashable, Sendable {
+    case none, standing, kept, valid
+
+    var isValid: Bool { self == .kept || self == .valid }
+}
+
+extension AuthRecord {
+    var ruling: AuthRuling {
+        isValid ? (isKept ? .kept : .valid) : (stands ? .standing : .none)
+    }
+
+    mutating func take(_ ruling: AuthRuling) {
+        (isValid, isKept, stands) = (ruling.isValid, ruling == .kept, ruling != .none)
+    }
+}
+
+/// Operations of which a record has changed its verdict, and whether they had effect before.
+private struct ChangedRecords {
+    private var before: [Int: Bool] = [:]
+
+    mutating func note(_ index: Int, hadEffect: Bool) {
+        if before[index] == nil { before[index] = hadEffect }
+    }
+
+    func change(_ now: (Int) -> (id: OperationID, hasEffect: Bool)) -> AuthChange {
+        var change = AuthChange()
+        for (index, hadEffect) in before {
+            let (id, hasEffect) = now(index)
+            if hasEffect == hadEffect {
+                change.moved.append(id)
+            } else if hasEffect {
+                change.becameValid.append(id)
+            } else {
+                change.becameInvalid.append(id)
+            }
+        }
+        change.becameValid.sort()
+        change.becameInvalid.sort()
+        change.moved.sort()
+        return change
+    }
+}
+
+/// Operations that wait to be judged, the strongest in front: a binary heap.
+private struct RankQueue {
+    private var heap: [(rank: AuthRank, index: Int)] = []
+
+    mutating func insert(_ index: Int, rank: AuthRank) {
+        heap.append((rank, index))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].rank < heap[parent].rank else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    mutating func removeStrongest() -> Int? {
+        guard let first = heap.first, let last = heap.popLast() else { return nil }
+        guard !heap.isEmpty else { return first.index }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var strongest = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].rank < heap[strongest].rank {
+                strongest = child
+            }
+            guard strongest != parent else { return first.index }
+            heap.swapAt(parent, strongest)
+            parent = strongest
+        }
+    }
+}
+
+extension AuthAction {
+    /// Whether it says who may invite.
+    var isInvitePolicy: Bool { if case .setWorkspace(.some) = self { true } else { false } }
+}

@@ -1,0 +1,89 @@
+import WorkspaceModel
+
+/// The operations of one document where they lie: what each cites, how strong that makes it, what may
+/// bear on what, and what can never be valid.
+///
+/// All of it follows from an operation and its past alone, so no later arrival changes it; verdicts,
+/// which may change, are made from it by `AuthVerdicts`.
+struct PlacedOperations: Sendable {
+    /// In the order of arrival, which is a causal one.
+    var records = SharedArray<AuthRecord>()
+    var indices: [OperationID: Int] = [:]
+    /// The last operation of each branch.
+    var branchTips: [Int] = []
+
+    /// Which document it is: what a role may do, and whether devices have to be bound.
+    let rules: AuthRules
+    /// In a private document: how often memberships in the workspace have ended.
+    var workspaceEnds: [MemberID: Int] = [:]
+
+    // Which operations bear on which. None that is faulty, or opaque, is in any of them.
+
+    var reach = ReachIndex()
+    var people = PeopleIndex()
+    var invites = InviteIndex()
+    var further = FurtherEnds()
+    /// Operations that make an epoch key, by the key.
+    var introductions: [KeyID: [Int]] = [:]
+    /// Features that this version does not know.
+    var unknownFeatures: [Int] = []
+
+    /// How many others were looked at to place what was added.
+    var looks = 0
+
+    init(rules: AuthRules) { self.rules = rules }
+}
+
+/// Which operations may take the effect from which.
+struct ReachIndex: Sendable {
+    /// Revocations by what they reach.
+    var revocations: [AuthTarget: [Int]] = [:]
+    /// Operations by what reaches them.
+    var exposed: [AuthTarget: [Int]] = [:]
+    /// Whatever may end a membership, or what somebody holds by one, in the order of arrival.
+    var endings: [Int] = []
+    /// Widenings by the revocation they widen.
+    var recuts: [Int: [Int]] = [:]
+}
+
+/// What was said of people and their devices.
+struct PeopleIndex: Sendable {
+    /// Whatever gives somebody something, by whom; what nobody can judge yet is among it.
+    var given: [MemberID: [Int]] = [:]
+    /// Grants by the devices that may use them.
+    var grantsOfDevice: [DeviceID: [Int]] = [:]
+    /// Operations that bind a device to a member, by both.
+    var bindings: [DeviceID: [MemberID: [Int]]] = [:]
+    /// The root and the admissions, by who came in.
+    var admitted: [MemberID: [Int]] = [:]
+    /// Additions of devices, by whose.
+    var additions: [MemberID: [Int]] = [:]
+    /// Grants by which their author gave up a role, by author.
+    var drops: [MemberID: [Int]] = [:]
+    /// Removals by member and by device.
+    var removals: [AuthTarget: [Int]] = [:]
+}
+
+/// What was said of invites.
+struct InviteIndex: Sendable {
+    /// Invites, which those bear on that are in their past.
+    var all: [Int] = []
+    /// Operations that say who may invite.
+    var policies: [Int] = []
+    /// Admissions by invite.
+    var admissions: [Int: [Int]] = [:]
+    /// Requests by invite.
+    var requests: [Int: [Int]] = [:]
+}
+
+/// Ends of devices that count again, under other grants than they cite: see `placeEndsAgain`.
+struct FurtherEnds: Sendable {
+    /// What may end a device under several grants, by who wrote it.
+    var endsByDevice: [DeviceID: [Int]] = [:]
+    /// The further records of each.
+    var endsAgain: [Int: [Int]] = [:]
+    /// Of a revocation the latest ones of the same device by the same one that it knows.
+    var earlierEnds: [Int: [Int]] = [:]
+    /// The further records that undo additions, by their grant, the strongest first.
+    var undoing: [Int: [Int]] = [:]
+}
