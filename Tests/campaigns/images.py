@@ -174,6 +174,8 @@ class Stage:
             (self.root / folder).mkdir(mode=0o700, exist_ok=True)
         for name, content in image.items():
             path = self.root / name
+            # One that was made and removed again within the life, such as that of a backup.
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if name == self.store:
                 os.link(self.kept, path)
             with open(path, "r+b" if name == self.store else "wb") as file:

@@ -30,7 +30,8 @@ class Refused(Exception):
     def __init__(self, error):
         super().__init__(error.get("message"))
         self.error = error
-        self.kind = (error.get("data") or {}).get("kind", str(error.get("code")))
+        data = error.get("data") or {}
+        self.kind, self.reason = data.get("kind", str(error.get("code"))), data.get("reason")
 
 
 class Gone(Exception):
