@@ -10,7 +10,7 @@ import WorkspaceModel
         ("Sources/PeerNode/", #"LinkEnding\(\s*"([a-z._]+)""#),
         ("Sources/PeerNode/Loop/PeerLinks.swift", #"fail\([a-zA-Z.]+, "([a-z_]+)"\)"#),
         ("Sources/PeerNode/Loop/PeerLinks.swift", #"var reason = "([a-z_]+)""#),
-        ("Sources/PeerNode/Loop/SystemError.swift", #"(?:case [A-Z, ]+|default): "([a-z_]+)"$"#),
+        ("Sources/PeerNode/System/SystemError.swift", #"(?:case [A-Z, ]+|default): "([a-z_]+)"$"#),
         ("Sources/PeerNode/Node/Enrolment/JoinEnding.swift", #"because: "([a-z_]+)""#),
         ("Sources/PeerNode/Node/Network/JoinAttempt.swift", #"let unreachable = "([a-z_]+)""#),
         ("Sources/PeerNode/Peers/PeerRegistry.swift", #"lastError = "([a-z._]+)""#),
