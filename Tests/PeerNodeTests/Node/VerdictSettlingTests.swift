@@ -118,7 +118,9 @@ import WorkspaceTestKit
         let share = AuthorityBudget.Share(
             .authority, of: try world.laptop.workspace().member.bytes)
         var left = 0
-        while core.log.authorityBudget.pay(1, from: [share], now: core.turn.time.monotonic) != nil {
+        while core.log.shares.authorityBudget.pay(1, from: [share], now: core.turn.time.monotonic)
+            != nil
+        {
             left += 1
         }
         #expect(left > Limits.authorityBurstPerMember - 10)

@@ -124,7 +124,7 @@ extension CommandDesk: NodeCommands {
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.evaluator.members.filter {
-                core.log.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
+                core.log.shares.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
             }.map { standing in
                 .init(
                     kind: "member.delayed",

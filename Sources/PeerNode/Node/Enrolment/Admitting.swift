@@ -158,7 +158,8 @@ extension Enrolment {
         {
             return .used
         }
-        guard let own = workspace.ownRole, own <= .member, core.log.mayOpenDoor(in: workspace)
+        guard let own = workspace.ownRole, own <= .member,
+            core.log.shares.mayOpenDoor(in: workspace)
         else {
             return .busy
         }

@@ -310,15 +310,16 @@ extension Syncing {
     private func tellStored() throws(StorageError) {
         var rounds = 0
         while rounds < 4,
-            !core.log.appended.isEmpty || !core.log.moved.isEmpty || !core.log.needed.isEmpty
+            !core.log.appended.isEmpty || !core.log.retention.moved.isEmpty
+                || !core.log.needed.isEmpty
                 || hasIngested
         {
             rounds += 1
             let stored = core.log.appended
-            let branches = core.log.moved
+            let branches = core.log.retention.moved
             let logs = core.log.needed
             core.log.appended = []
-            core.log.moved = [:]
+            core.log.retention.moved = [:]
             core.log.needed = [:]
             // First, or whoever was removed in this turn would be told what follows in it.
             try standingsMayHaveEnded(stored)

@@ -93,7 +93,9 @@ extension Syncing {
     ) throws(StorageError) -> Bool {
         guard core.log.isOutsider(link, device, in: workspace) else { return false }
         let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
-        guard core.log.authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic)
+        guard
+            core.log.shares.authorityBudget.spend(
+                byteCount: size, from: link.host, now: time.monotonic)
         else {
             return false
         }
