@@ -182,7 +182,7 @@ import WorkspaceTestKit
         let most = Limits.strangerAgreementsPerSecondMax / each
         #expect(answered == most)
         func waiting() throws -> Int {
-            try Self.network(mina).links.values.count { $0.agreementDue != nil }
+            try Self.network(mina).links.values.count { $0.beginning.agreementDue != nil }
         }
         #expect(try waiting() == 200 - most)
         bench.advance(500)

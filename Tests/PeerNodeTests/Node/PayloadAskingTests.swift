@@ -98,7 +98,7 @@ import WorkspaceTestKit
         try scene.meet()
         // The oldest are not there, and are all that this link asks for.
         #expect(try scene.missing() == 12)
-        #expect(try scene.link().askedPayloads.count <= 4)
+        #expect(try scene.link().payloads.askedPayloads.count <= 4)
         for _ in 0..<3 { try scene.meet() }
         #expect(try scene.missing() == 10)
         #expect(try scene.bob.log().suffix(2) == ["m11", "m12"])
@@ -110,7 +110,7 @@ import WorkspaceTestKit
         for _ in 0..<5 { try scene.meet() }
         #expect(try scene.missing() == 10)
         #expect(try scene.rounds() == 2)
-        #expect(try scene.link().askedPayloads.isEmpty)
+        #expect(try scene.link().payloads.askedPayloads.isEmpty)
         // A peer may have got them meanwhile.
         scene.bench.advance(2 * Limits.payloadRoundMilliseconds)
         #expect(try scene.rounds() == 2)
@@ -124,11 +124,11 @@ import WorkspaceTestKit
         let scene = try Scene(perLink: 100)
         for _ in 0..<5 { try scene.meet() }
         let link = try scene.link()
-        #expect(link.askedPayloads.isEmpty)
+        #expect(link.payloads.askedPayloads.isEmpty)
         try #require(scene.bob.host).core.messages.asksForPayloads = true
         scene.bench.give(.tick, to: scene.bob)
         scene.bench.settle()
-        #expect(link.askedPayloads.count == 10)
+        #expect(link.payloads.askedPayloads.count == 10)
     }
 
     // Somebody who is in many workspaces has rows of all of them, and a link is of one.

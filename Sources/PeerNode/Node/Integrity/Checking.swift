@@ -214,7 +214,7 @@ extension Integrity {
                 else { continue }
                 object.missing += 1
                 guard check.repairs else { continue }
-                for link in network.ordered { link.askedPayloads.remove(arrival) }
+                for link in network.ordered { link.payloads.askedPayloads.remove(arrival) }
                 core.messages.asksForPayloads = true
                 turn.hasMoreToDo = true
             }

@@ -40,23 +40,23 @@ extension Integrity {
         let replica = confined(workspace, on: link, sync)
         var wanted: [DocumentID: [OperationReference]] = [:]
         var left = Limits.missingLookedAtMax
-        while left > 0, link.askedPayloads.count < network.payloadsPerLink {
+        while left > 0, link.payloads.askedPayloads.count < network.payloadsPerLink {
             let page = try store.operations.missingPayloads(
                 after: round.last, limit: Limits.payloadsPerWantMax)
             if page.isEmpty {
                 round.end(on: link.id, now: time.monotonic)
                 break
             }
-            for arrival in page where link.askedPayloads.count < network.payloadsPerLink {
+            for arrival in page where link.payloads.askedPayloads.count < network.payloadsPerLink {
                 round.last = arrival
                 left -= 1
-                guard !link.askedPayloads.contains(arrival),
+                guard !link.payloads.askedPayloads.contains(arrival),
                     let stored = try store.operations.operation(arrival, hasPayload: false),
                     store.operations.document(numbered: stored.document)?.workspace
                         == workspace.number,
                     !workspace.isGone(stored.log.document), replica.serves(stored.log.document)
                 else { continue }
-                link.askedPayloads.insert(arrival)
+                link.payloads.askedPayloads.insert(arrival)
                 round.hasAsked = true
                 wanted[stored.log.document, default: []].append(stored.reference)
             }
@@ -97,7 +97,7 @@ extension Integrity {
             confined(workspace, on: link, sync).serves(want.document)
         else { return }
         for reference in want.operations {
-            guard link.givenPayloads < Limits.payloadsAskedPerLinkMax,
+            guard link.payloads.givenPayloads < Limits.payloadsAskedPerLinkMax,
                 link.session.unsentBytes < Limits.unsentBytesMax / 2
             else { return }
             guard
@@ -106,7 +106,7 @@ extension Integrity {
                 let stored = try store.operations.operation(place.arrival),
                 stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
             else { continue }
-            link.givenPayloads += 1
+            link.payloads.givenPayloads += 1
             link.session.send(
                 .payloadHave(
                     PayloadHave(

@@ -35,8 +35,8 @@ extension Links {
         let link = PeerLink(
             id: id, session: session, address: anonymous.address, attempt: nil,
             openedAt: anonymous.openedAt)
-        link.firstBytes = anonymous.bytes
-        link.greeting = anonymous.bytes
+        link.beginning.firstBytes = anonymous.bytes
+        link.beginning.greeting = anonymous.bytes
         network.links[id] = link
         return link
     }

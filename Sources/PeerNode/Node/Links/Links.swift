@@ -14,7 +14,7 @@ final class Links: Component {
         var deadlines = network.contests.map(\.deadline)
         for link in network.links.values {
             link.session.nextDeadline.map { deadlines.append($0) }
-            link.agreementDue.map { deadlines.append($0) }
+            link.beginning.agreementDue.map { deadlines.append($0) }
             link.farewell.map { deadlines.append($0.due) }
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
@@ -27,7 +27,7 @@ final class Links: Component {
         let now = time.monotonic
         endOverdueAnonymous()
         for link in network.ordered {
-            if let due = link.agreementDue, due <= now { try grantAgreement(to: link) }
+            if let due = link.beginning.agreementDue, due <= now { try grantAgreement(to: link) }
             if let due = link.session.nextDeadline, due <= now {
                 try perform(link.session.tick(now: now), on: link)
             }
@@ -75,7 +75,7 @@ extension Links {
         case .dialFailed(let number, let reason): dialFailed(number, reason)
         case .received(let link, let bytes):
             guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
-            let new = link.firstBytes.take() ?? bytes
+            let new = link.beginning.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
             core.files.heard(link)
             try core.syncing.feedReceiving(link)
@@ -190,7 +190,9 @@ extension Links {
             switch effect {
             case .write(let bytes): turn.emit(.write(link.id, bytes))
             case .wantsAgreement:
-                guard network.greetings.isNew(link.greeting) else { return endReplay(on: link) }
+                guard network.greetings.isNew(link.beginning.greeting) else {
+                    return endReplay(on: link)
+                }
                 knowsSecret(link)
                 try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)
@@ -217,10 +219,11 @@ extension Links {
         let count = PeerSession.agreementsPerAnswer
         let (share, now) = (link.session.share, time.monotonic)
         guard network.budget.spend(agreements: count, of: share, now: now) else {
-            link.agreementDue = network.budget.nextAgreement(count: count, of: share, now: now)
+            link.beginning.agreementDue = network.budget.nextAgreement(
+                count: count, of: share, now: now)
             return
         }
-        link.agreementDue = nil
+        link.beginning.agreementDue = nil
         try perform(link.session.agreementGranted(now: time.monotonic), on: link)
     }
 

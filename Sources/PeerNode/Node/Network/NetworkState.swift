@@ -116,12 +116,8 @@ final class PeerLink {
     }
     /// What it has brought that is still to be taken.
     var backlog = Backlog()
-    /// What came before there was a session, until it is handed to that.
-    var firstBytes: [UInt8]?
-    /// How the other end has begun, where it has dialled.
-    var greeting: [UInt8] = []
-    /// An agreement that had to wait for the budget.
-    var agreementDue: UInt64?
+    /// How the other end has begun.
+    var beginning = Beginning()
     /// The invite by which the other end wants to come in.
     var invite: (workspace: Int64, id: OperationID)?
     /// Set while the other end is nobody here any more and is told so.
@@ -132,35 +128,16 @@ final class PeerLink {
     var hadCompany = false
     /// Whether the other end said that this device was removed.
     var wasToldRemoval = false
-    /// How many secrets of a workspace were shown on this link, by its short number.
-    var shownSecrets: [Int64: Int] = [:]
-    /// The workspaces of which the other end has shown a secret since the handshake.
-    var provenWorkspaces: Set<Int64> = []
-    /// How many it has shown that are none.
-    var secretsShownInVain = 0
+    /// The secrets of workspaces that were shown on this link.
+    var secrets = ShownSecrets()
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
     /// The newest authority operation when that was looked up last.
     var askedBefore: OperationID?
-    /// The keys of private documents that were asked for on this link.
-    var wanted: [DocumentID: [KeyID]] = [:]
-    /// The last operation that was here when they were, and the same of what was answered by a key.
-    var askedThrough: [DocumentID: Int64] = [:]
-    var answeredThrough: [DocumentID: Int64] = [:]
-    /// What the other end has asked for in vain so far: the last of each private document.
-    var withheld: [DocumentID: KeyWant] = [:]
-    /// The group keys that were asked for on this link, by the workspace's short number.
-    var askedGroupKeys: [Int64: Set<KeyID>] = [:]
-    /// How many keys of either kind were asked for.
-    var askedKeys = 0
-    /// How many such keys were given.
-    var givenKeys = 0
-    /// How many came that nobody had asked for, or that nothing names.
-    var refusedKeys = 0
-    /// The operations whose missing payloads were asked for on this link, by arrival number.
-    var askedPayloads: Set<Int64> = []
-    /// How many such payloads were given.
-    var givenPayloads = 0
+    /// The keys that were asked for and given on this link.
+    var keys = ExchangedKeys()
+    /// The missing payloads that were.
+    var payloads = ExchangedPayloads()
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64
@@ -174,6 +151,56 @@ final class PeerLink {
 
     /// Who is at the other end, once the handshake is done.
     var peer: PeerIdentity? { session.peer }
+}
+
+/// What a link knows of each exchange that goes on over it.
+extension PeerLink {
+    /// How the other end has begun.
+    struct Beginning {
+        /// What came before there was a session, until it is handed to that.
+        var firstBytes: [UInt8]?
+        /// How the other end has begun, where it has dialled.
+        var greeting: [UInt8] = []
+        /// An agreement that had to wait for the budget.
+        var agreementDue: UInt64?
+    }
+
+    /// The secrets of workspaces that were shown on a link.
+    struct ShownSecrets {
+        /// How many secrets of a workspace were shown on this link, by its short number.
+        var shownSecrets: [Int64: Int] = [:]
+        /// The workspaces of which the other end has shown a secret since the handshake.
+        var provenWorkspaces: Set<Int64> = []
+        /// How many it has shown that are none.
+        var secretsShownInVain = 0
+    }
+
+    /// The keys that were asked for and given on a link.
+    struct ExchangedKeys {
+        /// The keys of private documents that were asked for on this link.
+        var wanted: [DocumentID: [KeyID]] = [:]
+        /// The last operation that was here when they were, and the same of what was answered by a key.
+        var askedThrough: [DocumentID: Int64] = [:]
+        var answeredThrough: [DocumentID: Int64] = [:]
+        /// What the other end has asked for in vain so far: the last of each private document.
+        var withheld: [DocumentID: KeyWant] = [:]
+        /// The group keys that were asked for on this link, by the workspace's short number.
+        var askedGroupKeys: [Int64: Set<KeyID>] = [:]
+        /// How many keys of either kind were asked for.
+        var askedKeys = 0
+        /// How many such keys were given.
+        var givenKeys = 0
+        /// How many came that nobody had asked for, or that nothing names.
+        var refusedKeys = 0
+    }
+
+    /// The missing payloads that were asked for and given on a link.
+    struct ExchangedPayloads {
+        /// The operations whose missing payloads were asked for on this link, by arrival number.
+        var askedPayloads: Set<Int64> = []
+        /// How many such payloads were given.
+        var givenPayloads = 0
+    }
 }
 
 /// One workspace on one link.

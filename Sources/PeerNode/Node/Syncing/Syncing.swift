@@ -118,7 +118,7 @@ extension Syncing {
         // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
         // of another one that both are in. Who was removed from this one has to hear that there.
         if peer.knowsSecret(of: workspace.id) { return true }
-        if link.provenWorkspaces.contains(workspace.number) { return true }
+        if link.secrets.provenWorkspaces.contains(workspace.number) { return true }
         return core.membership.standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
