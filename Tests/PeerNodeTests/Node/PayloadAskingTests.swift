@@ -68,13 +68,13 @@ import WorkspaceTestKit
         /// Up to which row Bob has looked for what to ask Ada for.
         func reached() throws -> Int64 {
             let network = try #require(bob.host).core.links.network
-            return try #require(network.payloadRounds.values.first).last
+            return try #require(network.exchange.payloadRounds.values.first).last
         }
 
         /// A new link.
         func meet() throws {
             bench.cut(ada, bob)
-            try #require(bob.host).core.links.network.payloadsPerLink = perLink
+            try #require(bob.host).core.links.network.exchange.payloadsPerLink = perLink
             bench.heal(ada, bob)
             bench.advance(1_000)
         }
@@ -88,7 +88,7 @@ import WorkspaceTestKit
         /// Rounds in which Bob asked Ada for all that is missing since she had some of it.
         func rounds() throws -> Int {
             let network = try #require(bob.host).core.links.network
-            return try #require(network.payloadRounds.values.first).count
+            return try #require(network.exchange.payloadRounds.values.first).count
         }
     }
 
@@ -137,11 +137,11 @@ import WorkspaceTestKit
         let rows = try scene.pretend(3 * Limits.missingLookedAtMax)
         try #require(try scene.missing() == 12 + Int64(rows.count))
         let core = try #require(scene.bob.host).core
-        core.links.network.payloadsPerLink = scene.perLink
+        core.links.network.exchange.payloadsPerLink = scene.perLink
         scene.bench.heal(scene.ada, scene.bob)
         let link = try scene.link()
         let sync = try #require(link.syncs.values.first)
-        core.links.network.payloadRounds = [:]
+        core.links.network.exchange.payloadRounds = [:]
         var reached: Int64 = 0
         var looks = 0
         while try core.turn.store.operations.missingPayloads(after: reached, limit: 1).isEmpty

@@ -69,7 +69,7 @@ import WorkspaceTestKit
                 try core.turn.store.commit()
                 core.didCommit()
                 turns += 1
-                guard !core.links.network.backlogged.isEmpty else { return turns }
+                guard !core.links.network.exchange.backlogged.isEmpty else { return turns }
                 core.beginTurn(at: mina.time)
             }
         }

@@ -138,7 +138,7 @@ import WorkspaceTestKit
         #expect(most <= 4, "whoever says nothing has no session")
         world.run(for: 20_000)
         let network = try #require(ada.host?.core.links.network)
-        #expect(network.budget.halfOpenCount == 0 && network.anonymous.isEmpty)
+        #expect(network.strangers.budget.halfOpenCount == 0 && network.strangers.anonymous.isEmpty)
         #expect(network.links.count == 1)
         let answer = ada.ask("message.send", ["channel": "general", "text": "here"])
         #expect(answer != nil)

@@ -10,7 +10,7 @@ extension CommandDesk: NodeCommands {
         if turn.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.identity = core.queries.identityObject()
-        object.listen = network.listening.map(\.text)
+        object.listen = network.addresses.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = peerCounts
@@ -43,7 +43,7 @@ extension CommandDesk: NodeCommands {
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.isLocked = true
         object.identity = core.queries.identityObject()
-        object.listen = network.listening.map(\.text)
+        object.listen = network.addresses.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = peerCounts
