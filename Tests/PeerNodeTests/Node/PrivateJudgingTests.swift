@@ -78,13 +78,13 @@ import WorkspaceTestKit
     @Test func `is no part of what is judged while it does not open`() throws {
         let table = try Table()
         let board = try table.bob.document("board")
-        let telling = board.telling
+        let telling = board.membership.telling
         try table.bob.take(try table.garbage(50))
         #expect(board.records.count == telling.count + 50)
-        #expect(board.telling == telling)
+        #expect(board.membership.telling == telling)
         // What somebody says who is in it stands on what that one knew.
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
-        #expect(board.telling.count == telling.count + 1)
+        #expect(board.membership.telling.count == telling.count + 1)
     }
 
     @Test func `is judged more rarely the more there is of it, and in the end`() throws {

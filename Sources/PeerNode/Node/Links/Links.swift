@@ -45,18 +45,18 @@ final class Links: Component {
 
     override func forgetWorkspaces() {
         let former = network
-        network = NetworkState(announces: former.announces)
-        network.exchange.nextSource = former.nextSource
-        network.joining.nextJoinDial = former.nextJoinDial
+        network = NetworkState(announces: former.addresses.announces)
+        network.exchange.nextSource = former.exchange.nextSource
+        network.joining.nextJoinDial = former.joining.nextJoinDial
     }
 
     override func goOn(after former: Component) {
         guard let former = former as? Links else { return }
         (clocks, toldClocks) = (former.clocks, former.toldClocks)
         let state = former.network
-        network.addresses.listening = state.listening
+        network.addresses.listening = state.addresses.listening
         if state.registry.isSuspended { network.registry.suspend() }
-        network.joining.nextJoinDial = state.nextJoinDial
+        network.joining.nextJoinDial = state.joining.nextJoinDial
         network.registry.goOn(after: state.registry)
         network.fullDisk = state.fullDisk
         network.copies = state.copies

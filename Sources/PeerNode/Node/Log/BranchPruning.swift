@@ -136,7 +136,7 @@ final class BranchPruning: LogPart {
             if end == nil { store.peers.forget(branch: branch.number) }
         }
         workspace.sealed.roots.forget(document.id)
-        workspace.sealed.documents[document.id]?.cuts.forgetBounds()
+        workspace.sealed.documents[document.id]?.rights.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
             try sink.forgetProfiles(storedAt: allGone, in: workspace)

@@ -58,17 +58,15 @@ extension OperationLog {
     }
 }
 
-/// A part of the log with state of its own.
-class LogPart: CoreMember {
+/// A part of the log with state of its own. It is no room: the log is the one that has its turn.
+class LogPart: Component {
     unowned let room: OperationLog
-    let turn: NodeTurn
 
     /// Called by the log when it first needs the part.
     init(_ room: OperationLog) {
         self.room = room
-        turn = room.turn
+        super.init(room.core)
     }
 
-    var core: NodeCore { room.core }
     var sink: any LogSink { room.sink }
 }

@@ -190,7 +190,7 @@ extension PrivateDocuments {
         _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         if let document = workspace.sealed.documents[row.id] {
-            return document.names(key: name)
+            return document.membership.names(key: name)
                 || workspace.secrets.lacked.names { $0 == row.id }.contains(name)
         }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)
