@@ -55,7 +55,7 @@ import WorkspaceTestKit
         #expect(mina.host?.core.turn.tally.failedHandshakes["crowded"] == closed.count)
         bench.advance(5_001)
         let after = try Self.network(mina)
-        #expect(after.anonymous.isEmpty && after.budget.halfOpenCount == 0)
+        #expect(after.strangers.anonymous.isEmpty && after.strangers.budget.halfOpenCount == 0)
         #expect(mina.host?.core.turn.tally.failedHandshakes["timeout"] == Limits.anonymousLinksMax)
     }
 

@@ -98,7 +98,7 @@ import WorkspaceTestKit
         for run in more { try table.bob.take([run], isBackfill: true) }
         #expect(board.judgements == before + 1)
         #expect(board.records.count == known + 1)
-        let pause = UInt64(board.size / Limits.judgedPerMillisecond)
+        let pause = UInt64(board.membership.size / Limits.judgedPerMillisecond)
         table.bench.advance(pause + 1)
         #expect(board.judgements == before + 2)
         #expect(board.records.count == known + more.count)
@@ -120,7 +120,7 @@ import WorkspaceTestKit
         let garbage = try table.garbage(Limits.judgedAtOnceMax, opens: true)
         for node in [table.bob, table.ada] { try node.take(garbage, isBackfill: true) }
         let core = try #require(table.bob.host?.core)
-        let rank = JudgingQueue.rank(board.size)
+        let rank = JudgingQueue.rank(board.membership.size)
         core.privates.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]
         #expect(try table.bob.log(of: "board") == ["one", "two"])
         table.bench.heal(table.bob, table.ada)
