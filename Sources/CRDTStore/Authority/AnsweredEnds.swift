@@ -8,7 +8,7 @@ extension AuthVerdicts {
     /// Whether an operation, which is stronger, answers another end of the same part.
     func answers(_ index: Int, anEndBeside target: AuthExposure) -> Bool {
         records[index].rank < target.rank
-            && records[index].answeredEnds.contains { isEnd($0, beside: target) }
+            && records[index].cited.answeredEnds.contains { isEnd($0, beside: target) }
     }
 
     /// Whether an end has ended what another one, which does not know it, would end: a departure all that
@@ -20,7 +20,7 @@ extension AuthVerdicts {
         if let index = target.index, placed.knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
-                || records[end].isFinalEnd && records[end].author == target.author
+                || records[end].again.isFinalEnd && records[end].author == target.author
                     && records[end].operation.device == target.device
         }
         guard records[end].author == target.author, let grant = records[end].grant,
@@ -48,7 +48,7 @@ extension AuthVerdicts {
                     let first = ends.first(where: { placed.knows(index, $0) }),
                     ends.contains(where: { !placed.knows(index, $0) })
                 else { continue }
-                placed.records[index].answeredEnds.append(first)
+                placed.records[index].cited.answeredEnds.append(first)
                 placed.reach.revocations[.ownEnd(member), default: []].append(index)
             }
         }

@@ -4,7 +4,8 @@ import WorkspaceModel
 extension PlacedOperations {
     /// a member writes down who asks, and no more often than anybody needs.
     func requestFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
-        guard let invite = record.reference, let terms = records[invite].operation.action.terms
+        guard let invite = record.cited.reference,
+            let terms = records[invite].operation.action.terms
         else { return .noReference }
         guard role <= .member else { return .roleTooWeak }
         let limit = max(Limits.requestsPerInviteMin, terms.uses)
@@ -33,7 +34,7 @@ extension PlacedOperations {
     func returnFault(
         _ record: AuthRecord, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
-        guard let end = record.end else { return .noReference }
+        guard let end = record.cited.end else { return .noReference }
         switch records[end].operation.action {
         case .remove(member), .admit(_, member, _, _): break
         case .leave where records[end].author == member: break
@@ -48,14 +49,15 @@ extension PlacedOperations {
     func admitFault(
         _ record: AuthRecord, _ role: Role, _ member: MemberID, _ devices: [DeviceID]
     ) -> AuthFault? {
-        guard let invite = record.reference, let terms = records[invite].operation.action.terms
+        guard let invite = record.cited.reference,
+            let terms = records[invite].operation.action.terms
         else { return .noReference }
         guard role <= min(terms.role, .member) else { return .roleTooWeak }
         if role > .admin, wasRemoved(member, before: record) { return .returnNeedsAdmin }
         if isUsedUp(invite, terms, before: record) { return .inviteUsedUp }
         var time = record.operation.timestamp
         if record.operation.action.request != nil {
-            guard let request = record.request,
+            guard let request = record.cited.request,
                 case .request(records[invite].operation.id, member, devices, nil) =
                     records[request].operation.action
             else { return .notRequested }
@@ -129,7 +131,7 @@ extension PlacedOperations {
         }
         var members: Set<MemberID> = []
         for index in all where record.knows(records[index].place) {
-            records[index].subject.map { _ = members.insert($0) }
+            records[index].gives.subject.map { _ = members.insert($0) }
             if UInt64(members.count) >= terms.uses { return true }
         }
         return false
@@ -208,7 +210,7 @@ extension PlacedOperations {
                 let judge = age(of: records[end].operation.device, member, before: record)
             else { return false }
             // Nobody comes back with the words of a phrase that was replaced.
-            return judge < own || records[end].isFinalEnd
+            return judge < own || records[end].again.isFinalEnd
         }
     }
 
@@ -217,7 +219,7 @@ extension PlacedOperations {
     ) -> DeviceAge? {
         (people.bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
             .compactMap { (binding) -> DeviceAge? in
-                if let succession = records[binding].succession { return succession.age }
+                if let succession = records[binding].gives.succession { return succession.age }
                 return records[binding].place(of: device).map {
                     DeviceAge(
                         lamport: records[binding].lamport, id: records[binding].operation.id,

@@ -35,18 +35,18 @@ extension AuthVerdicts {
 
     /// The records of what an operation confirms.
     private func confirmedRecords(by index: Int) -> [Int] {
-        let named = records[index].confirmed
+        let named = records[index].cited.confirmed
         guard !placed.further.endsAgain.isEmpty else { return named }
         return named.flatMap { records[$0].operation.isOwnEnd ? placed.everyRecord(of: $0) : [$0] }
     }
 
     /// Counts those that were there before a final end's record under another grant.
     mutating func countConfirmations(of index: Int) {
-        guard let end = records[index].original, let author = records[index].author,
+        guard let end = records[index].again.original, let author = records[index].author,
             records[index].operation.isOwnEnd
         else { return }
         let count = (placed.reach.revocations[.ownEnd(author)] ?? []).count {
-            records[$0].isValid && records[$0].confirmed.contains(end)
+            records[$0].isValid && records[$0].cited.confirmed.contains(end)
                 && placed.isStronger($0, than: index)
         }
         confirmations.counts[index] = count > 0 ? count : nil
@@ -70,7 +70,7 @@ extension AuthVerdicts {
     /// stolen the device that opened it goes on having the link.
     func lapsedInvite(of index: Int) -> Int? {
         guard records[index].operation.action.isAdmission,
-            let invite = records[index].reference, records[invite].isKept, !isConfirmed(index)
+            let invite = records[index].cited.reference, records[invite].isKept, !isConfirmed(index)
         else { return nil }
         return invite
     }
@@ -105,7 +105,7 @@ extension AuthVerdicts {
     func wantsConfirmation(_ index: Int) -> Bool {
         let operation = records[index].operation
         return operation.isOwnEnd
-            || operation.canBeKept && records[index].original == nil && restsOnOthers(index)
+            || operation.canBeKept && records[index].again.original == nil && restsOnOthers(index)
     }
 
     /// Whether somebody who is no owner can take an operation back: who wrote it, or who opened the
@@ -113,7 +113,8 @@ extension AuthVerdicts {
     private func restsOnOthers(_ index: Int) -> Bool {
         func isOthers(_ role: Role?) -> Bool { role == .admin || role == .member }
         if isOthers(records[index].actingRole) { return true }
-        guard records[index].operation.action.isAdmission, let invite = records[index].reference
+        guard records[index].operation.action.isAdmission,
+            let invite = records[index].cited.reference
         else { return false }
         return isOthers(records[invite].actingRole)
     }
@@ -124,7 +125,7 @@ extension AuthEvaluator {
     /// owner or end their author's own part.
     public func confirmedAlone(by id: OperationID) -> Int {
         guard let index = indices[id], records[index].isValid else { return 0 }
-        return records[index].confirmed.count { named in
+        return records[index].cited.confirmed.count { named in
             placed.everyRecord(of: named).contains {
                 verdicts.confirmations.counts[$0] == 1 && verdicts.wantsConfirmation($0)
                     && placed.isStronger(index, than: $0)
@@ -139,7 +140,7 @@ extension AuthEvaluator {
     public func confirmation(keeping id: OperationID) -> OperationID? {
         guard let kept = indices[id], records[kept].isKept else { return nil }
         return records.indices.filter {
-            records[$0].isValid && records[$0].confirmed.contains(kept)
+            records[$0].isValid && records[$0].cited.confirmed.contains(kept)
                 && placed.isStronger($0, than: kept)
         }.min { placed.isStronger($0, than: $1) }.map { records[$0].operation.id }
     }

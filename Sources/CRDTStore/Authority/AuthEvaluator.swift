@@ -45,7 +45,7 @@ public struct AuthEvaluator: Sendable {
         guard indices[operation.id] == nil else { return AuthChange() }
         let index = try verdicts.link(operation)
         var change = verdicts.settle(from: index)
-        change.furtherGrants = records.indices[index...].count { records[$0].original != nil }
+        change.furtherGrants = records.indices[index...].count { records[$0].again.original != nil }
         return change
     }
 

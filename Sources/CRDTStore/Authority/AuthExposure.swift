@@ -61,7 +61,7 @@ extension PlacedOperations {
             rank: records[index].rank, grant: grant, author: author,
             device: records[index].operation.device, index: index)
         if records[index].operation.action.isAdmission {
-            exposure.invite = records[index].reference
+            exposure.invite = records[index].cited.reference
             exposure.inviter = exposure.invite.flatMap { records[$0].author }
         }
         return exposure
@@ -72,7 +72,7 @@ extension PlacedOperations {
         switch record.operation.action {
         case .remove(let member): .member(member)
         case .removeDevice(let device): .device(device)
-        case .revokeInvite: record.reference.map { .invite($0) } ?? .nothing
+        case .revokeInvite: record.cited.reference.map { .invite($0) } ?? .nothing
         case .leave: .departure
         case .grant(let grant) where grant.replaces || grant.drops != nil:
             .role(replaced: grant.replaces ? grant.member : nil, drops: grant.drops != nil)
@@ -82,7 +82,7 @@ extension PlacedOperations {
 
     /// Where those are found that a revocation may take the effect from; nothing for anything else.
     func targets(ofRevocation index: Int) -> [AuthTarget] {
-        records[index].answeredEnds.isEmpty
+        records[index].cited.answeredEnds.isEmpty
             ? aimedTargets(of: index) : aimedTargets(of: index) + answeredTargets(of: index)
     }
 
@@ -91,7 +91,9 @@ extension PlacedOperations {
         case .nothing: return []
         case .member(let member): return [.member(member)]
         case .device(let device):
-            guard let along = records[index].undoing?.devices else { return [.device(device)] }
+            guard let along = records[index].again.undoing?.devices else {
+                return [.device(device)]
+            }
             return [.device(device)] + along.filter { $0 != device }.map(AuthTarget.device)
         case .invite(let invite): return [.invite(invite)]
         case .departure: return records[index].author.map { [.member($0)] } ?? []
@@ -103,7 +105,7 @@ extension PlacedOperations {
 
     /// Where it is found by the ends beside those that it answers.
     func answeredTargets(of index: Int) -> [AuthTarget] {
-        let members = Set(records[index].answeredEnds.compactMap { records[$0].author })
+        let members = Set(records[index].cited.answeredEnds.compactMap { records[$0].author })
         return members.map { .ownEnd($0) }
     }
 
@@ -123,7 +125,7 @@ extension PlacedOperations {
     }
 
     /// The record that an operation is found by.
-    func original(_ index: Int) -> Int { records[index].original ?? index }
+    func original(_ index: Int) -> Int { records[index].again.original ?? index }
 
     /// The ids of some records, each once, in their order.
     func ids(of found: [Int]) -> [OperationID] {

@@ -17,7 +17,7 @@ extension PlacedOperations {
             record.admission = record.grant.flatMap { records[$0].admission }
         }
         record.aim = aim(of: record)
-        record.isFinalEnd = isFinal(record)
+        record.again.isFinalEnd = isFinal(record)
         record.canBeKept = operation.canBeKept && !endsOwnPhrase(record)
         if record.place.position == 0 {
             branchTips.append(index)
@@ -26,7 +26,7 @@ extension PlacedOperations {
         }
         records.append(record)
         indices[operation.id] = index
-        if record.fault == nil, let subject = record.subject {
+        if record.fault == nil, let subject = record.gives.subject {
             people.given[subject, default: []].append(index)
         }
         register(index)
@@ -41,17 +41,17 @@ extension PlacedOperations {
     /// of the transfer and as valid as that.
     private mutating func appendOwnPart(of index: Int, keeping kept: [DeviceID]) {
         let transfer = records[index]
-        let listed = transfer.devices
+        let listed = transfer.gives.devices
         var part = AuthRecord(
             transfer.operation, lamport: transfer.lamport, place: transfer.place,
             past: transfer.past)
         part.isOwnPart = true
         // Nothing of it counts, but A-5 asks which devices a grant lists.
         part.isOpaque = transfer.isOpaque
-        part.subject = transfer.author
-        part.role = transfer.actingRole?.dropped
-        part.devices = kept.filter { !listed.contains($0) }
-        part.firstPlace = listed.count
+        part.gives.subject = transfer.author
+        part.gives.role = transfer.actingRole?.dropped
+        part.gives.devices = kept.filter { !listed.contains($0) }
+        part.gives.firstPlace = listed.count
         part.supports = [index]
         part.rank = transfer.rank
         part.rank.part = 1
@@ -60,9 +60,9 @@ extension PlacedOperations {
         records.append(part)
         records[index].ownPart = number
         records[index].dependants.append(number)
-        part.subject.map { people.given[$0, default: []].append(number) }
+        part.gives.subject.map { people.given[$0, default: []].append(number) }
         guard !part.isOpaque else { return }
-        for device in Set(part.devices) {
+        for device in Set(part.gives.devices) {
             people.grantsOfDevice[device, default: []].append(number)
         }
     }
@@ -106,31 +106,35 @@ extension PlacedOperations {
 
     /// Fills in what follows from the cited grant and from the operation that the action names.
     private func resolveCitations(of record: inout AuthRecord) {
-        record.reference = record.operation.action.reference.flatMap { indices[$0] }
+        record.cited.reference = record.operation.action.reference.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
-        record.request = record.operation.action.request.flatMap { indices[$0] }
+        record.cited.request = record.operation.action.request.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
-        record.end = record.operation.action.end.flatMap { indices[$0] }
+        record.cited.end = record.operation.action.end.flatMap { indices[$0] }
             .flatMap { record.knows(records[$0].place) ? $0 : nil }
         if case .confirm(let operations) = record.operation.action {
-            record.confirmed = confirmable(operations, before: record)
-            record.answeredEnds = record.confirmed.filter { records[$0].operation.isOwnEnd }
+            record.cited.confirmed = confirmable(operations, before: record)
+            record.cited.answeredEnds = record.cited.confirmed.filter {
+                records[$0].operation.isOwnEnd
+            }
         }
         resolveGrant(of: &record)
-        record.devices = record.operation.action.grantedDevices ?? []
+        record.gives.devices = record.operation.action.grantedDevices ?? []
         switch record.operation.action {
         case .create(let member, _):
-            record.subject = member
-            record.role = .owner
+            record.gives.subject = member
+            record.gives.role = .owner
         case .grant(let grant):
-            record.subject = grant.member
-            record.role = grant.role
+            record.gives.subject = grant.member
+            record.gives.role = grant.role
         case .admit(_, let member, _, _):
-            record.subject = member
-            record.role = record.reference.flatMap { records[$0].operation.action.terms?.role }
+            record.gives.subject = member
+            record.gives.role = record.cited.reference.flatMap {
+                records[$0].operation.action.terms?.role
+            }
         case .addDevices:
-            record.subject = record.author
-            record.role = record.actingRole
+            record.gives.subject = record.author
+            record.gives.role = record.actingRole
             resolveSuccession(of: &record)
         default:
             break
@@ -144,7 +148,7 @@ extension PlacedOperations {
         else { return }
         let (id, lamport) = (record.operation.id, record.lamport)
         let age = age(of: record.operation.device, member, before: record)
-        record.succession = AuthSuccession(
+        record.gives.succession = AuthSuccession(
             rank: record.rank.author.succeeded(by: id, at: lamport),
             age: age?.succeeded(by: id, at: lamport))
     }
@@ -155,7 +159,7 @@ extension PlacedOperations {
             record.knows(records[index].place),
             records[index].place(of: operation.device) != nil
         else { return record.isOpaque = false }
-        guard let role = records[index].role, let subject = records[index].subject,
+        guard let role = records[index].gives.role, let subject = records[index].gives.subject,
             let author = deviceRank(ofGrant: index, operation.device)
         else { return }
         record.grant = index
@@ -164,7 +168,7 @@ extension PlacedOperations {
         record.actingRole = role
         record.rank = AuthRank(
             author: author, isOwnEnd: operation.isOwnEnd, lamport: record.lamport, id: operation.id)
-        guard let reference = record.reference else { return }
+        guard let reference = record.cited.reference else { return }
         switch operation.action {
         case .admit:
             // An admission is no stronger than the invite, whoever writes it. Its own id keeps two
@@ -184,9 +188,9 @@ extension PlacedOperations {
     /// The record of a grant that lists the device, if one of the two that a transfer has does.
     func grant(_ id: OperationID, of device: DeviceID) -> Int? {
         guard let index = indices[id] else { return nil }
-        if records[index].devices.contains(device) { return index }
+        if records[index].gives.devices.contains(device) { return index }
         return records[index].ownPart.flatMap {
-            records[$0].devices.contains(device) ? $0 : nil
+            records[$0].gives.devices.contains(device) ? $0 : nil
         }
     }
 
@@ -211,15 +215,15 @@ extension PlacedOperations {
     /// says; `nil` when the operation gives nothing.
     func deviceRank(ofGrant index: Int, _ device: DeviceID) -> DeviceRank? {
         let place = records[index].place(of: device)
-        if place != nil, let succession = records[index].succession { return succession.rank }
+        if place != nil, let succession = records[index].gives.succession { return succession.rank }
         return rank(ofGrant: index).map { DeviceRank(grant: $0, index: place ?? .max) }
     }
 
     /// How strong a grant is, or `nil` when the operation gives nothing. One that takes a place is as
     /// strong as what its author acted under.
     func rank(ofGrant index: Int) -> GrantRank? {
-        if let succession = records[index].succession { return succession.rank.grant }
-        guard let role = records[index].role else { return nil }
+        if let succession = records[index].gives.succession { return succession.rank.grant }
+        guard let role = records[index].gives.role else { return nil }
         return GrantRank(
             role: role, lamport: records[index].lamport, id: records[index].operation.id)
     }

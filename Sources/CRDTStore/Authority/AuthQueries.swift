@@ -95,17 +95,17 @@ extension AuthEvaluator {
     /// Whom a grant gives a role for this device; `nil` when it lists no such device. Of a
     /// transfer that is the heir, or, for the devices that its author keeps, the author.
     public func subject(ofGrant id: OperationID, device: DeviceID) -> MemberID? {
-        placed.grant(id, of: device).flatMap { records[$0].subject }
+        placed.grant(id, of: device).flatMap { records[$0].gives.subject }
     }
 
     /// What a grant gives to this device, whether it is in force or not.
     public func role(ofGrant id: OperationID, device: DeviceID) -> Role? {
-        placed.grant(id, of: device).flatMap { records[$0].role }
+        placed.grant(id, of: device).flatMap { records[$0].gives.role }
     }
 
     /// What a grant gives, whether it is in force or not; `nil` when it is no grant.
     public func role(ofGrant id: OperationID) -> Role? {
-        indices[id].flatMap { records[$0].role }
+        indices[id].flatMap { records[$0].gives.role }
     }
 
     /// How strong a grant is, whether it is in force or not; `nil` when it is no grant.
@@ -127,7 +127,7 @@ extension AuthEvaluator {
 
     /// Who got a grant; `nil` when it is no grant.
     public func subject(ofGrant id: OperationID) -> MemberID? {
-        indices[id].flatMap { records[$0].subject }
+        indices[id].flatMap { records[$0].gives.subject }
     }
 
     /// The devices a grant lists, in its order; empty when it is no grant.
@@ -281,7 +281,7 @@ extension AuthEvaluator {
     /// - Parameter member: only grants to this member. A device asks so for its own, for anybody
     ///   may list it in a grant of somebody else's, and what it wrote under that would be theirs.
     public func bestGrant(of device: DeviceID, as member: MemberID? = nil) -> OperationID? {
-        inForce(device).first { member == nil || records[$0].subject == member }
+        inForce(device).first { member == nil || records[$0].gives.subject == member }
             .map { records[$0].operation.id }
     }
 
@@ -292,7 +292,7 @@ extension AuthEvaluator {
         for device in placed.people.grantsOfDevice.keys.sorted() {
             var seen: Set<MemberID> = []
             for grant in inForce(device) {
-                guard let member = records[grant].subject,
+                guard let member = records[grant].gives.subject,
                     let rank = verdicts.deviceStanding(ofGrant: grant, for: device)
                 else { continue }
                 if seen.insert(member).inserted { devices[member, default: []].append(device) }
@@ -316,8 +316,10 @@ extension AuthEvaluator {
     public func standing(of member: MemberID) -> MemberStanding? {
         var best: (grant: Int, rank: DeviceRank)?
         var devices: [DeviceID] = []
-        for device in Set(placed.grants(everTo: member).flatMap { records[$0].devices }).sorted() {
-            for grant in inForce(device) where records[grant].subject == member {
+        for device in Set(placed.grants(everTo: member).flatMap { records[$0].gives.devices })
+            .sorted()
+        {
+            for grant in inForce(device) where records[grant].gives.subject == member {
                 guard let rank = verdicts.deviceStanding(ofGrant: grant, for: device) else {
                     continue
                 }
@@ -375,7 +377,7 @@ extension AuthEvaluator {
         guard bound.count > 1 else { return bound.map(\.member) }
         var members: [MemberID] = []
         for grant in inForce(device) {
-            if let member = records[grant].subject, !members.contains(member) {
+            if let member = records[grant].gives.subject, !members.contains(member) {
                 members.append(member)
             }
         }

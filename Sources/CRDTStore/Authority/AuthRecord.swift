@@ -15,16 +15,8 @@ struct AuthRecord: Sendable {
     var author: MemberID?
     /// What the author may do by it: the role that the cited grant gives to the device.
     var actingRole: Role?
-    /// The invite, policy or revocation named by the action, when it is in the past.
-    var reference: Int?
-    /// The request that an admission names, when it is in the past.
-    var request: Int?
-    /// What it confirms, of operations in the past that others build on.
-    var confirmed: [Int] = []
-    /// Ends of own parts that it answers: others beside them, which it does not know, have no effect.
-    var answeredEnds: [Int] = []
-    /// The end of a membership that a request names, when it is in the past.
-    var end: Int?
+    /// What its action names, as far as that is in the past.
+    var cited = AuthCitations()
     /// How strong it is. Meaningless while `fault` is set.
     var rank: AuthRank
     /// What it takes the effect from, when it is a revocation.
@@ -32,28 +24,14 @@ struct AuthRecord: Sendable {
     /// The grant by which somebody else let its subject in or gave a role: of an own addition of
     /// devices that of the grant it cites, of everything else the operation itself.
     var admission: Int?
-    /// Whom it gives something, when it is a grant.
-    var subject: MemberID?
     /// What it gives, when it is a grant.
-    var role: Role?
-    /// The devices that may act under it, when it is a grant, the strongest first.
-    var devices: [DeviceID] = []
-    /// Of an addition that takes a place, where that puts its device. There are few, so it lies elsewhere.
-    var succession: AuthSuccession?
-    /// How many devices stand before these in the operation's list.
-    var firstPlace = 0
+    var gives = AuthGift()
+    /// What it ends again, when it is such an end.
+    var again = AuthAgain()
     /// Of a transfer the record of what its author keeps.
     var ownPart: Int?
     /// Whether it is such a record: the second half of an operation whose first is another one.
     var isOwnPart = false
-    /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
-    var isFinalEnd = false
-    /// Of an end that counts again, under another grant than the one that it cites, its first record.
-    var original: Int?
-    /// What it undoes under its grant, where it counts again. There are few, so it lies elsewhere.
-    var undoing: AuthUndoing?
-    /// Whether an end has effect under another grant than the one that it cites.
-    var isValidElsewhere = false
     /// Whether it stands behind a feature that this version does not know. Nothing of it counts.
     var isOpaque = false
     /// Whether it stays, where it is confirmed, when its author gives up the device that wrote it.
@@ -87,20 +65,60 @@ struct AuthRecord: Sendable {
     var givesUpRole: Bool { operation.action.drops != nil && !isOwnPart }
 
     /// Whether it stands for an operation that has an earlier record.
-    var isFurther: Bool { isOwnPart || original != nil }
+    var isFurther: Bool { isOwnPart || again.original != nil }
 
     /// Whether the operation has effect by this or another record of it.
-    var hasEffect: Bool { isValid || isValidElsewhere }
+    var hasEffect: Bool { isValid || again.isValidElsewhere }
 
     /// The place of a device among all that the grant lists: who stands first is stronger.
     func place(of device: DeviceID) -> Int? {
-        devices.firstIndex(of: device).map { $0 + firstPlace }
+        gives.devices.firstIndex(of: device).map { $0 + gives.firstPlace }
     }
 
     /// Whether what lies there is among the ancestors.
     func knows(_ other: AuthPlace) -> Bool {
         past.contains(branch: other.branch, position: other.position)
     }
+}
+
+/// What the action of an operation names, as far as that is in the past.
+struct AuthCitations: Sendable {
+    /// The invite, policy or revocation named by the action, when it is in the past.
+    var reference: Int?
+    /// The request that an admission names, when it is in the past.
+    var request: Int?
+    /// The end of a membership that a request names, when it is in the past.
+    var end: Int?
+    /// What it confirms, of operations in the past that others build on.
+    var confirmed: [Int] = []
+    /// Ends of own parts that it answers: others beside them, which it does not know, have no effect.
+    var answeredEnds: [Int] = []
+}
+
+/// What a grant gives, and to whom.
+struct AuthGift: Sendable {
+    /// Whom it gives something, when it is a grant.
+    var subject: MemberID?
+    /// What it gives, when it is a grant.
+    var role: Role?
+    /// The devices that may act under it, when it is a grant, the strongest first.
+    var devices: [DeviceID] = []
+    /// How many devices stand before these in the operation's list.
+    var firstPlace = 0
+    /// Of an addition that takes a place, where that puts its device. There are few, so it lies elsewhere.
+    var succession: AuthSuccession?
+}
+
+/// What there is to know of an end that may count again, under other grants.
+struct AuthAgain: Sendable {
+    /// Of an end that counts again, under another grant than the one that it cites, its first record.
+    var original: Int?
+    /// What it undoes under its grant, where it counts again. There are few, so it lies elsewhere.
+    var undoing: AuthUndoing?
+    /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
+    var isFinalEnd = false
+    /// Whether an end has effect under another grant than the one that it cites.
+    var isValidElsewhere = false
 }
 
 /// Where an addition that takes its author's place puts the device that it lists.

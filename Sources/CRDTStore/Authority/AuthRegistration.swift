@@ -15,13 +15,13 @@ extension PlacedOperations {
             reach.revocations[target, default: []].append(index)
         }
         // What it says is found by its first record.
-        guard record.original == nil else { return }
+        guard record.again.original == nil else { return }
         if record.operation.action.terms != nil { invites.all.append(index) }
         if record.operation.action.endsSomething { reach.endings.append(index) }
-        for device in Set(record.devices) {
+        for device in Set(record.gives.devices) {
             people.grantsOfDevice[device, default: []].append(index)
         }
-        if let devices = record.operation.action.boundDevices, let member = record.subject {
+        if let devices = record.operation.action.boundDevices, let member = record.gives.subject {
             for device in Set(devices) {
                 people.bindings[device, default: [:]][member, default: []].append(index)
             }
@@ -39,13 +39,15 @@ extension PlacedOperations {
             people.admitted[member, default: []].append(index)
         case .admit(_, let member, _, _):
             people.admitted[member, default: []].append(index)
-            if let invite = record.reference {
+            if let invite = record.cited.reference {
                 invites.admissions[invite, default: []].append(index)
             }
         case .addDevices:
             if let author = record.author { people.additions[author, default: []].append(index) }
         case .request:
-            if let invite = record.reference { invites.requests[invite, default: []].append(index) }
+            if let invite = record.cited.reference {
+                invites.requests[invite, default: []].append(index)
+            }
         case .remove(let member):
             people.removals[.member(member), default: []].append(index)
         case .removeDevice(let device):
@@ -59,7 +61,9 @@ extension PlacedOperations {
                 people.drops[author, default: []].append(index)
             }
         case .recut:
-            if let widened = record.reference { reach.recuts[widened, default: []].append(index) }
+            if let widened = record.cited.reference {
+                reach.recuts[widened, default: []].append(index)
+            }
         default:
             break
         }
@@ -74,11 +78,11 @@ extension PlacedOperations {
 
     /// Takes back the operation that was placed last.
     mutating func withdraw(_ index: Int) {
-        while records[records.count - 1].original != nil { unplaceAgain() }
+        while records[records.count - 1].again.original != nil { unplaceAgain() }
         if let part = records[index].ownPart {
-            records[part].subject.map { people.given.drop(part, at: $0) }
+            records[part].gives.subject.map { people.given.drop(part, at: $0) }
             if !records[part].isOpaque {
-                for device in Set(records[part].devices) {
+                for device in Set(records[part].gives.devices) {
                     people.grantsOfDevice.drop(part, at: device)
                 }
             }
@@ -90,7 +94,7 @@ extension PlacedOperations {
             further.endsByDevice.drop(index, at: record.operation.device)
         }
         further.earlierEnds[index] = nil
-        record.subject.map { people.given.drop(index, at: $0) }
+        record.gives.subject.map { people.given.drop(index, at: $0) }
         indices[record.operation.id] = nil
         if record.place.position == 0 {
             branchTips.removeLast()
@@ -107,11 +111,11 @@ extension PlacedOperations {
         }
         for target in exposure(of: index)?.targets ?? [] { reach.exposed.drop(index, at: target) }
         for target in targets(ofRevocation: index) { reach.revocations.drop(index, at: target) }
-        guard record.original == nil else { return }
+        guard record.again.original == nil else { return }
         if record.operation.action.terms != nil { invites.all.removeLast() }
         if record.operation.action.endsSomething { reach.endings.removeLast() }
-        for device in Set(record.devices) { people.grantsOfDevice.drop(index, at: device) }
-        if let devices = record.operation.action.boundDevices, let member = record.subject {
+        for device in Set(record.gives.devices) { people.grantsOfDevice.drop(index, at: device) }
+        if let devices = record.operation.action.boundDevices, let member = record.gives.subject {
             for device in Set(devices) {
                 people.bindings[device]?.drop(index, at: member)
                 if people.bindings[device]?.isEmpty == true { people.bindings[device] = nil }
@@ -128,11 +132,11 @@ extension PlacedOperations {
             people.admitted.drop(index, at: member)
         case .admit(_, let member, _, _):
             people.admitted.drop(index, at: member)
-            record.reference.map { invites.admissions.drop(index, at: $0) }
+            record.cited.reference.map { invites.admissions.drop(index, at: $0) }
         case .addDevices:
             record.author.map { people.additions.drop(index, at: $0) }
         case .request:
-            record.reference.map { invites.requests.drop(index, at: $0) }
+            record.cited.reference.map { invites.requests.drop(index, at: $0) }
         case .remove(let member):
             people.removals.drop(index, at: .member(member))
         case .removeDevice(let device):
@@ -144,7 +148,7 @@ extension PlacedOperations {
         case .grant(let grant):
             if grant.drops != nil { record.author.map { people.drops.drop(index, at: $0) } }
         case .recut:
-            record.reference.map { reach.recuts.drop(index, at: $0) }
+            record.cited.reference.map { reach.recuts.drop(index, at: $0) }
         default:
             break
         }

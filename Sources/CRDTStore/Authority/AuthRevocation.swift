@@ -70,7 +70,7 @@ extension AuthVerdicts {
             guard target.device == device || cutsOff(index, target) else { return false }
             // What counts again is about its author's own devices alone.
             return target.author == records[index].author
-                || records[index].original == nil
+                || records[index].again.original == nil
                     && records[index].actingRole.map { $0 <= .admin } == true
         case .departure:
             return target.author == records[index].author
@@ -90,7 +90,7 @@ extension AuthVerdicts {
     /// Whether an end that counts again leaves nothing that leads to the device, where it is valid.
     private func cutsOff(_ index: Int, _ target: AuthExposure) -> Bool {
         target.grant == records[index].grant
-            && records[index].undoing?.cutOff.contains(target.device) == true
+            && records[index].again.undoing?.cutOff.contains(target.device) == true
     }
 
     /// How strong an admission is as its author's: the weakest of all that this one writes, where its
@@ -100,7 +100,8 @@ extension AuthVerdicts {
         guard let grant = records[index].grant, records[grant].place(of: device) != nil,
             let author = placed.deviceRank(ofGrant: grant, device)
         else { return nil }
-        let isLast = records[index].reference.map { !(records[$0].rank.author < author) } ?? false
+        let isLast =
+            records[index].cited.reference.map { !(records[$0].rank.author < author) } ?? false
         return AuthRank(
             author: author, lamport: isLast ? AuthRank.infinity : records[index].lamport,
             id: records[index].operation.id)
@@ -115,7 +116,7 @@ extension AuthVerdicts {
     func contentExposure(_ grant: Int, _ device: DeviceID) -> AuthExposure? {
         guard records[grant].place(of: device) != nil,
             let standing = deviceStanding(ofGrant: grant, for: device),
-            let author = records[grant].subject
+            let author = records[grant].gives.subject
         else { return nil }
         let rankOfContent = AuthRank(author: standing, lamport: AuthRank.infinity, id: .zero)
         return AuthExposure(rank: rankOfContent, grant: grant, author: author, device: device)

@@ -81,7 +81,7 @@ extension PlacedOperations {
             guard role <= .admin else { return .roleTooWeak }
             return terms.role > role ? nil : .roleTooStrong
         }
-        guard let reference = record.reference,
+        guard let reference = record.cited.reference,
             case .setWorkspace(.members) = records[reference].operation.action
         else { return .noReference }
         // Only members need one. An admin's invite could rest on the policy of a weaker admin,
@@ -106,7 +106,7 @@ extension PlacedOperations {
         guard let kept = grant.drops else { return nil }
         guard role == .owner, grant.role == .owner else { return .badTransfer }
         let isLetIn = grants(everTo: grant.member).contains {
-            records[$0].role.map { $0 <= .member } == true && record.knows(records[$0].place)
+            records[$0].gives.role.map { $0 <= .member } == true && record.knows(records[$0].place)
         }
         guard isLetIn, !kept.isEmpty, !grant.devices.isEmpty, let author = record.author else {
             return .badTransfer
@@ -125,7 +125,7 @@ extension PlacedOperations {
 
     ///
     private func revokeInviteFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
-        guard let invite = record.reference, records[invite].operation.action.terms != nil,
+        guard let invite = record.cited.reference, records[invite].operation.action.terms != nil,
             records[invite].grant != nil
         else { return .noReference }
         let isOwn = records[invite].author == record.author
@@ -137,7 +137,7 @@ extension PlacedOperations {
     /// who keeps more than a revocation does could have made it. Nobody does so of the own leave:
     /// what is said after it would be as good as what was said before.
     private func recutFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
-        guard let widened = record.reference, records[widened].operation.action.isRevocation
+        guard let widened = record.cited.reference, records[widened].operation.action.isRevocation
         else { return .noReference }
         let isOwn = records[widened].author == record.author
         let isNotWeaker = record.rank.author <= records[widened].rank.author
@@ -154,7 +154,8 @@ extension PlacedOperations {
     func confirmFault(_ record: AuthRecord, _ role: Role) -> AuthFault? {
         guard role <= .admin else { return .roleTooWeak }
         guard case .confirm(let operations) = record.operation.action, !operations.isEmpty,
-            operations.count <= Limits.confirmedMax, record.confirmed.count == operations.count
+            operations.count <= Limits.confirmedMax,
+            record.cited.confirmed.count == operations.count
         else { return .badConfirmation }
         return nil
     }

@@ -41,7 +41,7 @@ struct AuthVerdicts: Sendable {
         followOwners()
         for index in records.indices {
             placed.records[index].take(.none)
-            placed.records[index].isValidElsewhere = false
+            placed.records[index].again.isValidElsewhere = false
         }
         confirmations.counts = [:]
         for index in order {
@@ -89,8 +89,9 @@ struct AuthVerdicts: Sendable {
 
     private mutating func take(_ ruling: AuthRuling, at index: Int) {
         placed.records[index].take(ruling)
-        guard let end = records[index].original else { return }
-        placed.records[end].isValidElsewhere = (placed.further.endsAgain[end] ?? []).contains {
+        guard let end = records[index].again.original else { return }
+        placed.records[end].again.isValidElsewhere = (placed.further.endsAgain[end] ?? []).contains
+        {
             records[$0].isValid
         }
         findCutOff(from: index)
@@ -122,7 +123,7 @@ struct AuthVerdicts: Sendable {
 
     /// Whether an end may have part in what leaves no chain to the device of an operation.
     private func mayCutOff(_ index: Int, _ other: Int) -> Bool {
-        records[index].undoing != nil && records[other].grant == records[index].grant
+        records[index].again.undoing != nil && records[other].grant == records[index].grant
             && placed.isStronger(index, than: other)
     }
 

@@ -51,7 +51,7 @@ extension AuthEvaluator {
         grant: OperationID, log: LogName, leastRole: Role, isWidened: Bool = true
     ) -> ContentLimit {
         guard let index = indices[grant], records[index].isValid,
-            let role = records[index].role, role <= leastRole,
+            let role = records[index].gives.role, role <= leastRole,
             let exposure = verdicts.contentExposure(index, log.device)
         else { return .nothing }
         var groups: [ArraySlice<CutPlace>] = []
@@ -69,7 +69,8 @@ extension AuthEvaluator {
     public func roleLimit(
         grant: OperationID, log: LogName, leastRole: Role
     ) -> ContentLimit? {
-        guard let index = indices[grant], let role = records[index].role, role <= leastRole else {
+        guard let index = indices[grant], let role = records[index].gives.role, role <= leastRole
+        else {
             return nil
         }
         guard let exposure = verdicts.contentExposure(index, log.device) else { return .everything }
@@ -116,9 +117,9 @@ extension AuthEvaluator {
     ) -> OperationID? {
         let given = (placed.people.grantsOfDevice[device] ?? []).compactMap {
             grant -> (rank: DeviceRank, exposure: AuthExposure)? in
-            guard member == nil || records[grant].subject == member,
+            guard member == nil || records[grant].gives.subject == member,
                 !records[grant].isOwnPart, records[grant].isValid,
-                let role = records[grant].role, role <= leastRole,
+                let role = records[grant].gives.role, role <= leastRole,
                 let rank = placed.deviceRank(ofGrant: grant, device),
                 let exposure = verdicts.contentExposure(grant, device)
             else { return nil }
@@ -139,19 +140,21 @@ extension AuthEvaluator {
         var index = own
         // A widening bears on what the revocation bears on.
         if case .recut = records[own].operation.action {
-            guard let widened = records[own].reference else { return [] }
+            guard let widened = records[own].cited.reference else { return [] }
             index = widened
         }
         guard records[index].operation.action.isRevocation else { return [] }
         var reached: Set<OperationID> = []
         for number in given(aimedAtBy: index) {
             let record = records[number]
-            guard record.role != nil, let grant = indices[record.operation.id] else { continue }
-            if records[index].givesUpRole, record.subject == records[index].author {
+            guard record.gives.role != nil, let grant = indices[record.operation.id] else {
+                continue
+            }
+            if records[index].givesUpRole, record.gives.subject == records[index].author {
                 reached.insert(record.operation.id)
                 continue
             }
-            for device in record.devices {
+            for device in record.gives.devices {
                 guard let exposure = verdicts.contentExposure(grant, device),
                     placed.everyRecord(of: index).contains(where: { revocation in
                         mayReach(revocation, exposure)
@@ -187,13 +190,13 @@ extension AuthEvaluator {
     private func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
         verdicts.hits(revocation, exposure)
             || records[revocation].grant == exposure.grant
-                && records[revocation].undoing?.devices.contains(exposure.device) == true
+                && records[revocation].again.undoing?.devices.contains(exposure.device) == true
     }
 
     /// The device that an end ends, and those that may go with it under other grants.
     private func devicesAlong(_ end: Int, with device: DeviceID) -> Set<DeviceID> {
         placed.everyRecord(of: end).reduce(into: [device]) {
-            $0.formUnion(records[$1].undoing?.devices ?? [])
+            $0.formUnion(records[$1].again.undoing?.devices ?? [])
         }
     }
 

@@ -18,7 +18,7 @@ extension AuthEvaluator {
         guard let own = strongestNow(device, of: member) else { return most }
         var stronger: Set<DeviceID> = []
         for grant in placed.people.additions[member] ?? [] where records[grant].isValid {
-            for other in records[grant].devices where !stronger.contains(other) {
+            for other in records[grant].gives.devices where !stronger.contains(other) {
                 guard let rank = strongestNow(other, of: member), rank < own else { continue }
                 stronger.insert(other)
                 if stronger.count >= most { return most }
@@ -98,7 +98,7 @@ extension AuthEvaluator {
     /// How strong what a device would write now is, by its strongest grant to a member; `nil` for a
     /// device that is not in.
     func strongestNow(_ device: DeviceID, of member: MemberID) -> AuthRank? {
-        inForce(device).first { records[$0].subject == member }
+        inForce(device).first { records[$0].gives.subject == member }
             .flatMap { verdicts.contentExposure($0, device)?.rank }
     }
 }

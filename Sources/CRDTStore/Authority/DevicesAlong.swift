@@ -13,11 +13,11 @@ extension AuthVerdicts {
     /// Finds anew which devices an end cuts off, and weaker ones of its grant, now that it has gained
     /// or lost its effect.
     mutating func findCutOff(from index: Int) {
-        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         var undone: Set<Int> = []
         var gone: Set<DeviceID> = []
         for end in placed.further.undoing[grant] ?? [] where records[end].isValid {
-            guard let own = records[end].undoing else { continue }
+            guard let own = records[end].again.undoing else { continue }
             undone.formUnion(own.additions)
             guard !placed.isStronger(end, than: index) else {
                 gone.formUnion(own.cutOff)
@@ -26,7 +26,7 @@ extension AuthVerdicts {
             let reached = devicesReached(under: grant, without: undone)
             let cutOff = own.devices.filter { !reached.contains($0) && !gone.contains($0) }
             gone.formUnion(cutOff)
-            placed.records[end].undoing = AuthUndoing(
+            placed.records[end].again.undoing = AuthUndoing(
                 own.additions, devices: own.devices, cutOff: cutOff)
         }
     }
@@ -35,7 +35,7 @@ extension AuthVerdicts {
     private mutating func devicesReached(
         under grant: Int, without undone: Set<Int>
     ) -> Set<DeviceID> {
-        let first = records[grant].subject.flatMap { placed.people.admitted[$0] } ?? []
+        let first = records[grant].gives.subject.flatMap { placed.people.admitted[$0] } ?? []
         looks &+= first.count
         let devices = first.filter { $0 == grant || placed.knows(grant, $0) }.flatMap(
             placed.devicesBound)

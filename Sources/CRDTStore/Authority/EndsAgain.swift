@@ -29,7 +29,7 @@ extension PlacedOperations {
     func deviceEndedAgain(by record: AuthRecord) -> DeviceID? {
         guard rules == .workspace, record.author != nil,
             case .removeDevice(let device) = record.operation.action,
-            record.isFinalEnd || device != record.operation.device
+            record.again.isFinalEnd || device != record.operation.device
         else { return nil }
         return device
     }
@@ -45,8 +45,9 @@ extension PlacedOperations {
                 placeAgain(index, under: grant)
             }
         }
-        for grant in [index, record.ownPart].compactMap({ $0 }) where records[grant].role != nil {
-            for device in Set(records[grant].devices) {
+        for grant in [index, record.ownPart].compactMap({ $0 })
+        where records[grant].gives.role != nil {
+            for device in Set(records[grant].gives.devices) {
                 for end in further.endsByDevice[device] ?? [] {
                     placeAgain(end, under: grant)
                 }
@@ -72,7 +73,7 @@ extension PlacedOperations {
 
     /// Whether a grant knows neither an end nor, of a revocation, an earlier one by the same device.
     private mutating func isUnknown(_ end: Int, to grant: Int) -> Bool {
-        guard !records[end].isFinalEnd else { return true }
+        guard !records[end].again.isFinalEnd else { return true }
         let earlier = further.earlierEnds[end] ?? []
         looks &+= earlier.count
         return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
@@ -82,7 +83,7 @@ extension PlacedOperations {
         looks &+= 1
         let first = records[end]
         guard case .device(let ended) = first.aim, first.grant != grant,
-            records[grant].subject == first.author,
+            records[grant].gives.subject == first.author,
             let author = deviceRank(ofGrant: grant, first.operation.device),
             isUnknown(end, to: grant)
         else { return }
@@ -90,14 +91,14 @@ extension PlacedOperations {
         guard !unknown.isEmpty || records[grant].place(of: ended) != nil else { return }
         var record = AuthRecord(
             first.operation, lamport: first.lamport, place: first.place, past: first.past)
-        record.original = end
-        record.isFinalEnd = first.isFinalEnd
+        record.again.original = end
+        record.again.isFinalEnd = first.again.isFinalEnd
         record.grant = grant
         record.author = first.author
-        record.actingRole = records[grant].role
+        record.actingRole = records[grant].gives.role
         record.supports = [grant]
         record.aim = first.aim
-        record.undoing = undoing(unknown, by: end, under: grant)
+        record.again.undoing = undoing(unknown, by: end, under: grant)
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd, lamport: first.lamport,
             id: first.operation.id)
@@ -115,7 +116,7 @@ extension PlacedOperations {
         unregister(index)
         unnoteUndoing(index)
         let record = records.removeLast()
-        guard let end = record.original else { return }
+        guard let end = record.again.original else { return }
         further.endsAgain[end]?.removeLast()
         if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
     }
@@ -154,13 +155,13 @@ extension PlacedOperations {
 
     /// Notes an end among those of its grant that undo something, the strongest first.
     mutating func noteUndoing(_ index: Int) {
-        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         let before = (further.undoing[grant] ?? []).prefix { isStronger($0, than: index) }.count
         further.undoing[grant, default: []].insert(index, at: before)
     }
 
     mutating func unnoteUndoing(_ index: Int) {
-        guard records[index].undoing != nil, let grant = records[index].grant else { return }
+        guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         further.undoing[grant]?.removeAll { $0 == index }
         if further.undoing[grant]?.isEmpty == true { further.undoing[grant] = nil }
     }
@@ -169,7 +170,7 @@ extension PlacedOperations {
     mutating func devices(
         reachedFrom first: [DeviceID], under grant: Int, without undone: Set<Int> = []
     ) -> Set<DeviceID> {
-        let further = records[grant].subject.flatMap { people.additions[$0] } ?? []
+        let further = records[grant].gives.subject.flatMap { people.additions[$0] } ?? []
         looks &+= further.count
         var open = first
         var linked: [DeviceID: [DeviceID]] = [:]

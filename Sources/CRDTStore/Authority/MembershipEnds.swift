@@ -9,7 +9,7 @@ extension AuthEvaluator {
     public func role(of member: MemberID) -> Role? {
         var best: (rank: GrantRank, role: Role)?
         for index in placed.grants(everTo: member) where records[index].isValid {
-            for device in records[index].devices where verdicts.isInForce(index, on: device) {
+            for device in records[index].gives.devices where verdicts.isInForce(index, on: device) {
                 guard let rank = verdicts.standing(ofGrant: index, for: device),
                     let role = Role(rawValue: UInt64(max(rank.level, 0))),
                     best.map({ rank < $0.rank }) ?? true
@@ -25,7 +25,7 @@ extension AuthEvaluator {
     public func lastRole(of member: MemberID) -> Role? {
         var best: GrantRank?
         for index in placed.grants(everTo: member) where records[index].isValid {
-            for device in records[index].devices {
+            for device in records[index].gives.devices {
                 guard let rank = verdicts.standing(ofGrant: index, for: device),
                     best.map({ rank < $0 }) ?? true,
                     let exposure = verdicts.contentExposure(index, device),
@@ -42,14 +42,14 @@ extension AuthEvaluator {
     public func devices(everOf member: MemberID) -> [DeviceID] {
         var devices: Set<DeviceID> = []
         for index in placed.grants(everTo: member) {
-            devices.formUnion(records[index].devices)
+            devices.formUnion(records[index].gives.devices)
         }
         return devices.sorted()
     }
 
     /// Whose grants ever listed the device. Ascending.
     public func members(everUsing device: DeviceID) -> [MemberID] {
-        Set((placed.people.grantsOfDevice[device] ?? []).compactMap { records[$0].subject })
+        Set((placed.people.grantsOfDevice[device] ?? []).compactMap { records[$0].gives.subject })
             .sorted()
     }
 
@@ -137,7 +137,7 @@ extension AuthEvaluator {
     public func revocations(ending member: MemberID) -> [OperationID] {
         guard role(of: member) == nil else { return [] }
         return ends(
-            placed.grants(everTo: member).map { ($0, records[$0].devices) })
+            placed.grants(everTo: member).map { ($0, records[$0].gives.devices) })
     }
 
     /// What hits these grants, or took validity from what they rest on: whoever was let in by

@@ -86,7 +86,7 @@ extension PrivateAuthority {
 
     /// Whether a seat gives a role, and nothing valid has replaced it by a weaker one.
     func gives(_ seat: Int, to member: MemberID, atLeast role: Role) -> Bool {
-        guard let given = evaluator.records[seat].role, given <= role,
+        guard let given = evaluator.records[seat].gives.role, given <= role,
             let exposure = evaluator.verdicts.contentExposure(seat, member.asDevice)
         else { return false }
         return !evaluator.verdicts.isHit(exposure) {

@@ -143,7 +143,7 @@ extension PrivateAuthority {
     /// leads by what was kept, as in 4.0.3 (V-3).
     private func strongestSeat(of member: MemberID) -> GrantRank? {
         ends(ofSeatsOf: member).compactMap { seat, ends in
-            guard ends.isEmpty, let role = evaluator.records[seat].role, role <= .admin,
+            guard ends.isEmpty, let role = evaluator.records[seat].gives.role, role <= .admin,
                 gives(seat, to: member, atLeast: .admin)
             else { return nil }
             return evaluator.verdicts.standing(ofGrant: seat, for: member.asDevice)
@@ -156,7 +156,8 @@ extension PrivateAuthority {
     public func leadsInThePast(_ member: MemberID) -> Bool {
         guard standing(of: member) == nil else { return false }
         return ends(ofSeatsOf: member).contains { seat, ends in
-            guard let role = evaluator.records[seat].role, role <= .admin, !ends.isEmpty else {
+            guard let role = evaluator.records[seat].gives.role, role <= .admin, !ends.isEmpty
+            else {
                 return false
             }
             return ends.allSatisfy { evaluator.records[$0].operation.action.isDeparture }
@@ -166,7 +167,7 @@ extension PrivateAuthority {
     /// Whether a member ever had a valid seat of this role or a stronger one.
     public func hasSeated(_ member: MemberID, asAtLeast role: Role) -> Bool {
         seats(of: member).contains { seat in
-            evaluator.records[seat].role.map { $0 <= role } ?? false
+            evaluator.records[seat].gives.role.map { $0 <= role } ?? false
         }
     }
 

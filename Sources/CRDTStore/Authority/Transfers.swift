@@ -10,7 +10,7 @@ extension AuthVerdicts {
     /// takes nothing from it (V-4). Each question is about a stronger role than the one before.
     func holdsMore(_ device: DeviceID, as member: MemberID, than role: Role) -> Bool {
         (placed.people.grantsOfDevice[device] ?? []).contains { grant in
-            guard records[grant].subject == member, records[grant].isValid,
+            guard records[grant].gives.subject == member, records[grant].isValid,
                 let rank = standing(ofGrant: grant, for: device),
                 rank.level < Int8(role.rawValue)
             else { return false }
@@ -27,7 +27,7 @@ extension AuthVerdicts {
     /// The same, with the place of the device: in what was kept the one that it has there. A device
     /// that is not listed stands behind all that are.
     func deviceStanding(ofGrant index: Int, for device: DeviceID) -> DeviceRank? {
-        guard let role = records[index].role else { return nil }
+        guard let role = records[index].gives.role else { return nil }
         guard role <= .admin, let drop = drop(reaching: index, device),
             let part = records[drop].ownPart
         else { return placed.deviceRank(ofGrant: index, device) }
@@ -40,7 +40,8 @@ extension AuthVerdicts {
     /// The latest transfer that takes a grant from a device; `nil` while the grant gives the role
     /// that it says.
     func drop(reaching index: Int, _ device: DeviceID) -> Int? {
-        guard let subject = records[index].subject, let all = placed.people.drops[subject] else {
+        guard let subject = records[index].gives.subject, let all = placed.people.drops[subject]
+        else {
             return nil
         }
         return all.filter { takes($0, index, from: device) }.max {
@@ -51,12 +52,13 @@ extension AuthVerdicts {
 
     /// Whether the device has what a transfer keeps, instead of a grant that it takes.
     func isReplaced(_ grant: Int, for device: DeviceID) -> Bool {
-        guard let subject = records[grant].subject, let all = placed.people.drops[subject] else {
+        guard let subject = records[grant].gives.subject, let all = placed.people.drops[subject]
+        else {
             return false
         }
         return all.contains { drop in
             guard let part = records[drop].ownPart else { return false }
-            return records[part].devices.contains(device) && takes(drop, grant, from: device)
+            return records[part].gives.devices.contains(device) && takes(drop, grant, from: device)
         }
     }
 
@@ -65,7 +67,7 @@ extension AuthVerdicts {
             let now = rankNow(ofGrant: grant, device)
         else { return false }
         guard !(records[drop].rank < now) else { return true }
-        guard let subject = records[grant].subject, isRecovery(device, of: subject) else {
+        guard let subject = records[grant].gives.subject, isRecovery(device, of: subject) else {
             return false
         }
         return !isWithstood(drop, by: subject)
@@ -82,7 +84,7 @@ extension AuthVerdicts {
     private func isWithstood(_ drop: Int, by member: MemberID) -> Bool {
         placed.people.grantsOfDevice.contains { device, grants in
             grants.contains { grant in
-                guard records[grant].subject == member, records[grant].isValid,
+                guard records[grant].gives.subject == member, records[grant].isValid,
                     !lapsed.contains(grant), isOpen(grant, to: drop),
                     let now = rankNow(ofGrant: grant, device), now < records[drop].rank,
                     !isRecovery(device, of: member)

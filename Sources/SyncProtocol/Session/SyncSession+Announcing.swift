@@ -22,20 +22,21 @@ extension SyncSession {
     /// Pushes what this device wrote, or announces it when the peer is slow or lacks what comes
     /// before.
     mutating func append(_ run: OperationRun, tip: LogTip, replica: some Replica) {
-        guard standing == .full, openingsReceived > 0, replica.serves(run.log.document) else {
+        guard standing == .full, naming.openingsReceived > 0, replica.serves(run.log.document)
+        else {
             return
         }
         comparison.isWanted = true
         // Without agreement, only what was pushed or confirmed on this link is surely there.
         let start = agreedOnThisLink ? run.firstSequence : 0
         var log =
-            outgoing[run.log]
+            telling.outgoing[run.log]
             ?? Outgoing(told: run.firstSequence, confirmed: start, pushed: start)
         let bytes = run.encodedBytesEstimate
-        let isTooMuch = unaskedUnsent + bytes > Limits.unaskedUnsentBytesMax
+        let isTooMuch = serving.unaskedUnsent + bytes > Limits.unaskedUnsentBytesMax
         let end = run.firstSequence + UInt64(run.entries.count)
-        if log.pushed >= run.firstSequence, !isTooMuch, !gathered.contains(run.log) {
-            unaskedUnsent += bytes
+        if log.pushed >= run.firstSequence, !isTooMuch, !telling.gathered.contains(run.log) {
+            serving.unaskedUnsent += bytes
             send(
                 .operations(configuration.workspace, request: 0, [run], isComplete: true), .live,
                 isUnasked: true)
@@ -43,54 +44,54 @@ extension SyncSession {
         } else {
             gather(run.log)
         }
-        let before = outgoing[run.log]?.missing ?? 0
+        let before = telling.outgoing[run.log]?.missing ?? 0
         log.told = max(log.told, end)
-        if outgoing[run.log] == nil {
+        if telling.outgoing[run.log] == nil {
             log.confirmed = max(log.confirmed, run.firstSequence)
-            guard outgoing.count < Limits.rememberedTipsMax else { return }
+            guard telling.outgoing.count < Limits.rememberedTipsMax else { return }
         }
-        outgoing[run.log] = log
+        telling.outgoing[run.log] = log
         ahead += log.missing - min(before, log.missing)
     }
 
     /// Wants the tips of `log` announced soon.
     mutating func gather(_ log: LogName) {
-        guard standing == .full, openingsReceived > 0, !peerRefuses else { return }
-        guard gathered.count < Limits.rememberedTipsMax else { return }
-        gathered.insert(log)
-        gatherDeadline = gatherDeadline ?? (now + Self.gatherMilliseconds)
+        guard standing == .full, naming.openingsReceived > 0, !peerRefuses else { return }
+        guard telling.gathered.count < Limits.rememberedTipsMax else { return }
+        telling.gathered.insert(log)
+        telling.gatherDeadline = telling.gatherDeadline ?? (now + Self.gatherMilliseconds)
     }
 
     /// Announces what was gathered, unless the peer has not even taken what is waiting.
     mutating func announceWhenDue(replica: some Replica) {
-        guard let due = gatherDeadline, due <= now else { return }
-        guard unaskedUnsent < Limits.unaskedUnsentBytesMax else {
-            gatherDeadline = now + Self.gatherMilliseconds
+        guard let due = telling.gatherDeadline, due <= now else { return }
+        guard serving.unaskedUnsent < Limits.unaskedUnsentBytesMax else {
+            telling.gatherDeadline = now + Self.gatherMilliseconds
             return
         }
-        gatherDeadline = nil
+        telling.gatherDeadline = nil
         var tips: [LogTip] = []
-        for log in replica.inOrder(gathered) where replica.serves(log.document) {
+        for log in replica.inOrder(telling.gathered) where replica.serves(log.document) {
             for point in replica.branchTips(of: log) {
                 tips.append(LogTip(log: log, sequence: point.sequence, id: point.id))
             }
         }
-        gathered = []
+        telling.gathered = []
         for start in stride(from: 0, to: tips.count, by: Self.liveTipsMax) {
             let part = [LogTip](tips[start..<min(start + Self.liveTipsMax, tips.count)])
-            unaskedUnsent += 32 + 80 * part.count
+            serving.unaskedUnsent += 32 + 80 * part.count
             send(.tips(configuration.workspace, part, final: false), .live, isUnasked: true)
         }
     }
 
     /// The peer is told of these tips at the end of a descent.
     mutating func noteAnnounced(_ tips: [LogTip]) {
-        for tip in tips where outgoing[tip.log] == nil && tip.sequence < .max {
+        for tip in tips where telling.outgoing[tip.log] == nil && tip.sequence < .max {
             // Its own announcement may have come first, with as much or more of the log.
-            if let count = theirs[tip.log], count > tip.sequence { continue }
-            guard outgoing.count < Limits.rememberedTipsMax else { return }
+            if let count = telling.theirs[tip.log], count > tip.sequence { continue }
+            guard telling.outgoing.count < Limits.rememberedTipsMax else { return }
             // At least the tip is missing; the peer's pull says how much it is.
-            outgoing[tip.log] = Outgoing(
+            telling.outgoing[tip.log] = Outgoing(
                 told: tip.sequence + 1, confirmed: tip.sequence, pushed: 0)
             ahead += 1
         }
@@ -98,12 +99,12 @@ extension SyncSession {
 
     /// A pull says exactly what the peer has.
     mutating func noteHave(_ item: PullItem) {
-        guard var log = outgoing[item.target.log] else { return }
+        guard var log = telling.outgoing[item.target.log] else { return }
         let highest = item.have.map(\.sequence).max()
         guard highest != .max else { return }
         let before = log.missing
         log.confirmed = highest.map { $0 + 1 } ?? 0
-        outgoing[item.target.log] = log
+        telling.outgoing[item.target.log] = log
         ahead = ahead - before + log.missing
     }
 
@@ -112,9 +113,9 @@ extension SyncSession {
     mutating func noteServed(_ run: OperationRun) {
         let end = run.firstSequence + UInt64(run.entries.count)
         // Who joins pulls authority before anything is announced, and says nothing of it then.
-        guard var log = outgoing[run.log] else { return remember(end, of: run.log) }
+        guard var log = telling.outgoing[run.log] else { return remember(end, of: run.log) }
         log.pushed = max(log.pushed, end)
-        outgoing[run.log] = log
+        telling.outgoing[run.log] = log
     }
 
     /// The peer holds this operation, which this device may lack, and so surely what it needs no
@@ -124,25 +125,27 @@ extension SyncSession {
         guard tip.sequence < .max else { return }
         let count = tip.sequence + 1
         remember(count, of: tip.log)
-        guard var log = outgoing[tip.log], log.confirmed < count else { return }
+        guard var log = telling.outgoing[tip.log], log.confirmed < count else { return }
         let before = log.missing
         log.confirmed = count
-        outgoing[tip.log] = log
+        telling.outgoing[tip.log] = log
         ahead = ahead - before + log.missing
     }
 
     private mutating func remember(_ count: UInt64, of log: LogName) {
-        guard theirs[log] != nil || theirs.count < Limits.rememberedTipsMax else { return }
-        theirs[log] = max(theirs[log] ?? 0, count)
+        guard telling.theirs[log] != nil || telling.theirs.count < Limits.rememberedTipsMax else {
+            return
+        }
+        telling.theirs[log] = max(telling.theirs[log] ?? 0, count)
     }
 
     /// The peer holds this operation, which this device has as well, and all below it.
     mutating func confirm(_ tip: LogTip) {
-        guard var log = outgoing[tip.log], tip.sequence < .max else { return }
+        guard var log = telling.outgoing[tip.log], tip.sequence < .max else { return }
         let before = log.missing
         log.confirmed = max(log.confirmed, tip.sequence + 1)
         log.pushed = max(log.pushed, log.confirmed)
-        outgoing[tip.log] = log
+        telling.outgoing[tip.log] = log
         ahead = ahead - before + log.missing
     }
 }

@@ -1,6 +1,6 @@
 import WorkspaceModel
 
-/// When roots are compared again.
+/// When roots are compared again, and how far the last comparison has come.
 struct Comparison: Sendable {
     /// The shortest time between two comparisons, in milliseconds.
     static let intervalMin: UInt64 = 30_000
@@ -19,6 +19,15 @@ struct Comparison: Sendable {
     var wasUnequal = false
     /// Operations went either way because of it.
     var hasMoved = false
+    /// Whether the peer has said a root on this link.
+    var hasCompared = false
+    /// The root that was equal last in a scope.
+    var agreedInScope: SetDigest?
+    /// How many tips of unequal documents were announced, where they are more than one descent takes; by
+    /// the first bucket of what they answer.
+    var announcedThrough: [UInt8: Int] = [:]
+    var descent = SyncSession.Descent.none
+    var caughtUpWasTold = false
 
     /// Another comparison is wanted.
     mutating func want(urgently: Bool) {
@@ -65,15 +74,15 @@ extension SyncSession {
     /// Sends `ws_open`; whoever may not know it is told no digest.
     mutating func sayRoot(replica: some Replica) {
         let documents = standing == .full ? replica.ownDocuments : nil
-        openingsSent += 1
-        if documents != named { namedSince = openingsSent }
-        named = documents
-        answeredNamed = theirNamed
+        naming.openingsSent += 1
+        if documents != naming.named { naming.namedSince = naming.openingsSent }
+        naming.named = documents
+        naming.answeredNamed = naming.theirNamed
         let replica = confine(replica)
-        reopens = false
+        naming.reopens = false
         // Each opening of ours may be answered by a digest, also one that crossed a changed
         // standing.
-        digestsAllowed = min(digestsAllowed + 1, 4)
+        allowances.digestsAllowed = min(allowances.digestsAllowed + 1, 4)
         comparison.begin(at: now)
         let isFull = standing == .full && knowsScope(replica)
         let opening = WorkspaceOpening(
@@ -81,7 +90,8 @@ extension SyncSession {
             root: isFull ? replica.root : .zero,
             agreedRoot: isFull && scope == nil ? agreed?.root : nil,
             mine: isFull ? replica.ownTipsDigest(of: configuration.ownDevice) : .zero,
-            documents: named, seen: theirNamed == nil ? nil : UInt64(openingsReceived))
+            documents: naming.named,
+            seen: naming.theirNamed == nil ? nil : UInt64(naming.openingsReceived))
         send(.workspaceOpen(opening), .control)
     }
 
@@ -89,12 +99,14 @@ extension SyncSession {
     mutating func opened(
         by opening: WorkspaceOpening, replica: some Replica
     ) throws(SyncViolation) {
-        guard openingAllowance.take(at: now) else { throw .tooMany }
-        openingsReceived += 1
+        guard allowances.openingAllowance.take(at: now) else { throw .tooMany }
+        naming.openingsReceived += 1
         peerRefuses = false
-        theirNamed = opening.documents
+        naming.theirNamed = opening.documents
         let replica = confine(replica)
-        if openingsSent < openingsReceived || theirNamed != answeredNamed {
+        if naming.openingsSent < naming.openingsReceived
+            || naming.theirNamed != naming.answeredNamed
+        {
             sayRoot(replica: replica)
             if standing == .authorityOnly {
                 send(.workspaceResult(tag: configuration.tag, .authorityOnly), .control)
@@ -105,9 +117,11 @@ extension SyncSession {
         guard standing == .full, opening.root != .zero || opening.mine != .zero else { return }
         // A root of the scope before: the peer has not seen what this side names now, and what is
         // new in it and empty here would not show.
-        guard named == nil || (opening.seen ?? 0) >= UInt64(namedSince) else { return }
-        let isFirst = !hasCompared
-        hasCompared = true
+        guard naming.named == nil || (opening.seen ?? 0) >= UInt64(naming.namedSince) else {
+            return
+        }
+        let isFirst = !comparison.hasCompared
+        comparison.hasCompared = true
         let root = replica.root
         if opening.root == root { return agree(on: root, replica: replica) }
         comparison.wasUnequal = true
@@ -127,19 +141,19 @@ extension SyncSession {
     }
 
     private mutating func agree(on root: SetDigest, replica: some Replica) {
-        descent = .finished
+        comparison.descent = .finished
         ownHistory.isAnswered = true
         let isFirst = !agreedOnThisLink
         agreedOnThisLink = true
         comparison.isWanted = false
         claims.removeIdle()
-        outgoing = [:]
-        theirs = [:]
+        telling.outgoing = [:]
+        telling.theirs = [:]
         ahead = 0
         forgetLeft()
         guard scope == nil else {
-            if agreedInScope != root { effects.append(.agreedInScope) }
-            agreedInScope = root
+            if comparison.agreedInScope != root { effects.append(.agreedInScope) }
+            comparison.agreedInScope = root
             return
         }
         if let agreed, agreed.root == root {
@@ -159,14 +173,14 @@ extension SyncSession {
             let limit = Self.announcedTipsMax
             let tips = replica.tips(changedSince: agreed.arrival, limit: limit)
             if tips.count <= limit {
-                descent = .tips(1)
+                comparison.descent = .tips(1)
                 return announce(tips)
             }
         }
-        descent = .digest
+        comparison.descent = .digest
         if isFirst { tellPeersOwn(opening, replica: replica) }
         // A workspace of very many documents is answered in several messages.
-        documentDigestsAllowed = min(documentDigestsAllowed + 64, 256)
+        allowances.documentDigestsAllowed = min(allowances.documentDigestsAllowed + 64, 256)
         send(
             .workspaceDigest(configuration.workspace, buckets: replica.bucketDigests), .bulk)
     }
@@ -186,8 +200,8 @@ extension SyncSession {
     /// Answers a digest with the documents of all unequal buckets.
     mutating func answerDigest(_ buckets: [UInt8], replica: some Replica) throws(SyncViolation) {
         guard standing == .full else { return }
-        guard digestsAllowed > 0 else { throw .outOfTurn }
-        digestsAllowed -= 1
+        guard allowances.digestsAllowed > 0 else { throw .outOfTurn }
+        allowances.digestsAllowed -= 1
         let own = replica.bucketDigests
         var messages: [[BucketDigests]] = [[]]
         var room = Self.documentsPerMessage
@@ -207,7 +221,7 @@ extension SyncSession {
                 room -= part.count
             } while !documents.isEmpty
         }
-        descent = .tips(messages.count)
+        comparison.descent = .tips(messages.count)
         for message in messages {
             send(.documentDigests(configuration.workspace, message), .bulk)
         }
@@ -218,8 +232,8 @@ extension SyncSession {
         _ buckets: [BucketDigests], replica: some Replica
     ) throws(SyncViolation) {
         guard standing == .full else { return }
-        guard documentDigestsAllowed > 0 else { throw .outOfTurn }
-        documentDigestsAllowed -= 1
+        guard allowances.documentDigestsAllowed > 0 else { throw .outOfTurn }
+        allowances.documentDigestsAllowed -= 1
         var tips: [LogTip] = []
         for bucket in buckets {
             var theirs = bucket.documents[...]
@@ -238,17 +252,17 @@ extension SyncSession {
     /// - Parameter bucket: what they begin with, for a digest of many documents is answered in parts.
     private mutating func part(of tips: [LogTip], from bucket: UInt8) -> [LogTip] {
         guard tips.count > Self.announcedTipsMax else { return tips }
-        let start = announcedThrough[bucket, default: 0] % tips.count
+        let start = comparison.announcedThrough[bucket, default: 0] % tips.count
         let end = min(start + Self.announcedTipsMax, tips.count)
-        announcedThrough[bucket] = end
+        comparison.announcedThrough[bucket] = end
         comparison.want(urgently: true)
         return [LogTip](tips[start..<end])
     }
 
     /// One part of what the peer announces is complete.
     mutating func finalTipsCame() {
-        guard case .tips(let count) = descent else { return }
-        descent = count > 1 ? .tips(count - 1) : .finished
+        guard case .tips(let count) = comparison.descent else { return }
+        comparison.descent = count > 1 ? .tips(count - 1) : .finished
     }
 
     /// The peer does not serve the workspace. If it asks for the authority document, or says that
@@ -256,7 +270,7 @@ extension SyncSession {
     mutating func refused(
         _ refusal: WorkspaceRefusal, replica: some Replica
     ) throws(SyncViolation) {
-        guard refusalAllowance.take(at: now) else { throw .tooMany }
+        guard allowances.refusalAllowance.take(at: now) else { throw .tooMany }
         peerRefuses = true
         effects.append(.refused(refusal))
         guard refusal != .unknown, standing == .full else { return }
@@ -276,12 +290,12 @@ extension SyncSession {
 
     /// When the roots are compared next, if there is anything to learn from it.
     var comparisonDeadline: UInt64? {
-        guard standing == .full, openingsReceived > 0, !peerRefuses, comparison.isWanted
+        guard standing == .full, naming.openingsReceived > 0, !peerRefuses, comparison.isWanted
         else { return nil }
         // Not while operations are still coming: the roots would differ for certain.
         let place = comparison.isUrgent ? 0 : comparison.place ?? 0
         let due = max(comparison.last + comparison.interval, place)
-        return outstanding.isEmpty ? due : max(due, now + 1_000)
+        return pulls.outstanding.isEmpty ? due : max(due, now + 1_000)
     }
 
     mutating func compareWhenDue(replica: some Replica, planner: inout PullPlanner) {

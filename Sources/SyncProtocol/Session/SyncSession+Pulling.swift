@@ -77,7 +77,7 @@ extension SyncSession {
             noteTheirs(tip)
             // It owed this and announces it again after a comparison: it gets another chance. And
             // so does what has waited, maybe in vain.
-            if case .tips = descent, let claim = claims[tip.log],
+            if case .tips = comparison.descent, let claim = claims[tip.log],
                 claim.state == .ignored || claim.state == .waiting
             {
                 claims.begin(tip.log)
@@ -102,11 +102,11 @@ extension SyncSession {
         guard phase == .open, standing != .joining else { return }
         if claims.activeCount > 0 { planner.meet(configuration.source) }
         let isProven = planner.isProven(configuration.source)
-        while outstanding.count < (isProven ? Limits.pullsOutstandingMax : 1) {
+        while pulls.outstanding.count < (isProven ? Limits.pullsOutstandingMax : 1) {
             let most = isProven ? Limits.operationsMessageBytesMax : Self.bytesOfUnproven
             let items = nextItems(bytesMax: most, replica: replica, planner: &planner)
             guard !items.isEmpty else { return }
-            lastRequest = lastRequest == .max ? 1 : lastRequest + 1
+            pulls.lastRequest = pulls.lastRequest == .max ? 1 : pulls.lastRequest + 1
             var logs: [LogName] = []
             var highest: [LogName: UInt64] = [:]
             for item in items {
@@ -119,13 +119,13 @@ extension SyncSession {
                 }
             }
             let before = logs.map { ($0, replica.branchTips(of: $0)) }
-            outstanding.append(
+            pulls.outstanding.append(
                 Outstanding(
-                    request: lastRequest, logs: logs, highest: highest,
+                    request: pulls.lastRequest, logs: logs, highest: highest,
                     before: .init(uniqueKeysWithValues: before), sent: now, bytesMax: most,
                     deadline: now + Outstanding.patienceMilliseconds))
-            takeoversInVain = 0
-            let pull = PullRequest(request: lastRequest, items: items, maxBytes: most)
+            pulls.takeoversInVain = 0
+            let pull = PullRequest(request: pulls.lastRequest, items: items, maxBytes: most)
             send(.pull(configuration.workspace, pull), .control)
         }
     }
@@ -133,7 +133,7 @@ extension SyncSession {
     /// How many operations fit an answer, as far as the last one tells. What is asked for beyond
     /// that is left out, while the next pull, which is under way by then, brings what cites it.
     private func operationsMax(in bytes: Int) -> UInt64 {
-        let fitting = bytesPerOperation.map { UInt64(bytes / max($0, 1)) } ?? .max
+        let fitting = pulls.bytesPerOperation.map { UInt64(bytes / max($0, 1)) } ?? .max
         return min(max(fitting, Self.operationsPerPullMin), Self.operationsPerPull)
     }
 
@@ -215,8 +215,8 @@ extension SyncSession {
         _ runs: [OperationRun], to request: RequestNumber, isComplete: Bool,
         _ replica: some Replica, _ planner: inout PullPlanner
     ) throws(SyncViolation) {
-        if let late = expired.firstIndex(where: { $0.request == request }) {
-            let pull = expired.remove(at: late)
+        if let late = pulls.expired.firstIndex(where: { $0.request == request }) {
+            let pull = pulls.expired.remove(at: late)
             guard pull.covers(runs) else { throw .unasked }
             planner.note(
                 Self.byteCount(of: runs), in: now - pull.sent, isWhole: nil,
@@ -227,21 +227,21 @@ extension SyncSession {
             return
         }
         guard
-            let index = outstanding.firstIndex(where: {
+            let index = pulls.outstanding.firstIndex(where: {
                 $0.request == request && $0.deadline != nil
-            }), outstanding[index].covers(runs)
+            }), pulls.outstanding[index].covers(runs)
         else { throw .unasked }
-        outstanding[index].deadline = nil
-        outstanding[index].isComplete = isComplete
-        outstanding[index].came = (Self.byteCount(of: runs), now)
+        pulls.outstanding[index].deadline = nil
+        pulls.outstanding[index].isComplete = isComplete
+        pulls.outstanding[index].came = (Self.byteCount(of: runs), now)
         let count = runs.reduce(0) { $0 + $1.entries.count }
         if count > 0 {
-            bytesPerOperation = runs.reduce(0) { $0 + $1.encodedBytesEstimate } / count
+            pulls.bytesPerOperation = runs.reduce(0) { $0 + $1.encodedBytesEstimate } / count
         }
         for run in runs where !run.entries.isEmpty {
             let last = run.firstSequence &+ UInt64(run.entries.count) &- 1
-            let before = outstanding[index].answered[run.log] ?? 0
-            outstanding[index].answered[run.log] = max(before, last)
+            let before = pulls.outstanding[index].answered[run.log] ?? 0
+            pulls.outstanding[index].answered[run.log] = max(before, last)
         }
         if runs.isEmpty {
             settle(request, stored: [], waiting: [], replica, &planner)
@@ -253,11 +253,11 @@ extension SyncSession {
     /// The peer found none of our places on its branch.
     mutating func probed(_ log: LogName) {
         guard
-            let index = outstanding.firstIndex(where: {
+            let index = pulls.outstanding.firstIndex(where: {
                 $0.deadline != nil && $0.highest[log] != nil
             }), let claim = claims[log], !claim.needsSamples
         else { return }
-        outstanding[index].probed.insert(log)
+        pulls.outstanding[index].probed.insert(log)
     }
 
     /// Operations are stored, from whomever they came.
@@ -295,8 +295,10 @@ extension SyncSession {
         _ request: RequestNumber, stored: Set<LogName>, waiting: Set<LogName>,
         _ replica: some Replica, _ planner: inout PullPlanner
     ) {
-        guard let index = outstanding.firstIndex(where: { $0.request == request }) else { return }
-        let pull = outstanding.remove(at: index)
+        guard let index = pulls.outstanding.firstIndex(where: { $0.request == request }) else {
+            return
+        }
+        let pull = pulls.outstanding.remove(at: index)
         let hasProgress = !stored.isEmpty || !waiting.isEmpty || !pull.probed.isEmpty
         if let came = pull.came {
             let isHeld = pull.logs.allSatisfy { claims.settle($0, holds: replica.holds) }
@@ -358,22 +360,22 @@ extension SyncSession {
     /// Another session pulls this log. After a while it is looked at again: that one may be slow.
     private mutating func leaveToOthers(_ log: LogName) {
         claims.set(.elsewhere, of: log)
-        if takeoverDeadline == nil { takeoverDeadline = now + takeoverInterval }
+        if pulls.takeoverDeadline == nil { pulls.takeoverDeadline = now + takeoverInterval }
     }
 
     /// Often for two seconds, then more rarely.
     private var takeoverInterval: UInt64 {
-        SourcePace.shortPatience << UInt64(min(max(takeoversInVain - 7, 0), 4))
+        SourcePace.shortPatience << UInt64(min(max(pulls.takeoversInVain - 7, 0), 4))
     }
 
     /// Tries once more what other sessions pull.
     mutating func takeOverWhenDue() {
-        guard let due = takeoverDeadline, due <= now else { return }
-        takeoverDeadline = nil
-        takeoversInVain += 1
+        guard let due = pulls.takeoverDeadline, due <= now else { return }
+        pulls.takeoverDeadline = nil
+        pulls.takeoversInVain += 1
         // Who is busy is as much in the way as they are.
-        guard outstanding.isEmpty else {
-            takeoverDeadline = now + takeoverInterval
+        guard pulls.outstanding.isEmpty else {
+            pulls.takeoverDeadline = now + takeoverInterval
             return
         }
         for log in claims.takeElsewhere() { requeue(log) }
@@ -395,10 +397,10 @@ extension SyncSession {
     mutating func expirePulls(
         replica: some Replica, planner: inout PullPlanner
     ) throws(SyncViolation) {
-        while let index = outstanding.firstIndex(where: { ($0.deadline ?? .max) <= now }) {
-            guard expired.count < Self.expiredMax else { throw .unresponsive }
-            let pull = outstanding.remove(at: index)
-            expired.append(pull)
+        while let index = pulls.outstanding.firstIndex(where: { ($0.deadline ?? .max) <= now }) {
+            guard pulls.expired.count < Self.expiredMax else { throw .unresponsive }
+            let pull = pulls.outstanding.remove(at: index)
+            pulls.expired.append(pull)
             planner.note(0, in: now - pull.sent, isWhole: false, by: configuration.source)
             for log in pull.logs {
                 release(log, planner: &planner)
@@ -413,12 +415,12 @@ extension SyncSession {
 
     /// Frees all logs that this session pulls, and forgets what the peer claims.
     mutating func giveBack(planner: inout PullPlanner) {
-        for pull in outstanding {
+        for pull in pulls.outstanding {
             for log in pull.logs { release(log, planner: &planner) }
         }
         // Answers may be under way still: they are not unasked.
-        expired = [Outstanding]((expired + outstanding).suffix(Self.expiredMax))
-        outstanding = []
+        pulls.expired = [Outstanding]((pulls.expired + pulls.outstanding).suffix(Self.expiredMax))
+        pulls.outstanding = []
         claims.removeAll()
     }
 

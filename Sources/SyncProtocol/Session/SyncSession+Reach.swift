@@ -25,7 +25,7 @@ extension SyncSession {
     /// Whether what this device writes is pushed to the peer, who confirms it in time. Never of guests,
     /// whose links speak of a part.
     public var isReached: Bool {
-        phase == .open && standing == .full && scope == nil && openingsReceived > 0
+        phase == .open && standing == .full && scope == nil && naming.openingsReceived > 0
             && !peerRefuses && !reach.isLate
     }
 

@@ -9,10 +9,10 @@ extension SyncSession {
     mutating func lookAtScope<Seen: Replica>(
         _ replica: Seen, planner: inout PullPlanner
     ) -> Seen {
-        if standing == .full, replica.ownDocuments != named { reopens = true }
+        if standing == .full, replica.ownDocuments != naming.named { naming.reopens = true }
         let seen = confine(replica)
-        if isNarrowed {
-            isNarrowed = false
+        if naming.isNarrowed {
+            naming.isNarrowed = false
             giveBack(planner: &planner)
         }
         return seen
@@ -33,8 +33,8 @@ extension SyncSession {
     }
 
     private func currentScope(_ replica: some Replica) -> SyncScope? {
-        let own = named ?? (replica.ownDocuments == nil ? nil : [])
-        let theirs = theirNamed ?? (replica.isPeerGuest ? [] : nil)
+        let own = naming.named ?? (replica.ownDocuments == nil ? nil : [])
+        let theirs = naming.theirNamed ?? (replica.isPeerGuest ? [] : nil)
         return SyncScope.common(own, theirs)
     }
 
@@ -42,33 +42,35 @@ extension SyncSession {
         let before = scope
         scope = current
         agreedOnThisLink = false
-        if !caughtUpWasTold { descent = .none }
-        if openingsSent > 0, standing == .full { reopens = true }
+        if !comparison.caughtUpWasTold { comparison.descent = .none }
+        if naming.openingsSent > 0, standing == .full { naming.reopens = true }
         guard let current, !(before.map(current.covers) ?? false) else { return }
-        isNarrowed = true
-        gathered = []
-        gatherDeadline = nil
-        outgoing = [:]
-        theirs = [:]
+        naming.isNarrowed = true
+        telling.gathered = []
+        telling.gatherDeadline = nil
+        telling.outgoing = [:]
+        telling.theirs = [:]
         ahead = 0
     }
 
     /// Whether a comparison can tell anything: a guest has not said yet what it asks for.
     func knowsScope(_ replica: some Replica) -> Bool {
-        theirNamed != nil || !replica.isPeerGuest
+        naming.theirNamed != nil || !replica.isPeerGuest
     }
 
     /// Names the documents of another scope, or says that there is none any more.
     mutating func reopenWhenDue(replica: some Replica) {
-        guard mayReopen, reopeningAllowance.take(at: now) else { return }
+        guard mayReopen, allowances.reopeningAllowance.take(at: now) else { return }
         sayRoot(replica: replica)
     }
 
     /// When the next opening may name another scope.
-    var reopeningDeadline: UInt64? { mayReopen ? max(reopeningAllowance.next, now + 1) : nil }
+    var reopeningDeadline: UInt64? {
+        mayReopen ? max(allowances.reopeningAllowance.next, now + 1) : nil
+    }
 
     private var mayReopen: Bool {
-        reopens && standing == .full && openingsReceived > 0 && !peerRefuses
+        naming.reopens && standing == .full && naming.openingsReceived > 0 && !peerRefuses
     }
 }
 

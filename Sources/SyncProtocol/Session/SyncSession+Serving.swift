@@ -9,16 +9,16 @@ extension SyncSession {
 
     /// Answers a pull now, or when the link has room.
     mutating func serve(_ pull: PullRequest, replica: some Replica) throws(SyncViolation) {
-        guard waitingPulls.count < Self.waitingPullsMax else { throw .tooMany }
-        waitingPulls.append(pull)
+        guard serving.waitingPulls.count < Self.waitingPullsMax else { throw .tooMany }
+        serving.waitingPulls.append(pull)
         serveWaiting(replica: replica)
     }
 
     /// Answers the pulls for which the link has room.
     mutating func serveWaiting(replica: some Replica) {
         let room = Limits.unsentBytesMax - Limits.operationsMessageBytesMax
-        while askedUnsent <= room, let pull = waitingPulls.first {
-            waitingPulls.removeFirst()
+        while serving.askedUnsent <= room, let pull = serving.waitingPulls.first {
+            serving.waitingPulls.removeFirst()
             answer(pull, replica: replica)
         }
     }
@@ -53,7 +53,9 @@ extension SyncSession {
             if !isComplete { break }
         }
         if !runs.isEmpty { comparison.hasMoved = true }
-        askedUnsent += runs.reduce(into: Self.envelopeBytes) { $0 += $1.encodedBytesEstimate }
+        serving.askedUnsent += runs.reduce(into: Self.envelopeBytes) {
+            $0 += $1.encodedBytesEstimate
+        }
         send(
             .operations(
                 configuration.workspace, request: pull.request, runs, isComplete: isComplete),

@@ -180,68 +180,27 @@ public struct SyncSession: Sendable {
     /// The peer said that it serves nothing (yet).
     var peerRefuses = false
 
-    var openingsSent = 0
-    var openingsReceived = 0
-    /// What this side named in its last opening; `nil` when it named nothing, being no guest.
-    var named: [DocumentID]?
-    /// Which opening was the first to name that.
-    var namedSince = 0
-    /// What the peer named in its last opening.
-    var theirNamed: [DocumentID]?
-    /// What the peer had named when this side said its root last.
-    var answeredNamed: [DocumentID]?
+    /// What each side has named in its openings.
+    var naming = Naming()
     /// What both speak of; `nil` is everything.
     public internal(set) var scope: SyncScope?
-    /// Whether claims lie outside the scope, which has become smaller.
-    var isNarrowed = false
-    /// Whether the peer has to be told of another scope.
-    var reopens = false
-    /// Slower than `openingAllowance`, so that a peer like this one takes every opening.
-    var reopeningAllowance = Allowance(tokens: 3, refillMilliseconds: 30_000)
-    /// The root that was equal last in a scope.
-    var agreedInScope: SetDigest?
-    /// Whether the peer has said a root on this link.
-    var hasCompared = false
-    var openingAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
-    /// Each refusal may be answered with every tip of the authority document.
-    var refusalAllowance = Allowance(tokens: 8, refillMilliseconds: 10_000)
-    /// Foreign digests that may be answered.
-    var digestsAllowed = 0
-    /// Foreign document digests that may be answered.
-    var documentDigestsAllowed = 0
-    /// How many tips of unequal documents were announced, where they are more than one descent takes; by
-    /// the first bucket of what they answer.
-    var announcedThrough: [UInt8: Int] = [:]
-    var descent = Descent.none
-    var caughtUpWasTold = false
+    /// What the peer may still have this side do.
+    var allowances = Allowances()
     var comparison = Comparison()
 
     /// How far logs went that a peer who is out has shown.
     var shownByFormer: [LogName: UInt64] = [:]
 
     var claims: ClaimTable
-    var outstanding: [Outstanding] = []
-    /// Pulls that were given up; their answers may still come.
-    var expired: [Outstanding] = []
-    /// When what others pull is looked at again, milliseconds, and how often that was in vain.
-    var takeoverDeadline: UInt64?
-    var takeoversInVain = 0
-    var lastRequest: RequestNumber = 0
-    /// About how large an operation was in the last answer.
-    var bytesPerOperation: Int?
-    var waitingPulls: [PullRequest] = []
-
+    /// What was asked for.
+    var pulls = Pulls()
+    /// What the peer has asked for, and what waits in its queue.
+    var serving = Serving()
+    /// What the peer is told of.
+    var telling = Telling()
     var reach = Reach()
-    var gathered: Set<LogName> = []
-    var gatherDeadline: UInt64?
-    var outgoing: [LogName: Outgoing] = [:]
-    /// How many operations of each log the peer said it holds or was given, since the roots were
-    /// equal last.
-    var theirs: [LogName: UInt64] = [:]
     /// Operations that the peer was told of and did not confirm.
     public internal(set) var ahead: UInt64 = 0
-    var unaskedUnsent = 0
-    var askedUnsent = 0
 
     var now: UInt64 = 0
     private var deadline: UInt64?
@@ -256,7 +215,7 @@ public struct SyncSession: Sendable {
     /// Operations that the peer announced and this device lacks, as far as known.
     public var behind: UInt64 { claims.behind }
     /// Whether the peer owes an answer to a pull.
-    public var isAsking: Bool { !outstanding.isEmpty }
+    public var isAsking: Bool { !pulls.outstanding.isEmpty }
     /// Whether both sides have told on this link what they hold: before that `behind` and `ahead`
     /// say nothing.
     public private(set) var knowsDistance = false
@@ -305,7 +264,7 @@ public struct SyncSession: Sendable {
         guard phase == .open else { return }
         let seen = lookAtScope(replica, planner: &planner)
         plan(replica: seen, planner: &planner)
-        if descent == .finished { knowsDistance = true }
+        if comparison.descent == .finished { knowsDistance = true }
         noteConfirmations()
         tellWhenOwnIsKnown()
         tellWhenCaughtUp()
@@ -319,8 +278,8 @@ public struct SyncSession: Sendable {
         case .received(let message):
             try receive(message, replica: replica, planner: &planner)
         case .receiving:
-            for index in outstanding.indices {
-                outstanding[index].extend(from: now, planner: planner)
+            for index in pulls.outstanding.indices {
+                pulls.outstanding[index].extend(from: now, planner: planner)
             }
         case .appended(let run, let tip): append(run, tip: tip, replica: replica)
         case .stored(let tips, let waiting, let request):
@@ -338,10 +297,10 @@ public struct SyncSession: Sendable {
             if standing != .full {
                 giveBack(planner: &planner)
                 // Who lost the grant is not told of what came since.
-                gathered = []
-                gatherDeadline = nil
-                outgoing = [:]
-                theirs = [:]
+                telling.gathered = []
+                telling.gatherDeadline = nil
+                telling.outgoing = [:]
+                telling.theirs = [:]
                 ahead = 0
             }
             let hasJoined = self.standing == .authorityOnly && standing == .full
@@ -351,8 +310,8 @@ public struct SyncSession: Sendable {
                 for tip in replica.tips(of: replica.authorityDocument) { gather(tip.log) }
             }
         case .sendQueueLevel(let unasked, let asked):
-            unaskedUnsent = unasked
-            askedUnsent = asked
+            serving.unaskedUnsent = unasked
+            serving.askedUnsent = asked
             serveWaiting(replica: replica)
             announceWhenDue(replica: replica)
         case .deadline:
@@ -409,11 +368,11 @@ public struct SyncSession: Sendable {
         phase = .closed
         giveBack(planner: &planner)
         planner.forget(configuration.source)
-        gathered = []
-        outgoing = [:]
-        theirs = [:]
+        telling.gathered = []
+        telling.outgoing = [:]
+        telling.theirs = [:]
         shownByFormer = [:]
-        waitingPulls = []
+        serving.waitingPulls = []
     }
 
     private mutating func updateDeadline() {
@@ -421,10 +380,11 @@ public struct SyncSession: Sendable {
         if phase == .open {
             let times =
                 [
-                    gatherDeadline, comparisonDeadline, reopeningDeadline, takeoverDeadline,
+                    telling.gatherDeadline, comparisonDeadline, reopeningDeadline,
+                    pulls.takeoverDeadline,
                     reachDeadline,
                 ]
-                + outstanding.map(\.deadline)
+                + pulls.outstanding.map(\.deadline)
             next = times.compactMap { $0 }.min()
         }
         guard next != deadline else { return }
@@ -441,10 +401,11 @@ public struct SyncSession: Sendable {
     }
 
     private mutating func tellWhenCaughtUp() {
-        guard phase == .open, !caughtUpWasTold, !reopens, descent == .finished,
+        guard phase == .open, !comparison.caughtUpWasTold, !naming.reopens,
+            comparison.descent == .finished,
             claims.activeCount == 0
         else { return }
-        caughtUpWasTold = true
+        comparison.caughtUpWasTold = true
         effects.append(.caughtUp)
     }
 

@@ -37,9 +37,9 @@ extension Chat {
             "ephemeral": true,
         ]
         if let workspace { wanted["workspace"] = .string(workspace) }
-        wanted["since"] = cursor.map { .string($0) }
+        wanted["since"] = link.cursor.map { .string($0) }
         let opened = try fresh.call("events.subscribe", wanted)
-        cursor = opened["cursor"]?.stringValue ?? cursor
+        link.cursor = opened["cursor"]?.stringValue ?? link.cursor
         if hasReader { fresh.tellsFormer = { [weak self] in self?.remark($0) } }
         client = fresh
     }
@@ -50,27 +50,27 @@ extension Chat {
         room.typing = TypingPeople()
         let isLocked = error.kind == .locked || error.kind == .sessionExpired
         let state = isLocked ? Self.locked : "waiting"
-        if trouble != state {
+        if link.trouble != state {
             remark(
                 isLocked
                     ? rendering.hints.text("── the node is locked: wsx-node session unlock ──")
                     : "── the daemon does not answer; what you write is kept ──")
         }
-        trouble = state
-        let delay = min(2_000, (retry?.delay ?? 125) * 2)
-        retry = (io.now + delay, delay)
+        link.trouble = state
+        let delay = min(2_000, (link.retry?.delay ?? 125) * 2)
+        link.retry = (io.now + delay, delay)
     }
 
     /// Does what is due: looks for the daemon, asks who holds a message, marks what was shown.
     func keepUp() throws(NodeError) {
         if client == nil {
-            guard retry.map({ $0.due <= io.now }) ?? true else { return }
+            guard link.retry.map({ $0.due <= io.now }) ?? true else { return }
             try comeBack()
         }
-        if let watch, watch.due <= io.now { try askTick() }
+        if let watch = bottom.watch, watch.due <= io.now { try askTick() }
         tellWaitingTick()
-        guard hasUnmarked, hasReader, let newest = room.newest else { return }
-        hasUnmarked = false
+        guard bottom.hasUnmarked, hasReader, let newest = room.newest else { return }
+        bottom.hasUnmarked = false
         do throws(NodeError) {
             for id in Set([newest, room.latest ?? newest]) {
                 _ = try call(
@@ -86,22 +86,22 @@ extension Chat {
         do throws(NodeError) { try connect() } catch {
             // A store that was restored, or is another, numbers its events anew.
             guard error.kind == .cursorExpired else { throw error }
-            cursor = nil
+            link.cursor = nil
             try connect()
             try open(room.id)
         }
         // A locked node has a stream, and nothing to say in it.
         _ = try call("channel.get", ["channel": .string(room.id)])
-        retry = nil
-        trouble = nil
+        link.retry = nil
+        link.trouble = nil
         remark("── the daemon is back ──")
-        while let first = unsent.first {
+        while let first = outbox.unsent.first {
             do throws(NodeError) { try deliver(first) } catch {
                 if Self.isAway(error) { throw error }
                 // It is refused for good, and said so once.
                 complain(error)
             }
-            unsent.removeFirst()
+            outbox.unsent.removeFirst()
         }
     }
 
@@ -115,12 +115,12 @@ extension Chat {
         ]
         given["thread"] = thread.map { .string($0) }
         guard client != nil || !isLive else {
-            unsent.append(given)
+            outbox.unsent.append(given)
             return remark("(waits) " + excerpt(text))
         }
         do throws(NodeError) { try deliver(given) } catch {
             if isLive, Self.isAway(error) {
-                unsent.append(given)
+                outbox.unsent.append(given)
             } else if isLive, editor.text.isEmpty {
                 // Nobody should have to write it again.
                 editor.replace(with: text)
@@ -143,7 +143,7 @@ extension Chat {
         guard let id = message["id"]?.stringValue, message["channel"] == .string(room.id),
             !room.has(id)
         else { return }
-        awaited.note(id)
+        outbox.awaited.note(id)
         guard isLive else {
             room.note(message)
             return beginTick(of: message)

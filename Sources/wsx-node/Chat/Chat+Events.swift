@@ -14,7 +14,7 @@ extension Chat {
             }
             client = current
             guard let event else { throw ControlClient.ended }
-            if let cursor = event["cursor"]?.stringValue { self.cursor = cursor }
+            if let cursor = event["cursor"]?.stringValue { link.cursor = cursor }
             try take(event)
         }
     }
@@ -32,7 +32,7 @@ extension Chat {
                 return try tellElsewhere(event, onlyDirect: true)
             }
             room.typing.end(message["author"]?["id"]?.stringValue)
-            if !awaited.take(id), !room.has(id) { show(message) }
+            if !outbox.awaited.take(id), !room.has(id) { show(message) }
         case "mention.received":
             if event["data"]?["title"] != nil {
                 tellMentionInNote(event)
@@ -43,7 +43,7 @@ extension Chat {
         case "message.held": hearTick(event["data"])
         case "peer.connected", "sync.caught_up":
             // Now somebody may have taken what was said.
-            if let watch { self.watch = (watch.message, io.now, watch.delay) }
+            if let watch = bottom.watch { bottom.watch = (watch.message, io.now, watch.delay) }
         case "session.locked":
             throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
         case "message.refused":
@@ -87,7 +87,7 @@ extension Chat {
         let isHere = place.map { $0 == .string(room.id) } ?? (room.channel["default"] == true)
         guard hasReader, !session.globals.json, isHere else { return }
         if event["type"] == "channel.member_removed", event["backfill"] != true,
-            let id = event["data"]?["member"]?["id"]?.stringValue, ownNames[id] != nil
+            let id = event["data"]?["member"]?["id"]?.stringValue, names.ownNames[id] != nil
         {
             return remark("── you are no longer in \(room.title) ──")
         }
@@ -102,8 +102,10 @@ extension Chat {
         let isOther = event["type"] == "member.key_changed"
         let device = isOther ? data["device"] : data
         let person = rendering.person(data["member"])
-        if let id = device?["id"]?.stringValue, named(device).isEmpty, unnamedDevices.count < 16 {
-            unnamedDevices[id] = isOther ? "\(person)'s" : "your"
+        if let id = device?["id"]?.stringValue, named(device).isEmpty,
+            names.unnamedDevices.count < 16
+        {
+            names.unnamedDevices[id] = isOther ? "\(person)'s" : "your"
         }
         if isOther { return remark("── \(person) added a device\(named(device)) ──") }
         let id = rendering.shortID(data["id"])
@@ -114,7 +116,7 @@ extension Chat {
     /// What a new device is called, once; what devices are called later is told to nobody here.
     private func tellDeviceName(_ device: JSONValue?) {
         guard let device, !Session.isNameless(device), let id = device["id"]?.stringValue,
-            let whose = unnamedDevices.removeValue(forKey: id)
+            let whose = names.unnamedDevices.removeValue(forKey: id)
         else { return }
         remark("── \(whose) new device is called \(rendering.shown(device["name"])) ──")
     }
@@ -140,10 +142,12 @@ extension Chat {
 
     private func other(_ id: String) -> JSONValue? {
         let now = io.now
-        others = others.filter { $0.value.at <= now && now &- $0.value.at < Self.otherMilliseconds }
-        if let known = others[id] { return known.channel }
+        names.others = names.others.filter {
+            $0.value.at <= now && now &- $0.value.at < Self.otherMilliseconds
+        }
+        if let known = names.others[id] { return known.channel }
         guard let found = try? call("channel.get", ["channel": .string(id)]) else { return nil }
-        others[id] = (found, now)
+        names.others[id] = (found, now)
         return found
     }
 

@@ -5,12 +5,13 @@ import WorkspaceModel
 extension Chat {
     func obey(_ line: ChatLine) throws(NodeError) {
         // Twice means one after the other.
-        if case .delete = line {} else { doomed = nil }
-        if case .say(let text) = line, hasReader, ChatLine.isForShell(text), doubted != text {
-            doubted = text
+        if case .delete = line {} else { outbox.doomed = nil }
+        if case .say(let text) = line, hasReader, ChatLine.isForShell(text), outbox.doubted != text
+        {
+            outbox.doubted = text
             return remark("! that looks like a command for the shell; enter it again to send it")
         }
-        doubted = nil
+        outbox.doubted = nil
         switch line {
         case .nothing: break
         case .say(let text): try say(text)
@@ -45,12 +46,12 @@ extension Chat {
     /// Deletes a message; what somebody else said only when that is asked for once more.
     private func delete(_ id: String) throws(NodeError) {
         let message = room.messages[id]
-        if let message, message["self"] != true, doomed != id {
-            doomed = id
+        if let message, message["self"] != true, outbox.doomed != id {
+            outbox.doomed = id
             return remark(
                 "! this deletes \(rendering.summary(message)) for everyone; repeat it to confirm")
         }
-        doomed = nil
+        outbox.doomed = nil
         _ = try call("message.delete", ["message": .string(id)])
         guard message?["self"] != true else { return }
         remark(rendering.hints.text("undo: wsx-node message delete \(id) --undo"))
@@ -136,8 +137,8 @@ extension Chat {
             ["channel": .string(next.id), "limit": .integer(Int64(pageSize))])
         next.older = page["older"]?.stringValue
         let items = page["items"]?.arrayValue ?? []
-        watch = nil
-        tickDue = nil
+        bottom.watch = nil
+        bottom.tickDue = nil
         guard hasReader else {
             for item in items { next.note(item) }
             room = next
@@ -151,7 +152,7 @@ extension Chat {
         asking { client in
             var named = rendering
             session.readOwnName(in: channel["workspace"], &client, into: &named, always: true)
-            ownNames = named.ownNames
+            names.ownNames = named.ownNames
         }
         learnRoots(of: items)
         if let own = room.lastOwn {
@@ -216,7 +217,7 @@ extension Chat {
             remark("you are not in \(room.title) and get no notifications; /join \(room.title)")
         }
         if items.isEmpty { remark("no messages here yet; /help lists the commands") }
-        hasUnmarked = !items.isEmpty
+        bottom.hasUnmarked = !items.isEmpty
     }
 
     // MARK: Completing

@@ -16,9 +16,9 @@ extension Chat {
             return
         }
         room.tick = tick
-        tickDue = nil
-        watch = nil
-        if isLive { watch = (tick.message, io.now, 125) }
+        bottom.tickDue = nil
+        bottom.watch = nil
+        if isLive { bottom.watch = (tick.message, io.now, 125) }
     }
 
     /// The node says that somebody has got a message.
@@ -28,28 +28,28 @@ extension Chat {
         else { return }
         // Another device of somebody who has it already is no news.
         if let people = data?["people"]?.integerValue, people <= tick.people { return }
-        watch = (tick.message, io.now, watch?.delay ?? 125)
+        bottom.watch = (tick.message, io.now, bottom.watch?.delay ?? 125)
     }
 
     /// Asks who has the newest message, and later again while not everybody does.
     ///
     /// - Parameter isShown: whether its line is on the screen yet, and what is new is shown.
     func askTick(isShown: Bool = true) throws(NodeError) {
-        guard var tick = room.tick else { return watch = nil }
-        let delay = min(30_000, (watch?.delay ?? 125) * 2)
-        watch = (tick.message, io.now + delay, delay)
+        guard var tick = room.tick else { return bottom.watch = nil }
+        let delay = min(30_000, (bottom.watch?.delay ?? 125) * 2)
+        bottom.watch = (tick.message, io.now + delay, delay)
         let answer: JSONValue
         do throws(NodeError) {
             answer = try call(
                 "message.holders", ["message": .string(tick.message), "limit": 1_000])
         } catch {
-            if !Self.isAway(error) { watch = nil }
+            if !Self.isAway(error) { bottom.watch = nil }
             throw error
         }
         let before = tick
         tick.take(answer["items"]?.arrayValue ?? [])
         room.tick = tick
-        if tick.isSettled { watch = nil }
+        if tick.isSettled { bottom.watch = nil }
         if isShown, tick != before { showTick(after: before.people) }
     }
 
@@ -61,17 +61,17 @@ extension Chat {
     /// - Parameter before: how many people had the message before.
     private func showTick(after before: Int64) {
         guard let tick = room.tick else { return }
-        if tick.message == openMessage, redrawOpen() { return tickDue = nil }
+        if tick.message == bottom.openMessage, redrawOpen() { return bottom.tickDue = nil }
         guard tick.people > before else { return }
         if tick.isSettled {
             tellTick()
         } else if before == 0 {
-            tickDue = io.now + Self.partialMilliseconds
+            bottom.tickDue = io.now + Self.partialMilliseconds
         }
     }
 
     private func tellTick() {
-        tickDue = nil
+        bottom.tickDue = nil
         guard let tick = room.tick, let message = room.messages[tick.message] else { return }
         let mark = room.mark(message).drop { $0 == " " }
         // Deleted since, or refused.
@@ -82,6 +82,6 @@ extension Chat {
 
     /// Tells of those that have waited long enough for the rest.
     func tellWaitingTick() {
-        if let tickDue, tickDue <= io.now { tellTick() }
+        if let tickDue = bottom.tickDue, tickDue <= io.now { tellTick() }
     }
 }

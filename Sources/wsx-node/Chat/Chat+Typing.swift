@@ -13,7 +13,7 @@ extension Chat {
     /// Notes that a key has changed the line, where that is to be told.
     func noteTyping(_ key: Key) {
         switch key {
-        case .text, .paste, .backspace, .delete: hasTyped = true
+        case .text, .paste, .backspace, .delete: typing.hasTyped = true
         default: break
         }
     }
@@ -30,26 +30,26 @@ extension Chat {
     ///
     /// - Returns: whether the daemon was asked: something may have come beside its answer.
     func tellTyping() -> Bool {
-        guard isLive, tellsTyping, hasTyped else { return false }
-        hasTyped = false
+        guard isLive, typing.tellsTyping, typing.hasTyped else { return false }
+        typing.hasTyped = false
         let now = io.now
-        toldTyping = toldTyping.filter {
+        typing.toldTyping = typing.toldTyping.filter {
             $0.value <= now && now &- $0.value < Self.typingMilliseconds
         }
-        guard client != nil, toldTyping[room.id] == nil, isWriting else { return false }
+        guard client != nil, typing.toldTyping[room.id] == nil, isWriting else { return false }
         do throws(NodeError) {
             _ = try call("typing.send", ["channel": .string(room.id)])
         } catch {
             if Self.isAway(error) { lose(error) }
         }
-        toldTyping[room.id] = io.now
+        typing.toldTyping[room.id] = io.now
         return true
     }
 
     /// Somebody else writes here.
     func hearTyping(_ data: JSONValue?) {
         guard isLive, data?["channel"] == .string(room.id),
-            let id = data?["member"]?["id"]?.stringValue, ownNames[id] == nil
+            let id = data?["member"]?["id"]?.stringValue, names.ownNames[id] == nil
         else { return }
         room.typing.hear(id, rendering.person(data?["member"]), at: io.now)
     }

@@ -22,42 +22,16 @@ final class Chat {
     /// The beginning of a line, in a pipe.
     var partialLine: [UInt8] = []
 
-    /// The last event that was seen, after which a lost stream goes on.
-    var cursor: String?
-    /// What was said while nobody took it, with the keys that make it count once.
-    var unsent: [JSONObject] = []
-    /// What was sent from here, until the stream tells of it.
-    var awaited = AwaitedEvents()
-    /// The message that may still change at the bottom of the screen.
-    var openMessage: String?
-    /// The thread of the message above it.
-    private var openAfter: String?
-    /// What somebody else said, and was asked to be deleted just now.
-    var doomed: String?
-    /// What was about to be said and looks like a command for the shell.
-    var doubted: String?
-    /// When it is told in a line of its own that some have the newest message, and not all.
-    var tickDue: Int64?
-    /// When to ask again who has the newest message of one's own.
-    var watch: (message: String, due: Int64, delay: Int64)?
-    /// When to look for the daemon again, while it is away.
-    var retry: (due: Int64, delay: Int64)?
-    /// Why the daemon does not serve, as it was told last.
-    var trouble: String?
-    /// Whether something was shown that is not marked as read.
-    var hasUnmarked = false
-    /// Whether others are told that somebody writes here at all.
-    var tellsTyping = true
-    /// Whether keys have changed the line since it was last told that somebody writes, or sent.
-    var hasTyped = false
-    /// When that was told last, by conversation, as far as that keeps it from being told again.
-    var toldTyping: [String: Int64] = [:]
-    /// Conversations besides this one, by their ids, and when they were looked up.
-    var others: [String: (channel: JSONValue, at: Int64)] = [:]
-    /// Whose the new devices are that were told of before they had said what they are called.
-    var unnamedDevices: [String: String] = [:]
-    /// What one is called in the workspace, by one's id.
-    var ownNames: [String: String] = [:]
+    /// The stream of events, and how the daemon is.
+    var link = Link()
+    /// What was said here, and is not told of yet.
+    var outbox = Outbox()
+    /// The last message on the screen, and who has it.
+    var bottom = Bottom()
+    /// Whether others are told that somebody writes here.
+    var typing = Typing()
+    /// What others are called.
+    var names = Names()
     /// How it ends.
     var status: Int32?
     var hasFailed = false
@@ -84,7 +58,7 @@ final class Chat {
 
     var rendering: Rendering {
         var rendering = session.rendering
-        rendering.ownNames = ownNames
+        rendering.ownNames = names.ownNames
         if isLive {
             rendering.columns = screen.columns
             rendering.rowsMax = max(8, screen.rows / 2)
@@ -132,11 +106,13 @@ final class Chat {
 
     /// Says what is lost with this conversation, so that it can be copied.
     private func tellUnsent() {
-        guard !unsent.isEmpty else { return }
-        let lines = unsent.count == 1 ? "1 line was" : "\(unsent.count) lines were"
+        guard !outbox.unsent.isEmpty else { return }
+        let lines = outbox.unsent.count == 1 ? "1 line was" : "\(outbox.unsent.count) lines were"
         remark("! \(lines) not sent, because the daemon did not answer:")
-        for given in unsent { print("  " + sanitised(given["text"]?.stringValue ?? "") + "\n") }
-        unsent = []
+        for given in outbox.unsent {
+            print("  " + sanitised(given["text"]?.stringValue ?? "") + "\n")
+        }
+        outbox.unsent = []
         if status == 0 { status = 1 }
     }
 
@@ -170,7 +146,8 @@ final class Chat {
         // While the daemon is away nobody can be asked, and what is due would be due at once.
         let due =
             client == nil
-            ? [retry?.due, room.typing.due] : [watch?.due, retry?.due, tickDue, room.typing.due]
+            ? [link.retry?.due, room.typing.due]
+            : [bottom.watch?.due, link.retry?.due, bottom.tickDue, room.typing.due]
         return due.compactMap { $0 }.min().map { max(0, $0 - io.now) }
     }
 
@@ -186,7 +163,7 @@ final class Chat {
             case nil: break
             case .submit(let line):
                 // Whoever has sent it writes no more.
-                hasTyped = false
+                typing.hasTyped = false
                 try submit(ChatLine(line))
                 try trying(drain)
             case .complete: try trying { () throws(NodeError) in try complete() }
@@ -222,7 +199,7 @@ final class Chat {
     }
 
     private var notDone: NodeError {
-        trouble == Self.locked
+        link.trouble == Self.locked
             ? NodeError(.locked, "the node is locked; try again when it is unlocked", hint: nil)
             : NodeError(.stopping, "the daemon does not answer; try again later", hint: nil)
     }
@@ -273,7 +250,7 @@ final class Chat {
     /// The line that is being written, and what may still change above it.
     private func draw() {
         guard isLive else { return }
-        let state = trouble.map { " (\($0))" } ?? ""
+        let state = link.trouble.map { " (\($0))" } ?? ""
         room.typing.expire(at: io.now)
         let typing = room.typing
         var row = view.row(
@@ -290,7 +267,7 @@ final class Chat {
 
     /// Prints what is final.
     func print(_ text: String) {
-        openMessage = nil
+        bottom.openMessage = nil
         write(isLive ? screen.print(text) : text)
     }
 
@@ -322,7 +299,7 @@ final class Chat {
     func show(_ message: JSONValue) {
         let rendering = rendering
         room.note(message, nameColumns: columnWidth(rendering.author(of: message)))
-        hasUnmarked = true
+        bottom.hasUnmarked = true
         if hasReader { learnRoots(of: [message]) }
         if session.globals.json { return print(message.text + "\n") }
         let today = TimeText.local(rendering.now, zone: rendering.zone).day
@@ -338,8 +315,8 @@ final class Chat {
         beginTick(of: message)
         guard isLive else { return print(text) }
         write(screen.printOpen(text))
-        openMessage = message["id"]?.stringValue
-        openAfter = after
+        bottom.openMessage = message["id"]?.stringValue
+        bottom.openAfter = after
     }
 
     /// - Parameter thread: the one that the line above belongs to.
@@ -362,9 +339,10 @@ final class Chat {
     /// - Returns: whether it could be.
     @discardableResult
     func redrawOpen() -> Bool {
-        guard let openMessage, let message = room.messages[openMessage], !screen.open.isEmpty
+        guard let openMessage = bottom.openMessage, let message = room.messages[openMessage],
+            !screen.open.isEmpty
         else { return false }
-        write(screen.replaceOpen(text(of: message, after: openAfter, rendering)))
+        write(screen.replaceOpen(text(of: message, after: bottom.openAfter, rendering)))
         return true
     }
 }

@@ -11,7 +11,7 @@ extension Session {
             throw NodeError.usage("'chat' needs a terminal to type in, or a pipe")
         }
         let chat = Chat(self, live, isLive: isLive)
-        chat.tellsTyping = tellsTyping
+        chat.typing.tellsTyping = tellsTyping
         return try chat.run(in: parameters["channel"]?.stringValue)
     }
 

@@ -179,7 +179,7 @@ extension AuthEvaluator {
     /// What reaches the content of a device under a grant, where nothing has cuts.
     fileprivate func ends(_ grant: OperationID, _ device: DeviceID, _ least: Role) -> [String]? {
         guard let index = indices[grant], records[index].isValid,
-            let role = records[index].role, role <= least,
+            let role = records[index].gives.role, role <= least,
             let exposure = verdicts.contentExposure(index, device)
         else { return nil }
         return ends(ofContent: exposure, leastRole: least).map { records[$0].operation.id.hex }

@@ -32,16 +32,16 @@ import WorkspaceTestKit
         }
 
         @discardableResult
-        func fold(into view: ViewStore) throws -> Bool {
-            try view.following.fold(row, citing: cited.map(id), isValid: isValid)
+        func fold(into view: FollowingTable) throws -> Bool {
+            try view.fold(row, citing: cited.map(id), isValid: isValid)
         }
     }
 
-    private func view(_ words: [Word]) throws -> ViewStore {
+    private func view(_ words: [Word]) throws -> FollowingTable {
         let store = try NodeStore.inMemory()
         try store.begin()
-        for word in words { try word.fold(into: store.view) }
-        return store.view
+        for word in words { try word.fold(into: store.view.following) }
+        return store.view.following
     }
 
     private func isIn(_ words: [Word]) throws -> Bool {
@@ -73,11 +73,13 @@ import WorkspaceTestKit
         let store = try NodeStore.inMemory()
         try store.begin()
         let join = Word(1, joined: true)
-        #expect(try join.fold(into: store.view))
-        #expect(try !join.fold(into: store.view), "it was there")
-        #expect(try !Word(2, joined: true, hlc: 9).fold(into: store.view), "she was in")
-        #expect(try !Word(3, joined: false, hlc: 1).fold(into: store.view), "it does not count")
-        #expect(try Word(4, joined: false, citing: [1, 2]).fold(into: store.view))
+        #expect(try join.fold(into: store.view.following))
+        #expect(try !join.fold(into: store.view.following), "it was there")
+        #expect(try !Word(2, joined: true, hlc: 9).fold(into: store.view.following), "she was in")
+        #expect(
+            try !Word(3, joined: false, hlc: 1).fold(into: store.view.following),
+            "it does not count")
+        #expect(try Word(4, joined: false, citing: [1, 2]).fold(into: store.view.following))
         #expect(try store.view.following.joiningWord(of: Self.nora, 1) == nil)
         #expect(try store.view.following.setValid(false, wordsAt: [4, 99]))
         #expect(try !store.view.following.setValid(false, wordsAt: [4, 99]), "nothing changed")
@@ -99,11 +101,12 @@ import WorkspaceTestKit
                 number, joined: number % 2 == 0, citing: Array(max(1, number - 15)..<max(1, number))
             )
             word.isValid = false
-            try word.fold(into: store.view)
+            try word.fold(into: store.view.following)
         }
         let before = store.connection.totalChangedRowCount
         for number in 0..<10 {
-            try Word(3_000 + number, joined: true, citing: [1_999, 2_000]).fold(into: store.view)
+            try Word(3_000 + number, joined: true, citing: [1_999, 2_000]).fold(
+                into: store.view.following)
             _ = try store.view.following.setValid(false, wordsAt: [Int64(3_000 + number)])
             try store.view.following.forgetWord(Int64(3_000 + number))
         }
@@ -116,9 +119,9 @@ import WorkspaceTestKit
         try store.begin()
         let people = (1...3).map { MemberID([UInt8](repeating: $0, count: 16)) }
         for member in people {
-            try Word(1, joined: true, about: member).fold(into: store.view)
+            try Word(1, joined: true, about: member).fold(into: store.view.following)
         }
-        try Word(2, joined: false, citing: [1], about: people[1]).fold(into: store.view)
+        try Word(2, joined: false, citing: [1], about: people[1]).fold(into: store.view.following)
         #expect(try store.view.following.followers(of: 1) == [people[0], people[2]])
         #expect(try store.view.following.followers(of: 2).isEmpty)
         try store.view.following.forgetWord(1)
@@ -139,14 +142,14 @@ import WorkspaceTestKit
             for word in words.shuffled(using: &random) {
                 var first = word
                 first.isValid = random.oneIn(2)
-                try first.fold(into: store.view)
-                if random.oneIn(5) { try first.fold(into: store.view) }
+                try first.fold(into: store.view.following)
+                if random.oneIn(5) { try first.fold(into: store.view.following) }
             }
             for word in words.shuffled(using: &random) {
                 if random.oneIn(2) {
                     _ = try store.view.following.setValid(word.isValid, wordsAt: [word.row.arrival])
                 }
-                try word.fold(into: store.view)
+                try word.fold(into: store.view.following)
                 if gone.contains(word.row.arrival), random.oneIn(2) {
                     try store.view.following.forgetWord(word.row.arrival)
                 }
@@ -157,7 +160,7 @@ import WorkspaceTestKit
                     try store.rows("SELECT * FROM \($0)")
                 })
             try Self.expectRule(
-                words.filter { !gone.contains($0.row.arrival) }, in: store.view, seed)
+                words.filter { !gone.contains($0.row.arrival) }, in: store.view.following, seed)
         }
         #expect(results[0] == results[1] && results[1] == results[2], "seed \(seed)")
     }
@@ -178,7 +181,8 @@ import WorkspaceTestKit
     }
 
     /// What counts, found the slow way.
-    private static func expectRule(_ words: [Word], in view: ViewStore, _ seed: UInt64) throws {
+    private static func expectRule(_ words: [Word], in view: FollowingTable, _ seed: UInt64) throws
+    {
         for register in Set(words.map(\.row.register)) {
             let own = words.filter { $0.row.register == register }
             let covered = Set(
@@ -196,18 +200,18 @@ import WorkspaceTestKit
                         > ($1.isOwn ? 1 : 0, $1.timestamp, $1.id)
                 }
             #expect(
-                try view.following.heads(register, limit: 99).map(\.arrival)
+                try view.heads(register, limit: 99).map(\.arrival)
                     == heads.map(\.arrival),
                 "seed \(seed)")
             #expect(
-                try view.following.isFollowing(register.member, register.document)
+                try view.isFollowing(register.member, register.document)
                     == (heads.first?.isJoined ?? false), "seed \(seed)")
             // Those that say it, by the member or by others, as the one that counts.
             let alike = heads.filter {
                 $0.isJoined && heads.first?.isJoined == true && $0.isOwn == heads.first?.isOwn
             }
             #expect(
-                try view.following.joiningWord(of: register.member, register.document)
+                try view.joiningWord(of: register.member, register.document)
                     == alike.min { ($0.timestamp, $0.id) < ($1.timestamp, $1.id) }?.arrival,
                 "seed \(seed)")
         }

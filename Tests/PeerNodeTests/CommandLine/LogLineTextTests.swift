@@ -76,7 +76,7 @@ import WorkspaceModel
             let message = Self.message(id, "text of \(id)", fields)
             if let root = view.rootWanted(by: message) {
                 #expect(root == "m_0")
-                view.redactions.note(Self.message("m_0", "long ago"))
+                view.note(Self.message("m_0", "long ago"))
             }
             return view.text(of: message).split(separator: "\n")
                 .filter { !$0.hasPrefix("-- ") }.map(String.init)
@@ -155,7 +155,7 @@ import WorkspaceModel
             "id": "c_1", "name": "general", "kind": "channel", "topic": .null, "description": .null,
         ]
         var view = LiveView(rendering: rendering(), names: ["c_1": "#general"])
-        view.redactions.note(channels: [.object(base)])
+        view.note(channels: [.object(base)])
         func told(_ type: String, _ data: JSONValue, isOld: Bool = false) -> String? {
             view.happening([
                 "type": .string(type), "data": data, "at": .integer(Self.now),

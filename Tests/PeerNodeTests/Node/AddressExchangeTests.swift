@@ -21,7 +21,7 @@ import WorkspaceTestKit
     }
 
     private func record(of node: BenchNode, at other: BenchNode) throws -> AddressRecord? {
-        try #require(other.host?.core).links.network.book.record(of: device(node))
+        try #require(other.host?.core).links.network.addresses.book.record(of: device(node))
     }
 
     private func move(_ node: BenchNode, to address: String) {

@@ -50,11 +50,12 @@ import WorkspaceTestKit
         // At random: not those that came first, nor the last ones.
         #expect(closed.contains { $0 > 1_000_000 + places / 2 })
         let network = try Self.network(mina)
-        #expect(network.links.isEmpty && network.anonymous.count == Limits.anonymousLinksMax)
+        #expect(
+            network.links.isEmpty && network.strangers.anonymous.count == Limits.anonymousLinksMax)
         #expect(mina.host?.core.turn.tally.failedHandshakes["crowded"] == closed.count)
         bench.advance(5_001)
         let after = try Self.network(mina)
-        #expect(after.anonymous.isEmpty && after.budget.halfOpenCount == 0)
+        #expect(after.strangers.anonymous.isEmpty && after.strangers.budget.halfOpenCount == 0)
         #expect(mina.host?.core.turn.tally.failedHandshakes["timeout"] == Limits.anonymousLinksMax)
     }
 
@@ -72,7 +73,7 @@ import WorkspaceTestKit
         let effects = mina.turn([.received(member, first.suffix(1))])
         #expect(effects.contains { if case .write(member, _) = $0 { true } else { false } })
         #expect(try Self.network(mina).links[member] != nil)
-        #expect(try Self.network(mina).anonymous.isEmpty)
+        #expect(try Self.network(mina).strangers.anonymous.isEmpty)
         let others = Self.closed(mina.turn(Self.connecting(1_000_001..<1_020_000)))
         #expect(!others.contains(member.number) && others.count > 14_000)
         #expect(try Self.network(mina).links[member] != nil)
@@ -104,7 +105,7 @@ import WorkspaceTestKit
         }
         #expect(answered * PeerSession.agreementsPerAnswer <= Int(rank.agreementsPerSecond))
         #expect(answered > 0)
-        #expect(try Self.network(mina).budget.halfOpenCount <= rank.placesMax)
+        #expect(try Self.network(mina).strangers.budget.halfOpenCount <= rank.placesMax)
         let effects = try come(900, .newest)
         #expect(effects.contains { if case .write = $0 { true } else { false } })
         #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
@@ -137,7 +138,9 @@ import WorkspaceTestKit
         for number in 1...600 as ClosedRange<UInt64> where try come(number, club) { answered += 1 }
         #expect(answered > 0)
         #expect(answered * PeerSession.agreementsPerAnswer <= 300)
-        #expect(try Self.network(mina).budget.halfOpenCount <= SecretRank.newest.placesMax / 2)
+        #expect(
+            try Self.network(mina).strangers.budget.halfOpenCount <= SecretRank.newest.placesMax / 2
+        )
         #expect(try come(900, acme))
         #expect(try Self.network(mina).links[LinkID(1_000_900)] != nil)
     }
@@ -157,7 +160,7 @@ import WorkspaceTestKit
         let ofWorkspace: [SecretRank] = [.newest, .older, .older]
         #expect(ranks == ofWorkspace + [.invite, .endedInvite, .endedInvite])
         #expect(core.links.candidatesOfStrangers().count == ranks.count)
-        while core.links.network.budget.look(among: 3, now: core.turn.time.monotonic) {}
+        while core.links.network.strangers.budget.look(among: 3, now: core.turn.time.monotonic) {}
         #expect(core.links.candidatesOfStrangers().map(\.rank) == ofWorkspace)
         bench.advance(1)
         _ = mina.turn([])
@@ -182,7 +185,7 @@ import WorkspaceTestKit
         let most = Limits.strangerAgreementsPerSecondMax / each
         #expect(answered == most)
         func waiting() throws -> Int {
-            try Self.network(mina).links.values.count { $0.agreementDue != nil }
+            try Self.network(mina).links.values.count { $0.beginning.agreementDue != nil }
         }
         #expect(try waiting() == 200 - most)
         bench.advance(500)
@@ -205,7 +208,8 @@ import WorkspaceTestKit
             #expect(Self.closed(effects) == [number])
         }
         let network = try Self.network(mina)
-        #expect(Array(network.links.keys) == [member] && network.budget.halfOpenCount == 1)
+        #expect(
+            Array(network.links.keys) == [member] && network.strangers.budget.halfOpenCount == 1)
         #expect(mina.host?.core.turn.tally.failedHandshakes["replayed"] == 999)
     }
 
@@ -238,8 +242,8 @@ import WorkspaceTestKit
         #expect(Self.closed(effects) == [link.number])
         #expect(!effects.contains { if case .write = $0 { true } else { false } })
         let network = try Self.network(mina)
-        #expect(network.links.isEmpty && network.anonymous.isEmpty)
-        #expect(network.budget.halfOpenCount == 0)
+        #expect(network.links.isEmpty && network.strangers.anonymous.isEmpty)
+        #expect(network.strangers.budget.halfOpenCount == 0)
     }
 
     @Test func `go with the network, and tell little in the log`() throws {
@@ -249,8 +253,8 @@ import WorkspaceTestKit
         let gone = mina.turn([.linkClosed(LinkID(1_000_000))])
         #expect(Self.closed(gone) == [1_000_000])
         try mina.ok("net.suspend")
-        #expect(try Self.network(mina).anonymous.isEmpty)
-        #expect(try Self.network(mina).budget.halfOpenCount == 0)
+        #expect(try Self.network(mina).strangers.anonymous.isEmpty)
+        #expect(try Self.network(mina).strangers.budget.halfOpenCount == 0)
         try mina.ok("net.resume")
         var lines = 0
         for number in 2_000_000..<2_001_000 as Range<UInt64> {

@@ -64,7 +64,7 @@ import WorkspaceTestKit
             core.didCommit()
             counts.append(Int(core.turn.store.operations.count - before))
             before = core.turn.store.operations.count
-            guard !core.links.network.backlogged.isEmpty else { return counts }
+            guard !core.links.network.exchange.backlogged.isEmpty else { return counts }
             core.beginTurn(at: bob.time)
         }
     }

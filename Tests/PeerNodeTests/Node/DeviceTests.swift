@@ -196,8 +196,8 @@ extension BenchNode {
         let device = try #require(laptop.host?.core.session.ownDevice)
         let forged = DeviceLink(
             secret: made.secret, issuer: device,
-            hints: Array(core.links.network.listening.prefix(1)))
-        core.links.network.issuedLink = IssuedDeviceLink(
+            hints: Array(core.links.network.addresses.listening.prefix(1)))
+        core.links.network.joining.issuedLink = IssuedDeviceLink(
             link: forged, expiresAt: bench.wall + 600_000,
             deadline: core.turn.time.monotonic + 600_000)
         let phone = try bench.bareNode("Phone")
@@ -209,8 +209,9 @@ extension BenchNode {
         // Where the one who made it can be reached, too, the other one only delays it.
         let both = DeviceLink(
             secret: made.secret, issuer: device,
-            hints: Array(core.links.network.listening.prefix(1))
-                + Array(try #require(laptop.host?.core.links.network.listening.prefix(1))))
+            hints: Array(core.links.network.addresses.listening.prefix(1))
+                + Array(try #require(laptop.host?.core.links.network.addresses.listening.prefix(1)))
+        )
         try phone.ok("device.link", ["code": .string(both.text), "name": "Mina"])
         #expect(try laptop.machines().count == 2 && kim.machines().count == 1)
     }

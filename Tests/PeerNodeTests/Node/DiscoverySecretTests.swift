@@ -16,9 +16,11 @@ import WorkspaceTestKit
     /// the oldest being 0.
     private func dialled(by node: BenchNode) throws -> UInt32? {
         let core = try #require(node.host?.core)
-        let before = core.links.network.unanswered
-        defer { core.links.network.unanswered = before }
-        if !(try node.workspace().keys.isEmpty) { core.links.network.noteUnanswered("nowhere") }
+        let before = core.links.network.addresses.unanswered
+        defer { core.links.network.addresses.unanswered = before }
+        if !(try node.workspace().keys.isEmpty) {
+            core.links.network.addresses.noteUnanswered("nowhere")
+        }
         guard
             case .workspace(_, let number)? = core.links.candidate(
                 toDial: .address(try #require(PeerAddress("nowhere:1"))), at: "nowhere")?.label

@@ -234,7 +234,7 @@ import WorkspaceTestKit
         var named: [PrivateNotice] = []
         for number in UInt8(1)...20 {
             let id = Self.chance(number)
-            copy.enter(
+            copy.membership.enter(
                 id,
                 PrivateDocument.Record(
                     author: sender, log: root.log, sequence: UInt64(number),

@@ -114,10 +114,10 @@ import WorkspaceTestKit
             }
         }
         #expect(try bob.secrets(of: board) == before)
-        #expect(link.refusedKeys == 2)
+        #expect(link.keys.refusedKeys == 2)
         #expect(bob.log.filter { $0.hasPrefix("key.refused") }.count == 2)
         // Asked for one, another one comes; and whatever else a liar thinks of.
-        link.wanted[board] = [SymmetricKey(using: random).keyID]
+        link.keys.wanted[board] = [SymmetricKey(using: random).keyID]
         for _ in 0..<40 {
             let given = try cleo.give(SymmetricKey(using: random), of: board, to: bob)
             try bob.inTurn { core, workspace in
@@ -125,7 +125,7 @@ import WorkspaceTestKit
             }
         }
         #expect(try bob.secrets(of: board) == before)
-        #expect(link.refusedKeys == Limits.unprovenKeysMax)
+        #expect(link.keys.refusedKeys == Limits.unprovenKeysMax)
         try bob.send("two", to: "board")
         #expect(try cleo.log(of: "board") == ["one", "two"])
         try table.expectPeace()
@@ -196,7 +196,9 @@ import WorkspaceTestKit
             _ = try core.privates.authoring.authorPrivateContent(
                 .message(.init(text: "two")), to: document, in: workspace)
             // Whoever holds back a box also answers nobody.
-            core.links.network.links.values.forEach { $0.givenKeys = Limits.keysAskedPerLinkMax }
+            core.links.network.links.values.forEach {
+                $0.keys.givenKeys = Limits.keysAskedPerLinkMax
+            }
         }
         table.bench.advance(60_000)
         // The others read; Cleo does not, and is told so.

@@ -263,7 +263,7 @@ import WorkspaceTestKit
         let link = try mina.link()
         mina.host?.core.session.storeIdentity?.incarnation = 9
         let joon = try bench.bareNode("Joon")
-        for node in [mina, joon] { node.host?.core.links.network.joinTipsMax = limit }
+        for node in [mina, joon] { node.host?.core.links.network.joining.joinTipsMax = limit }
         try joon.join(link)
         #expect(try joon.digest() == mina.digest())
         #expect(try joon.rowCount("log") == mina.rowCount("log"))

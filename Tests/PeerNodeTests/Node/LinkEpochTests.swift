@@ -71,7 +71,7 @@ import WorkspaceTestKit
         var labels: [PSKLabel] = []
         for _ in 0..<3 {
             labels.append(try secret(dialledBy: mina, to: wim).label)
-            mina.host?.core.links.network.noteUnanswered("nowhere")
+            mina.host?.core.links.network.addresses.noteUnanswered("nowhere")
         }
         #expect(
             labels == [

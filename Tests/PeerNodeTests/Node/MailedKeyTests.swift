@@ -87,7 +87,7 @@ import WorkspaceTestKit
                         .rekey(epoch), in: try bob.document("board"), of: workspace,
                         introducing: key)
                     core.links.network.links.values.forEach {
-                        $0.givenKeys = Limits.keysAskedPerLinkMax
+                        $0.keys.givenKeys = Limits.keysAskedPerLinkMax
                     }
                     return key
                 })

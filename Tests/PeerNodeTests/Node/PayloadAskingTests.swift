@@ -68,13 +68,13 @@ import WorkspaceTestKit
         /// Up to which row Bob has looked for what to ask Ada for.
         func reached() throws -> Int64 {
             let network = try #require(bob.host).core.links.network
-            return try #require(network.payloadRounds.values.first).last
+            return try #require(network.exchange.payloadRounds.values.first).last
         }
 
         /// A new link.
         func meet() throws {
             bench.cut(ada, bob)
-            try #require(bob.host).core.links.network.payloadsPerLink = perLink
+            try #require(bob.host).core.links.network.exchange.payloadsPerLink = perLink
             bench.heal(ada, bob)
             bench.advance(1_000)
         }
@@ -88,7 +88,7 @@ import WorkspaceTestKit
         /// Rounds in which Bob asked Ada for all that is missing since she had some of it.
         func rounds() throws -> Int {
             let network = try #require(bob.host).core.links.network
-            return try #require(network.payloadRounds.values.first).count
+            return try #require(network.exchange.payloadRounds.values.first).count
         }
     }
 
@@ -98,7 +98,7 @@ import WorkspaceTestKit
         try scene.meet()
         // The oldest are not there, and are all that this link asks for.
         #expect(try scene.missing() == 12)
-        #expect(try scene.link().askedPayloads.count <= 4)
+        #expect(try scene.link().payloads.askedPayloads.count <= 4)
         for _ in 0..<3 { try scene.meet() }
         #expect(try scene.missing() == 10)
         #expect(try scene.bob.log().suffix(2) == ["m11", "m12"])
@@ -110,7 +110,7 @@ import WorkspaceTestKit
         for _ in 0..<5 { try scene.meet() }
         #expect(try scene.missing() == 10)
         #expect(try scene.rounds() == 2)
-        #expect(try scene.link().askedPayloads.isEmpty)
+        #expect(try scene.link().payloads.askedPayloads.isEmpty)
         // A peer may have got them meanwhile.
         scene.bench.advance(2 * Limits.payloadRoundMilliseconds)
         #expect(try scene.rounds() == 2)
@@ -124,11 +124,11 @@ import WorkspaceTestKit
         let scene = try Scene(perLink: 100)
         for _ in 0..<5 { try scene.meet() }
         let link = try scene.link()
-        #expect(link.askedPayloads.isEmpty)
+        #expect(link.payloads.askedPayloads.isEmpty)
         try #require(scene.bob.host).core.messages.asksForPayloads = true
         scene.bench.give(.tick, to: scene.bob)
         scene.bench.settle()
-        #expect(link.askedPayloads.count == 10)
+        #expect(link.payloads.askedPayloads.count == 10)
     }
 
     // Somebody who is in many workspaces has rows of all of them, and a link is of one.
@@ -137,11 +137,11 @@ import WorkspaceTestKit
         let rows = try scene.pretend(3 * Limits.missingLookedAtMax)
         try #require(try scene.missing() == 12 + Int64(rows.count))
         let core = try #require(scene.bob.host).core
-        core.links.network.payloadsPerLink = scene.perLink
+        core.links.network.exchange.payloadsPerLink = scene.perLink
         scene.bench.heal(scene.ada, scene.bob)
         let link = try scene.link()
         let sync = try #require(link.syncs.values.first)
-        core.links.network.payloadRounds = [:]
+        core.links.network.exchange.payloadRounds = [:]
         var reached: Int64 = 0
         var looks = 0
         while try core.turn.store.operations.missingPayloads(after: reached, limit: 1).isEmpty

@@ -78,13 +78,13 @@ import WorkspaceTestKit
     @Test func `is no part of what is judged while it does not open`() throws {
         let table = try Table()
         let board = try table.bob.document("board")
-        let telling = board.telling
+        let telling = board.membership.telling
         try table.bob.take(try table.garbage(50))
         #expect(board.records.count == telling.count + 50)
-        #expect(board.telling == telling)
+        #expect(board.membership.telling == telling)
         // What somebody says who is in it stands on what that one knew.
         try table.bob.ok("channel.add", ["channel": "board", "members": ["Ada"]])
-        #expect(board.telling.count == telling.count + 1)
+        #expect(board.membership.telling.count == telling.count + 1)
     }
 
     @Test func `is judged more rarely the more there is of it, and in the end`() throws {
@@ -98,7 +98,7 @@ import WorkspaceTestKit
         for run in more { try table.bob.take([run], isBackfill: true) }
         #expect(board.judgements == before + 1)
         #expect(board.records.count == known + 1)
-        let pause = UInt64(board.size / Limits.judgedPerMillisecond)
+        let pause = UInt64(board.membership.size / Limits.judgedPerMillisecond)
         table.bench.advance(pause + 1)
         #expect(board.judgements == before + 2)
         #expect(board.records.count == known + more.count)
@@ -120,7 +120,7 @@ import WorkspaceTestKit
         let garbage = try table.garbage(Limits.judgedAtOnceMax, opens: true)
         for node in [table.bob, table.ada] { try node.take(garbage, isBackfill: true) }
         let core = try #require(table.bob.host?.core)
-        let rank = JudgingQueue.rank(board.size)
+        let rank = JudgingQueue.rank(board.membership.size)
         core.privates.judgings.nextLarge = [rank: table.bob.time.monotonic + 3_600_000]
         #expect(try table.bob.log(of: "board") == ["one", "two"])
         table.bench.heal(table.bob, table.ada)

@@ -212,14 +212,14 @@ import WorkspaceTestKit
         }
         let (asking, asked) = (try link(ada, to: bob), try link(bob, to: ada))
         let names = before.sorted()
-        asking.wanted[document.id] = names
-        let given = asked.givenKeys
+        asking.keys.wanted[document.id] = names
+        let given = asked.keys.givenKeys
         try bob.inTurn { core, workspace in
             try core.privates.asking.keysWanted(
                 KeyWant(workspace: 1, document: document.id, keys: names), in: workspace,
                 on: asked)
         }
-        #expect(asked.givenKeys > given, "she is answered, with what she may have")
+        #expect(asked.keys.givenKeys > given, "she is answered, with what she may have")
         table.bench.advance(5_000)
         #expect(try before.isDisjoint(with: Self.document("board", on: ada).keys.names))
         #expect(try Self.texts("board", on: ada) == [])

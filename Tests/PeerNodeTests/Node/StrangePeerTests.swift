@@ -45,7 +45,7 @@ import WorkspaceTestKit
             signedBy: home.signing, at: bench.wall + 1,
             addresses: [try #require(PeerAddress("10.9.9.9:1"))])
         func isKnown() throws -> Bool {
-            try #require(mina.host?.core).links.network.book.record(of: home.device)?.at
+            try #require(mina.host?.core).links.network.addresses.book.record(of: home.device)?.at
                 == record.at
         }
         func tell(isAsked: Bool) throws {

@@ -41,7 +41,7 @@ import WorkspaceTestKit
         let scene = try HostileScene(seed: 93)
         defer { scene.world.end() }
         let core = try #require(scene.ada.host?.core)
-        core.links.network.unfinishedBytesMax = isTooMuch ? 100_000 : 400_000
+        core.links.network.exchange.unfinishedBytesMax = isTooMuch ? 100_000 : 400_000
         let link = scene.peer().connect(to: scene.ada)
         var log = HostileLog(scene.mallory, incarnation: 77)
         for number in 0..<40 {
@@ -52,12 +52,12 @@ import WorkspaceTestKit
         link.push(log.run())
         scene.world.run(for: 3_000)
         #expect(link.isOpen == !isTooMuch)
-        #expect((core.links.network.unfinished.byteCount > 100_000) == !isTooMuch)
+        #expect((core.links.network.exchange.unfinished.byteCount > 100_000) == !isTooMuch)
         let isTold = scene.ada.log.contains { $0.contains("link.unfinished") }
         #expect(isTold == isTooMuch)
         link.close()
         scene.world.run(for: 3_000)
-        #expect(core.links.network.unfinished.byteCount == 0)
+        #expect(core.links.network.exchange.unfinished.byteCount == 0)
         try scene.expectHonestPeace()
     }
 }

@@ -69,7 +69,7 @@ import WorkspaceTestKit
                 try core.turn.store.commit()
                 core.didCommit()
                 turns += 1
-                guard !core.links.network.backlogged.isEmpty else { return turns }
+                guard !core.links.network.exchange.backlogged.isEmpty else { return turns }
                 core.beginTurn(at: mina.time)
             }
         }
@@ -118,7 +118,9 @@ import WorkspaceTestKit
         let share = AuthorityBudget.Share(
             .authority, of: try world.laptop.workspace().member.bytes)
         var left = 0
-        while core.log.authorityBudget.pay(1, from: [share], now: core.turn.time.monotonic) != nil {
+        while core.log.shares.authorityBudget.pay(1, from: [share], now: core.turn.time.monotonic)
+            != nil
+        {
             left += 1
         }
         #expect(left > Limits.authorityBurstPerMember - 10)

@@ -48,14 +48,14 @@ import WorkspaceTestKit
         #expect(first > 0 && first <= Limits.ingestCostPerTurnMax / 17 + 1)
         try core.syncing.ingest(few, 0, of: syncs[1], on: links[1])
         #expect(try Self.stored(few, at: core) == 0)
-        #expect(core.links.network.backlogged == links.map(\.id))
+        #expect(core.links.network.exchange.backlogged == links.map(\.id))
         #expect(syncs[0].ingested.isEmpty)
 
         var (turns, turnsOfFew) = (1, 0)
-        while !core.links.network.backlogged.isEmpty {
+        while !core.links.network.exchange.backlogged.isEmpty {
             _ = try core.endTurn()
             try core.turn.store.commit()
-            #expect(core.turn.hasMoreToDo == !core.links.network.backlogged.isEmpty)
+            #expect(core.turn.hasMoreToDo == !core.links.network.exchange.backlogged.isEmpty)
             core.beginTurn(at: core.turn.time)
             turns += 1
             if turnsOfFew == 0, try Self.stored(few, at: core) == few.count { turnsOfFew = turns }
@@ -83,7 +83,7 @@ import WorkspaceTestKit
         #expect(link.isOpen)
         #expect(try Self.stored(runs + [last.run()], at: core) == runs.count + 1)
         #expect(Scenes.texts(of: "general", on: scene.bob).last == "the last")
-        #expect(core.links.network.backlogged.isEmpty)
+        #expect(core.links.network.exchange.backlogged.isEmpty)
     }
 
     @Test func `is looked at once where it breaks a rule, and nothing behind it is taken`() throws {
@@ -103,7 +103,9 @@ import WorkspaceTestKit
             return text.hasPrefix("op.rejected")
         }
         #expect(told == 1)
-        #expect(link.isClosing && link.backlog.isEmpty && core.links.network.backlogged.isEmpty)
+        #expect(
+            link.isClosing && link.backlog.isEmpty && core.links.network.exchange.backlogged.isEmpty
+        )
         #expect(try runs.map { try Self.stored([$0], at: core) } == [1, 0, 0])
         _ = try core.endTurn()
         try core.turn.store.commit()
@@ -128,7 +130,7 @@ import WorkspaceTestKit
             try core.turn.store.commit()
             core.beginTurn(at: core.turn.time)
         }
-        #expect(core.links.network.backlogged.isEmpty && !core.turn.hasMoreToDo)
+        #expect(core.links.network.exchange.backlogged.isEmpty && !core.turn.hasMoreToDo)
         #expect(try Self.stored(runs, at: core) == first)
     }
 }

@@ -155,9 +155,9 @@ import WorkspaceTestKit
         let grants = workspace.judged.grants
         for document in core.turn.store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            try core.log.rekeep(document, in: workspace)
+            try core.log.retention.rekeep(document, in: workspace)
         }
-        try core.log.rekeepAuthority(in: workspace)
+        try core.log.retention.rekeepAuthority(in: workspace)
         return tips() == before && workspace.judged.grants == grants
     }
 }

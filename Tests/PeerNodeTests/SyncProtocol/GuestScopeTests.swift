@@ -155,7 +155,7 @@ import WorkspaceTestKit
         }
         #expect(!isOver(answer(seen: nil)))
         #expect(!isOver(answer(seen: 1)))
-        #expect(isOver(answer(seen: UInt64(lone.session.namedSince))))
+        #expect(isOver(answer(seen: UInt64(lone.session.naming.namedSince))))
     }
 
     @Test func `of two guests speaks of what both have named`() {

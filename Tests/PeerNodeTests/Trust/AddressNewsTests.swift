@@ -84,35 +84,37 @@ import WorkspaceTestKit
     @Test func `of this device is nothing while it is only claimed`() throws {
         let core = try #require(pair.ada.host?.core)
         let home = try #require(core.session.home)
-        let before = try #require(core.links.network.book.record(of: home.device))
+        let before = try #require(core.links.network.addresses.book.record(of: home.device))
         let visitor = try pair.visit(pair.ada)
         let ahead = pair.bench.wall + Limits.addressRecordMilliseconds - 1_000
         say(visitor, entries: [.init(home.device, at: ahead)])
         #expect(wishes(visitor) == [try name(pair.ada)])
         // Somebody else's word in its place counts no more than the claim.
         let foreign = AddressRecord(
-            signedBy: pair.keys.signing, at: ahead, addresses: core.links.network.listening)
+            signedBy: pair.keys.signing, at: ahead,
+            addresses: core.links.network.addresses.listening)
         visitor.send(.peers(1, [foreign]))
         var forged = foreign
         forged.device = home.device
         visitor.send(.peers(1, [forged]))
         pair.bench.advance(20 * 60_000)
-        #expect(core.links.network.book.record(of: home.device) == before)
+        #expect(core.links.network.addresses.book.record(of: home.device) == before)
     }
 
     @Test func `of this device has it sign again, seldom, where it is shown`() throws {
         let core = try #require(pair.ada.host?.core)
         let home = try #require(core.session.home)
         let visitor = try pair.visit(pair.ada)
-        let before = try #require(core.links.network.book.record(of: home.device))
+        let before = try #require(core.links.network.addresses.book.record(of: home.device))
         var signed = Set([before.at])
         for step in 1...20 {
             let at = pair.bench.wall + 1_000 * UInt64(step)
             say(visitor, entries: [.init(home.device, at: at)])
             let shown = AddressRecord(
-                signedBy: home.signing, at: at, addresses: core.links.network.listening)
+                signedBy: home.signing, at: at, addresses: core.links.network.addresses.listening)
             visitor.send(.peers(1, [shown]))
-            signed.insert(try #require(core.links.network.book.record(of: home.device)).at)
+            signed.insert(
+                try #require(core.links.network.addresses.book.record(of: home.device)).at)
             pair.bench.advance(5_000)
         }
         #expect(signed.count == 2)

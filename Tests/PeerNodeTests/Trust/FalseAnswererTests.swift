@@ -201,7 +201,7 @@ import WorkspaceTestKit
         #expect(failure.kind == kind)
         #expect(failure.hint?.contains("did not answer: try again later") == true)
         #expect(try kim.ok("workspace.list").items.isEmpty)
-        #expect(kim.host?.core.links.network.joins.isEmpty == true)
+        #expect(kim.host?.core.links.network.joining.joins.isEmpty == true)
     }
 
     /// Whoever says that an admin was asked, and asks none, is waited for ten minutes, or until

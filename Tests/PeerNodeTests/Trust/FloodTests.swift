@@ -91,7 +91,8 @@ import WorkspaceTestKit
             let core = try #require(node.host?.core)
             #expect(core.log.waiting.byteCount == 0)
             // Behind a member's share nobody looks at more of it.
-            let isDelayed = core.log.authorityBudget.delayed[table.pair.known.member.bytes] != nil
+            let isDelayed =
+                core.log.shares.authorityBudget.delayed[table.pair.known.member.bytes] != nil
             #expect(isDelayed == (count > Self.share))
         }
         try table.expectService()
@@ -108,7 +109,7 @@ import WorkspaceTestKit
         try table.pair.hand(often, as: table.eve.keys)
         #expect(try table.rows() == before)
         for node in table.pair.honest {
-            #expect(node.host?.core.log.authorityBudget.delayed.isEmpty == true)
+            #expect(node.host?.core.log.shares.authorityBudget.delayed.isEmpty == true)
         }
         try table.expectService()
     }

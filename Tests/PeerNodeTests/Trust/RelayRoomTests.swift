@@ -37,7 +37,7 @@ import WorkspaceTestKit
                         (.init(.vouched, of: member.bytes), Limits.authorityBurstForOthers),
                     ] + devices.map { (.init(.device, of: $0), Limits.authorityBurstPerDevice) }
                 for (share, most) in shares {
-                    _ = core.log.authorityBudget.pay(
+                    _ = core.log.shares.authorityBudget.pay(
                         most, from: [share], now: core.turn.time.monotonic)
                 }
             }

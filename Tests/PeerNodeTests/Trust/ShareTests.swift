@@ -17,7 +17,7 @@ import WorkspaceTestKit
         let bob = theft.pair.bob
         try theft.flood(bob, count: 1_200)
         let ada = try theft.pair.ada.workspace().member
-        #expect(bob.host?.core.log.authorityBudget.delayed[ada.bytes] != nil)
+        #expect(bob.host?.core.log.shares.authorityBudget.delayed[ada.bytes] != nil)
         // The rest is left where it is.
         #expect(bob.host?.core.log.waiting.operationCount == 0)
         try theft.pair.ada.ok(
@@ -79,7 +79,8 @@ import WorkspaceTestKit
         let doors = AuthorityBudget.Share(.doors, of: try pair.ada.workspace().member.bytes)
         for node in pair.honest {
             try node.inTurn { core, _ in
-                while core.log.authorityBudget.pay(1, from: [doors], now: core.turn.time.monotonic)
+                while core.log.shares.authorityBudget.pay(
+                    1, from: [doors], now: core.turn.time.monotonic)
                     != nil
                 {}
             }

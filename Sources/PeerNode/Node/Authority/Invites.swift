@@ -148,17 +148,20 @@ extension Memberships {
 
     /// Two addresses of ours, or one and that of another device that may admit.
     private func linkHints(in workspace: Workspace) -> [PeerAddress] {
-        var hints = Array(network.listening.prefix(1))
+        var hints = Array(network.addresses.listening.prefix(1))
         let members = workspace.members.filter { $0.role <= .member }
         for device in members.flatMap(\.devices) where device != home?.device {
-            let record = network.book.record(of: device)
-            if let other = record?.dialable(isAlone: network.isAlone).first, !hints.contains(other)
+            let record = network.addresses.book.record(of: device)
+            if let other = record?.dialable(isAlone: network.addresses.isAlone).first,
+                !hints.contains(other)
             {
                 hints.append(other)
                 break
             }
         }
-        if hints.count < 2 { hints += network.listening.dropFirst().prefix(2 - hints.count) }
+        if hints.count < 2 {
+            hints += network.addresses.listening.dropFirst().prefix(2 - hints.count)
+        }
         return hints
     }
 }

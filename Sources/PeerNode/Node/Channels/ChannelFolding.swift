@@ -98,7 +98,7 @@ extension Channels {
     func compareAnew(_ document: DocumentID, in workspace: Workspace) {
         workspace.held.staleDocuments.insert(document)
         for branch in store.operations.branches(in: document, of: workspace.number) {
-            core.log.moved[workspace.number, default: []].insert(branch.number)
+            core.log.retention.moved[workspace.number, default: []].insert(branch.number)
         }
     }
 

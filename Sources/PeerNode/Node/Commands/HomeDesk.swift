@@ -8,7 +8,7 @@ final class HomeDesk: CorePart, HomeCommands {
         if turn.session.lock.isLocked { return try lockedStatus() }
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.identity = core.queries.identityObject()
-        object.listen = network.listening.map(\.text)
+        object.listen = network.addresses.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = NetworkDesk(core).peerCounts
@@ -41,7 +41,7 @@ final class HomeDesk: CorePart, HomeCommands {
         var object = StatusObject(home: environment.home, socket: environment.socket)
         object.isLocked = true
         object.identity = core.queries.identityObject()
-        object.listen = network.listening.map(\.text)
+        object.listen = network.addresses.listening.map(\.text)
         object.uptimeMilliseconds = Int64(
             clamping: time.monotonic - min(turn.startedAt, time.monotonic))
         object.peers = NetworkDesk(core).peerCounts
@@ -122,7 +122,7 @@ final class HomeDesk: CorePart, HomeCommands {
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
             workspace.evaluator.members.filter {
-                core.log.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
+                core.log.shares.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
             }.map { standing in
                 .init(
                     kind: "member.delayed",

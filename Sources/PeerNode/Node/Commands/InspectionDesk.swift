@@ -100,12 +100,12 @@ final class InspectionDesk: CorePart, InspectionCommands {
                 id: "listener", state: "warn", message: "the network is suspended",
                 hint: "wsx-node net resume")
         }
-        guard !network.listening.isEmpty else {
+        guard !network.addresses.listening.isEmpty else {
             return .init(
                 id: "listener", state: "fail", message: "not listening for peers",
                 hint: "wsx-node down; wsx-node up --listen 0.0.0.0:0")
         }
-        let addresses = network.listening.map(\.text).joined(separator: ", ")
+        let addresses = network.addresses.listening.map(\.text).joined(separator: ", ")
         return .init(id: "listener", state: "ok", message: "listening for peers on \(addresses)")
     }
 
@@ -115,7 +115,8 @@ final class InspectionDesk: CorePart, InspectionCommands {
 
     private var surroundingsFacts: SurroundingsFacts {
         SurroundingsFacts(
-            listen: network.listening.map(\.text), port: network.listening.first?.port)
+            listen: network.addresses.listening.map(\.text),
+            port: network.addresses.listening.first?.port)
     }
 
     /// A node hears what it announces itself, as long as nothing on the machine swallows it.
@@ -123,7 +124,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         func finding(_ state: String, _ message: String, _ hint: String? = nil) -> FindingObject {
             .init(id: "beacon", state: state, message: message, hint: hint)
         }
-        guard network.announces else { return finding("ok", "LAN discovery is off") }
+        guard network.addresses.announces else { return finding("ok", "LAN discovery is off") }
         guard !network.beacons.hearsOwn else {
             return finding("ok", "this machine hears its own LAN announcements")
         }

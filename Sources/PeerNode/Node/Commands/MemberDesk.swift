@@ -226,7 +226,7 @@ final class MemberDesk: CorePart, MemberCommands {
     private func refuseUnsynced(
         removing standing: MemberStanding, from workspace: Workspace
     ) throws(NodeError) {
-        guard !network.synced.contains(workspace.number) else { return }
+        guard !network.exchange.synced.contains(workspace.number) else { return }
         let others = Set(core.links.devices(of: workspace)).subtracting(standing.devices)
         guard others.contains(where: { $0 != home?.device }) else { return }
         let name = NodeError.quoted(workspace.displayName(of: standing.member))

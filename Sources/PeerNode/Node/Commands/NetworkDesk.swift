@@ -103,8 +103,8 @@ final class NetworkDesk: CorePart, NetworkCommands {
         var object = NetworkObject()
         object.isSuspended = network.registry.isSuspended
         object.failure = turn.writingStop?.message
-        object.listen = network.listening.map(\.text)
-        object.announces = network.announces
+        object.listen = network.addresses.listening.map(\.text)
+        object.announces = network.addresses.announces
         object.peers = peerCounts
         return object
     }
@@ -130,7 +130,7 @@ final class NetworkDesk: CorePart, NetworkCommands {
                 try core.links.drop(link, because: LinkEnding("net.suspended"))
             }
         }
-        network.listening = []
+        network.addresses.listening = []
         turn.emit(.setNetwork(isOn: false))
         // The answer is an effect behind the closings, so it leaves after the last link closed.
         return .reply(networkObject.json)
@@ -138,7 +138,7 @@ final class NetworkDesk: CorePart, NetworkCommands {
 
     /// Answered by `answerResumes`, when the listener is back or has failed to come back.
     func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        let isOff = network.registry.isSuspended || network.listening.isEmpty
+        let isOff = network.registry.isSuspended || network.addresses.listening.isEmpty
         network.registry.resume(now: time.monotonic)
         guard isOff else { return .reply(networkObject.json) }
         turn.emit(.setNetwork(isOn: true))

@@ -26,25 +26,8 @@ final class PrivateDocument {
     private var resident: PrivateJudgement?
     /// What lists ask about the own member, once it was worked out.
     private var own: PrivateOwnPlace?
-    /// The stored membership operations, opened or not, by id.
-    private(set) var records: [OperationID: Record] = [:]
-    /// The ids of `records` in the order of arrival.
-    private(set) var order: [OperationID] = []
-    /// Those of `records` that no key has opened so far.
-    private(set) var closed: Set<OperationID> = []
-    /// The same by the key that they name.
-    private var closedByKey: [KeyID: Set<OperationID>] = [:]
-    /// The opened operations that introduce the key under which they are sealed.
-    private(set) var introducing: [KeyID: [OperationID]] = [:]
-    /// What was not tried yet: operations that came, and epochs of which a key came.
-    private var untried: (operations: [OperationID], epochs: [KeyID]) = ([], [])
-    /// Operations that were opened, and what they cite.
-    private var operationSize = 0
-    /// Seats that they name for people whom the workspace has let in, as far as it was asked, and for
-    /// others.
-    private var seats = (given: 0, named: 0)
-    /// How much there is to judge. A seat takes as long as some operations, a name next to nothing.
-    var size: Int { operationSize + 6 * seats.given + (seats.named - seats.given) / 8 }
+    /// Its membership operations.
+    let membership: MembershipRecords
     /// How often an operation was looked at to open it, or to take what it hands on; for tests.
     private(set) var looks = 0
     /// How often all of it was judged; for tests.
@@ -68,71 +51,14 @@ final class PrivateDocument {
     /// Those that name what is here, and those of them that name what stands.
     var soughtNotices: Set<PrivateNotice> = []
     var heededNotices: Set<PrivateNotice> = []
-    /// How far content of a log is valid, until authority changes.
-    var limits: [LimitPlace: PrivateContentLimit] = [:]
-    /// How far a log has a right over what others wrote, of those that redactions made one ask
-    /// about.
-    private var deletionLimits: [LimitPlace: [PrivateContentLimit]] = [:]
-    /// Members whose undos were passed over because they never had a right here.
-    private var passedOver: Set<MemberID> = []
-    /// Whether redactions have to be judged anew: at first, and whenever those limits change.
-    var hasOtherRights = true
-    /// Whether `limits` has every stretch that is stored, and not only those asked for since the
-    /// start.
-    var hasAllLimits = false
-    /// Up to where removals and departures leave logs that were asked about.
-    var cuts = PrivateCuts()
-    /// Whether any operation tells guests what anything is called.
-    private(set) var tellsNames = false
-    /// Whether any operation leaves only a part of logs.
-    private(set) var hasCuts = false
+    /// How far content counts.
+    let rights = ContentRights()
 
     /// What events have told of a document. Of a conversation they tell nothing that could change, and
     /// there may be very many.
     private enum Told {
         case nothing, conversation
         indirect case channel(Channel)
-    }
-
-    /// One membership operation. It is no value, or the table of very few would have room for as many
-    /// again of nearly 400 bytes.
-    final class Record {
-        /// `nil` until it was opened, and where it means nothing to this version. What it lists of
-        /// logs stands in `cuts`.
-        fileprivate(set) var change: PrivateChange?
-        /// What it leaves of logs of this document.
-        fileprivate(set) var cuts = CutTable.none
-        /// The member whose device wrote it, `nil` where it cites no grant.
-        let author: MemberID?
-        let log: LogName
-        let sequence: UInt64
-        let timestamp: HybridTimestamp
-        /// The workspace grant that it cites.
-        let grant: OperationID
-        let keyID: KeyID
-        let arrival: Int64
-        let branch: Int64
-        /// The nearest membership operation before it in its log.
-        let previous: OperationID?
-        let dependencies: [OperationID]
-
-        /// One that was not opened so far.
-        init(
-            author: MemberID?, log: LogName, sequence: UInt64, timestamp: HybridTimestamp,
-            grant: OperationID, keyID: KeyID, arrival: Int64, branch: Int64,
-            previous: OperationID?, dependencies: [OperationID]
-        ) {
-            self.author = author
-            self.log = log
-            self.sequence = sequence
-            self.timestamp = timestamp
-            self.grant = grant
-            self.keyID = keyID
-            self.arrival = arrival
-            self.branch = branch
-            self.previous = previous
-            self.dependencies = dependencies
-        }
     }
 
     /// One stretch of a log.
@@ -150,6 +76,7 @@ final class PrivateDocument {
     ) {
         self.id = id
         self.number = number
+        membership = MembershipRecords(of: id)
         keys = EpochKeyring(.privateKey, of: number, in: vault)
         authorityKeys = PrivateKeyring(of: number, in: vault)
         self.shelf = shelf
@@ -157,6 +84,13 @@ final class PrivateDocument {
     }
 
     deinit { shelf.drop(shelfName) }
+
+    /// The stored membership operations, opened or not, by id.
+    var records: [OperationID: Record] { membership.records }
+    /// The ids of `records` in the order of arrival.
+    var order: [OperationID] { membership.order }
+    /// Those of `records` that no key has opened so far.
+    var closed: Set<OperationID> { membership.closed }
 
     /// The operation that made it.
     var rootID: OperationID { OperationID(sameBytesAs: id) }
@@ -215,9 +149,9 @@ final class PrivateDocument {
         let judged = PrivateJudgement(PrivateAuthority(of: id, operations, ends: ends))
         basis = operations.map { PrivateBasis($0) }
         gist = PrivateGist(judged.authority)
-        cuts = PrivateCuts()
+        rights.cuts = PrivateCuts()
         own = nil
-        resident = size > Limits.judgedOnceMoreMax ? judged : nil
+        resident = membership.size > Limits.judgedOnceMoreMax ? judged : nil
         if resident == nil { shelf.keep(judged, as: shelfName) } else { shelf.drop(shelfName) }
     }
 
@@ -258,7 +192,7 @@ final class PrivateDocument {
         guard !keys.holds(name) else { return false }
         if let key { keys.insert(key, as: name) } else { keys.insert(name) }
         authorityKeys.takeEpoch(name)
-        untried.epochs.append(name)
+        membership.noteKey(of: name)
         unfoldedKeys.insert(name)
         return true
     }
@@ -273,39 +207,8 @@ final class PrivateDocument {
         guard !keys.holds(name),
             let place = authorityKeys.take(key.key, of: name, stored: stored)
         else { return nil }
-        untried.epochs.append(name)
+        membership.noteKey(of: name)
         return place
-    }
-
-    func enter(_ id: OperationID, _ record: Record) {
-        guard records[id] == nil else { return }
-        records[id] = record
-        order.append(id)
-        closed.insert(id)
-        closedByKey[record.keyID, default: []].insert(id)
-        untried.operations.append(id)
-    }
-
-    /// What was opened, and what that has in its past, in the order of arrival. Everything else says
-    /// nothing, and nothing that does stands on it: members who are not in the document can write
-    /// any number of such operations.
-    var telling: [OperationID] {
-        guard !closed.isEmpty else { return order }
-        var found: Set<OperationID> = []
-        var next = order.filter { !closed.contains($0) }
-        while let id = next.popLast() {
-            guard let record = records[id], found.insert(id).inserted else { continue }
-            next += record.dependencies
-            record.previous.map { next.append($0) }
-        }
-        return order.filter(found.contains)
-    }
-
-    /// What came since this was asked last: every operation is tried when it comes, and when a key
-    /// of its epoch does.
-    func takeUntried() -> (operations: [OperationID], epochs: [KeyID]) {
-        defer { untried = ([], []) }
-        return untried
     }
 
     /// Works out anew who of those that operations name was ever let in.
@@ -313,12 +216,12 @@ final class PrivateDocument {
     /// - Parameter isKnown: whether the workspace ever let somebody in.
     func noteNamed(_ isKnown: (MemberID) -> Bool) {
         everIn = []
-        seats.given = 0
+        membership.seats.given = 0
         for record in records.values {
             for seat in record.change?.action.seats ?? [] {
                 guard everIn.contains(seat.member) || isKnown(seat.member) else { continue }
                 everIn.insert(seat.member)
-                seats.given += 1
+                membership.seats.given += 1
             }
         }
     }
@@ -332,7 +235,7 @@ final class PrivateDocument {
     }
 
     /// Whether operations name somebody for a seat whom the workspace has not let in.
-    var namesStrangers: Bool { seats.named > seats.given }
+    var namesStrangers: Bool { membership.seats.named > membership.seats.given }
 
     private func names(_ member: MemberID) -> Bool {
         guard namesStrangers else { return false }
@@ -345,17 +248,11 @@ final class PrivateDocument {
 
     func noteJudged() { judgements &+= 1 }
 
-    /// Whether any of `records` names a key.
-    func names(key: KeyID) -> Bool { records.values.contains { $0.keyID == key } }
-
-    /// The operations that name a key and were not opened so far.
-    func closed(under name: KeyID) -> Set<OperationID> { closedByKey[name] ?? [] }
-
     /// The right of an owner, and of an admin.
     func deletionLimits(at place: LimitPlace) -> [PrivateContentLimit] {
-        if let known = deletionLimits[place] { return known }
+        if let known = rights.deletionLimits[place] { return known }
         let limits = [Role.owner, .admin].map { contentLimit(at: place, leastRole: $0) }
-        deletionLimits[place] = limits
+        rights.deletionLimits[place] = limits
         return limits
     }
 
@@ -369,13 +266,13 @@ final class PrivateDocument {
         let seats = judgement.seatRights(of: place.member)
         return judgement.authority.contentLimit(
             by: seats, in: place.log, under: place.key, leastRole: leastRole
-        ) { self.cuts.places(of: $0, in: place.log, judgement.authority) }
+        ) { self.rights.cuts.places(of: $0, in: place.log, judgement.authority) }
     }
 
     /// Whether a member ever had a right to delete what others wrote here.
     func everMayDelete(_ member: MemberID) -> Bool {
         guard root?.subtype == .channel, authority.hasSeated(member, asAtLeast: .admin) else {
-            passedOver.insert(member)
+            rights.passedOver.insert(member)
             return false
         }
         return true
@@ -383,14 +280,14 @@ final class PrivateDocument {
 
     /// Called when `authority` was made anew.
     func noteRights() {
-        if passedOver.contains(where: { authority.hasSeated($0, asAtLeast: .admin) }) {
-            hasOtherRights = true
+        if rights.passedOver.contains(where: { authority.hasSeated($0, asAtLeast: .admin) }) {
+            rights.hasOtherRights = true
         }
-        passedOver = []
-        let before = deletionLimits
-        deletionLimits = [:]
+        rights.passedOver = []
+        let before = rights.deletionLimits
+        rights.deletionLimits = [:]
         for (place, limits) in before where deletionLimits(at: place) != limits {
-            hasOtherRights = true
+            rights.hasOtherRights = true
         }
     }
 
@@ -399,54 +296,29 @@ final class PrivateDocument {
     func isCut(at operation: CheckedOperation) -> Bool {
         let header = operation.header
         let log = LogName(document: id, device: header.device, incarnation: header.incarnation)
-        return cuts.names(operation.id, of: log)
+        return rights.cuts.names(operation.id, of: log)
     }
 
     /// Whether a removal or departure, of those that were asked about, leaves something of a log.
-    func hasCuts(in log: LogName) -> Bool { cuts.concern(log) }
+    func hasCuts(in log: LogName) -> Bool { rights.cuts.concern(log) }
 
     /// Called when operations came, before any of them is shown.
     func noteStored(_ operations: [CheckedOperation]) {
-        if operations.contains(where: { isCut(at: $0) }) { cuts.forgetBounds() }
+        if operations.contains(where: { isCut(at: $0) }) { rights.cuts.forgetBounds() }
     }
 
     /// The bytes that places take in memory which removals and departures name; for tests.
     var cutBytes: Int {
-        records.values.reduce(cuts.byteCount) { sum, record in
+        records.values.reduce(rights.cuts.byteCount) { sum, record in
             let listed = record.change?.action.cuts.count ?? 0
             return sum + record.cuts.byteCount + listed * MemoryLayout<CutEntry>.stride
         }
     }
 
-    /// An empty table goes, with the room that it has: mostly all that is there opens.
-    private func noteOpened(_ id: OperationID) {
-        closed.remove(id)
-        if closed.isEmpty { closed = [] }
-        guard let name = records[id]?.keyID else { return }
-        closedByKey[name]?.remove(id)
-        if closedByKey[name]?.isEmpty == true { closedByKey[name] = nil }
-        if closedByKey.isEmpty { closedByKey = [:] }
-    }
-
     /// Notes what an operation says, and by which key it was opened: what comes first is tried
     /// first.
     func opened(_ id: OperationID, _ change: PrivateChange?, by place: Int) {
-        noteOpened(id)
-        let own = (change?.action.cuts ?? []).filter { $0.log.document == self.id }
-        records[id]?.change = change?.withoutCuts
-        records[id]?.cuts = CutTable(own)
-        if !own.isEmpty { hasCuts = true }
-        if let name = records[id]?.keyID, change?.action.epoch?.keyID == name {
-            introducing[name, default: []].append(id)
-        }
-        if case .add(let addition)? = change?.action,
-            addition.workspaceName != nil || addition.displayNames != nil
-        {
-            tellsNames = true
-        }
-        operationSize += 1 + (records[id]?.dependencies.count ?? 0)
-        let named = change?.action.seats ?? []
-        seats = (seats.given + named.count, seats.named + named.count)
+        membership.noteOpened(id, change)
         guard place > 0, let name = records[id]?.keyID, !keys.holds(name) else { return }
         authorityKeys.prefer(place, of: name)
     }

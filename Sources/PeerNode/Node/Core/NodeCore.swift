@@ -304,7 +304,7 @@ final class NodeCore {
             try load(workspace)
         }
         try integrity.buildViews()
-        log.noteOvergrown()
+        log.pruning.noteOvergrown()
         try session.vault.throwFailure()
         try turn.store.commit()
         if isFresh {

@@ -148,7 +148,7 @@ public final class NodeHost {
     public var wantsNetwork: Bool { core.turn.session.lock.phase != .closed }
 
     /// The links of which nothing more is read until what they brought is taken.
-    public var busyLinks: [LinkID] { core.links.network.backlogged }
+    public var busyLinks: [LinkID] { core.links.network.exchange.backlogged }
 
     /// Whether a turn was cut short and wants another at once.
     public var hasMoreToDo: Bool { core.turn.hasMoreToDo || checkpointFailure != nil }

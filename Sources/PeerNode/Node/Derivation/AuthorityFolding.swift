@@ -23,7 +23,8 @@ extension Derivation {
             try store.peers.forgetAgreed()
         }
         try core.messages.settleLater(change, in: workspace, from: source)
-        try core.log.rekeepAuthority(after: operation.id, change, on: branch, in: workspace)
+        try core.log.retention.rekeepAuthority(
+            after: operation.id, change, on: branch, in: workspace)
         try foldDocuments(after: payload, appended, change, in: workspace, from: source)
         workspace.secrets.unfolded += opened
         if case .admit(let newcomer, _, _, _) = payload {
@@ -96,13 +97,13 @@ extension Derivation {
         for document in store.operations.documents(ofWorkspace: workspace.number) {
             let branches = store.operations.branches(in: document, of: workspace.number)
             workspace.held.staleDocuments.insert(document)
-            let void = core.log.voidGrants(citedIn: document, of: workspace)
+            let void = core.log.retention.voidGrants(citedIn: document, of: workspace)
             if document != workspace.id, !void.isEmpty { workspace.judged.grants[document] = void }
             workspace.held.newestTimestamp[document] =
                 branches.map(Workspace.latest).max() ?? 0
             for branch in branches { core.log.observe(branch) }
         }
-        try core.log.rekeepAuthority(in: workspace)
+        try core.log.retention.rekeepAuthority(in: workspace)
     }
 
     private func foldDocuments(
@@ -130,7 +131,7 @@ extension Derivation {
                     $0.key.log.document != document
                 }
                 if try core.messages.judge(document, citing: nil, in: workspace, because: source) {
-                    try core.log.rekeep(document, in: workspace)
+                    try core.log.retention.rekeep(document, in: workspace)
                 }
                 try core.messages.refold(document, in: workspace, from: source)
             }

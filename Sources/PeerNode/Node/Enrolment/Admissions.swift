@@ -28,7 +28,7 @@ final class Admissions: CorePart {
         guard let id = open else { return answerJoin(.init(code: .expired), on: link) }
         link.invite = (workspace.number, id)
         let tips = CoreReplica(for: self, workspace: workspace).tips(of: workspace.id)
-        let limit = network.joinTipsMax
+        let limit = network.joining.joinTipsMax
         answerJoin(
             .init(code: .open, workspace: workspace.id, tips: Array(tips.prefix(limit))), on: link)
         guard let sync = try core.syncing.openSync(workspace, on: link, as: .joining) else {
@@ -158,7 +158,8 @@ final class Admissions: CorePart {
         {
             return .used
         }
-        guard let own = workspace.ownRole, own <= .member, core.log.mayOpenDoor(in: workspace)
+        guard let own = workspace.ownRole, own <= .member,
+            core.log.shares.mayOpenDoor(in: workspace)
         else {
             return .busy
         }
@@ -249,7 +250,7 @@ final class Admissions: CorePart {
         answerJoin(
             .init(
                 code: .admitted, workspace: workspace.id,
-                tips: Array(ordered.prefix(network.joinTipsMax)), admission: admission),
+                tips: Array(ordered.prefix(network.joining.joinTipsMax)), admission: admission),
             on: link)
         link.asking = nil
         guard let device = link.peer?.device else { return }

@@ -9,7 +9,7 @@ final class DeviceLinking: CorePart {
     func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject> {
         guard let home else { throw .noIdentity }
         if let made = try core.replay(scope) {
-            guard let issued = network.issuedLink,
+            guard let issued = network.joining.issuedLink,
                 issued.link.secret.publicKeyName.bytes == made
             else {
                 throw NodeError(
@@ -26,10 +26,10 @@ final class DeviceLinking: CorePart {
         let issued = IssuedDeviceLink(
             link: DeviceLink(
                 secret: InviteSecret(using: environment.random), issuer: home.device,
-                hints: Array(network.listening.prefix(2))),
+                hints: Array(network.addresses.listening.prefix(2))),
             expiresAt: time.wall &+ DeviceLink.lifetimeMilliseconds,
             deadline: time.monotonic &+ DeviceLink.lifetimeMilliseconds)
-        network.issuedLink = issued
+        network.joining.issuedLink = issued
         try core.remember(scope, made: issued.link.secret.publicKeyName.bytes)
         return Made(object(of: issued))
     }
@@ -47,13 +47,15 @@ final class DeviceLinking: CorePart {
 
     /// The secret under which a new device may open a link, while the ten minutes last.
     var deviceLinkCandidates: [PSKCandidate] {
-        guard let issued = network.issuedLink, issued.deadline > time.monotonic else { return [] }
+        guard let issued = network.joining.issuedLink, issued.deadline > time.monotonic else {
+            return []
+        }
         return [PSKCandidate(.deviceLink, psk: issued.link.secret.psk, rank: .deviceLink)]
     }
 
     /// Whether the link stands for this device.
     private func isOpen(to device: DeviceID) -> Bool {
-        guard let issued = network.issuedLink, issued.deadline > time.monotonic else {
+        guard let issued = network.joining.issuedLink, issued.deadline > time.monotonic else {
             return false
         }
         return issued.user == nil || issued.user == device
@@ -131,7 +133,7 @@ final class DeviceLinking: CorePart {
         guard !additions.isEmpty else {
             return answerLink(LinkResult(code: isBad ? .invalid : .busy), on: link)
         }
-        network.issuedLink?.user = peer.device
+        network.joining.issuedLink?.user = peer.device
         network.registry.connected(
             peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
         network.isRegistryDirty = true

@@ -18,7 +18,7 @@ final class Enrolment: Component {
     override var deadlines: [UInt64] {
         var deadlines: [UInt64] = []
         let rest = network.fullDisk.until
-        for join in network.joins {
+        for join in network.joining.joins {
             join.deadline.map { deadlines.append($0) }
             if join.hasOthers, join.stage != .syncing { join.turnEnds.map { deadlines.append($0) } }
             if join.stage == .searching, join.dial == nil, join.connection == nil,
@@ -27,7 +27,7 @@ final class Enrolment: Component {
                 deadlines.append(max(join.nextDial, rest))
             }
         }
-        if let linking = network.linking {
+        if let linking = network.joining.linking {
             deadlines.append(linking.deadline)
             if linking.isWaitingToDial, !network.registry.isSuspended {
                 deadlines.append(max(linking.nextDial, rest))
@@ -43,29 +43,29 @@ final class Enrolment: Component {
     }
 
     override func forgetSecrets() {
-        network.issuedLink = nil
-        network.pendingJoins = []
+        network.joining.issuedLink = nil
+        network.joining.pendingJoins = []
     }
 
     override func goOn(after former: Component) {
-        network.issuedLink = former.network.issuedLink
+        network.joining.issuedLink = former.network.joining.issuedLink
     }
 
     /// Dials for whoever waits to come in.
     func dialWhenDue() {
-        for index in network.joins.indices {
-            guard let address = network.joins[index].addressDue(now: time.monotonic) else {
+        for index in network.joining.joins.indices {
+            guard let address = network.joining.joins[index].addressDue(now: time.monotonic) else {
                 continue
             }
-            network.joins[index].dial = network.nextJoinDial
-            turn.emit(.dial(number: network.nextJoinDial, address: address.text))
-            network.nextJoinDial -= 1
+            network.joining.joins[index].dial = network.joining.nextJoinDial
+            turn.emit(.dial(number: network.joining.nextJoinDial, address: address.text))
+            network.joining.nextJoinDial -= 1
         }
-        if let address = network.linking?.addressDue(now: time.monotonic) {
-            let number = network.nextJoinDial
-            network.linking?.dial = number
+        if let address = network.joining.linking?.addressDue(now: time.monotonic) {
+            let number = network.joining.nextJoinDial
+            network.joining.linking?.dial = number
             turn.emit(.dial(number: number, address: address.text))
-            network.nextJoinDial -= 1
+            network.joining.nextJoinDial -= 1
         }
     }
 }

@@ -6,45 +6,49 @@ import WorkspaceModel
 /// How joins end.
 extension Enrolment {
     func joinIndex(of link: PeerLink) -> Int? {
-        network.joins.firstIndex { $0.linkID == link.id }
+        network.joining.joins.firstIndex { $0.linkID == link.id }
     }
 
     func isJoining(_ workspace: Workspace) -> Bool {
-        network.joins.contains { $0.workspace == workspace.number }
-            || network.linking?.workspaces[workspace.number] != nil
+        network.joining.joins.contains { $0.workspace == workspace.number }
+            || network.joining.linking?.workspaces[workspace.number] != nil
     }
 
     func joinRefused(on link: PeerLink) {
         guard let index = joinIndex(of: link) else { return }
-        network.joins[index].dialFailed(now: time.monotonic, because: "refused")
+        network.joining.joins[index].dialFailed(now: time.monotonic, because: "refused")
     }
 
     /// A link that a join needed is gone: look for another.
     func joinLinkClosed(_ link: PeerLink, because ending: LinkEnding) {
         guard let index = joinIndex(of: link) else { return }
-        if network.joins[index].stage != .syncing { network.joins[index].stage = .searching }
-        network.joins[index].dialFailed(now: time.monotonic, because: ending.word)
+        if network.joining.joins[index].stage != .syncing {
+            network.joining.joins[index].stage = .searching
+        }
+        network.joining.joins[index].dialFailed(now: time.monotonic, because: ending.word)
     }
 
     /// Whoever answered lets nobody in. That ends nothing: each other address is asked, and only when
     /// none of them opens is it over, with what the first one said. What that one has shown is forgotten:
     /// it may hold an admission that is of no use, and the next one would be asked as by somebody who is in.
     func turnAway(_ index: Int, _ error: NodeError) throws(StorageError) {
-        network.joins[index].refused(error)
-        guard let id = network.joins[index].linkID, let link = network.links[id] else { return }
+        network.joining.joins[index].refused(error)
+        guard let id = network.joining.joins[index].linkID, let link = network.links[id] else {
+            return
+        }
         try core.links.drop(link, because: LinkEnding("join.over"))
-        guard let number = network.joins[index].workspace,
-            network.joins.count(where: { $0.workspace == number }) == 1
+        guard let number = network.joining.joins[index].workspace,
+            network.joining.joins.count(where: { $0.workspace == number }) == 1
         else { return }
-        network.joins[index].workspace = nil
+        network.joining.joins[index].workspace = nil
         try abandon(number)
     }
 
     /// Ends joins that nobody lets in, and has those ask elsewhere who wait for one who may never say
     /// anything.
     func turnJoins() throws(StorageError) {
-        for index in network.joins.indices.reversed() {
-            let join = network.joins[index]
+        for index in network.joining.joins.indices.reversed() {
+            let join = network.joining.joins[index]
             if join.isRefused, let refusal = join.toldRefusal {
                 try endJoin(index, .failure(refusal))
             } else if join.hasOthers, join.stage != .syncing,
@@ -57,9 +61,9 @@ extension Enrolment {
     }
 
     func expireJoins() throws(StorageError) {
-        for index in network.joins.indices.reversed()
-        where network.joins[index].deadline.map({ $0 <= time.monotonic }) == true {
-            let join = network.joins[index]
+        for index in network.joining.joins.indices.reversed()
+        where network.joining.joins[index].deadline.map({ $0 <= time.monotonic }) == true {
+            let join = network.joining.joins[index]
             if join.stage == .syncing, let number = join.workspace,
                 let workspace = core.workspaces[number]
             {
@@ -88,7 +92,7 @@ extension Enrolment {
     func endJoin(
         _ index: Int, _ result: Result<JSONValue, NodeError>
     ) throws(StorageError) {
-        let join = network.joins.remove(at: index)
+        let join = network.joining.joins.remove(at: index)
         if let scope = join.scope { turn.emit(.answer(scope.call, result)) }
         guard case .failure(let error) = result else {
             try forgetJoin(by: join.link)
@@ -118,7 +122,7 @@ extension Enrolment {
         // Of its private documents too, whose rows went with it.
         turn.session.vault.forgetAll()
         core.workspaces[number] = nil
-        network.planners[number] = nil
+        network.exchange.planners[number] = nil
     }
 
 }

@@ -49,7 +49,7 @@ extension Enrolment {
         }
         let deadline = time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0))
         if try resumeJoin(by: link, for: scope, deadline: deadline) { return .later }
-        network.joins.append(
+        network.joining.joins.append(
             JoinAttempt(scope: scope, link: link, addresses: link.hints, deadline: deadline))
         network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
@@ -61,42 +61,42 @@ extension Enrolment {
         guard let index = joinIndex(of: link) else {
             return try core.links.drop(link, because: LinkEnding("join.over"))
         }
-        let secret = network.joins[index].link.secret
+        let secret = network.joining.joins[index].link.secret
         link.session.send(
             .joinHello(
-                invite: secret.doorName(in: network.joins[index].link.workspace),
+                invite: secret.doorName(in: network.joining.joins[index].link.workspace),
                 proof: secret.joinProof(handshakeHash: peer.handshakeHash)),
             in: .control, isUnasked: false)
     }
 
     func joinResult(_ result: JoinResult, on link: PeerLink) throws(StorageError) {
         guard let index = joinIndex(of: link) else { return }
-        network.joins[index].progressed(now: time.monotonic)
+        network.joining.joins[index].progressed(now: time.monotonic)
         switch result.code {
         case .open: try joinOpened(result, index, on: link)
         case .admitted:
-            let stage = network.joins[index].stage
+            let stage = network.joining.joins[index].stage
             guard stage == .asked || stage == .waiting, let admission = result.admission,
-                let number = network.joins[index].workspace,
+                let number = network.joining.joins[index].workspace,
                 let sync = link.syncs[number]
             else { return try core.links.drop(link, because: LinkEnding("join.protocol")) }
-            network.joins[index].stage = .admitted(admission)
-            network.joins[index].tips = result.tips ?? []
+            network.joining.joins[index].stage = .admitted(admission)
+            network.joining.joins[index].tips = result.tips ?? []
             try core.syncing.feed(.announced(result.tips ?? []), to: sync, on: link)
             try joinsMayGoOn()
         case .pending:
-            guard network.joins[index].stage == .asked else {
+            guard network.joining.joins[index].stage == .asked else {
                 return try core.links.drop(link, because: LinkEnding("join.protocol"))
             }
-            guard network.joins[index].needsApproval else {
+            guard network.joining.joins[index].needsApproval else {
                 return try turnAway(index, Self.refusal(.busy))
             }
             // The phrase is not kept, so it is asked for again.
-            if network.joins[index].phrase != nil {
+            if network.joining.joins[index].phrase != nil {
                 return try endJoin(index, .failure(Recovery.waitsForApproval))
             }
             try joinWaits(index)
-        case .busy where isRemembered(network.joins[index].link):
+        case .busy where isRemembered(network.joining.joins[index].link):
             try core.links.drop(link, because: LinkEnding("join.busy"))
         case .invalid, .expired, .used, .busy:
             try turnAway(index, Self.refusal(result.code))
@@ -132,7 +132,7 @@ extension Enrolment {
     private func joinOpened(
         _ result: JoinResult, _ index: Int, on link: PeerLink
     ) throws(StorageError) {
-        let join = network.joins[index]
+        let join = network.joining.joins[index]
         guard join.stage == .searching, let id = result.workspace, let home = recovery.enteringHome
         else {
             return try core.links.drop(link, because: LinkEnding("join.protocol"))
@@ -148,9 +148,9 @@ extension Enrolment {
         } else {
             workspace = try founding.enter(id, member: member, standing: .joining)
         }
-        network.joins[index].workspace = workspace.number
-        network.joins[index].stage = .reading
-        network.joins[index].tips = result.tips ?? []
+        network.joining.joins[index].workspace = workspace.number
+        network.joining.joins[index].stage = .reading
+        network.joining.joins[index].tips = result.tips ?? []
         guard let sync = try core.syncing.openSync(workspace, on: link, as: .authorityOnly) else {
             return
         }
@@ -161,18 +161,19 @@ extension Enrolment {
 
     /// Goes on with every join whose next step has become possible by what was stored.
     func joinsMayGoOn() throws(StorageError) {
-        for index in network.joins.indices.reversed() where index < network.joins.count {
-            let join = network.joins[index]
+        for index in network.joining.joins.indices.reversed()
+        where index < network.joining.joins.count {
+            let join = network.joining.joins[index]
             guard let number = join.workspace, let workspace = core.workspaces[number],
                 let id = join.linkID, let link = network.links[id],
                 let sync = link.syncs[number]
             else { continue }
-            network.joins[index].progressed(
+            network.joining.joins[index].progressed(
                 holding: workspace.authorityOrder.count, now: time.monotonic)
             let replica = CoreReplica(for: self, workspace: workspace)
             guard join.tips.allSatisfy({ replica.holds($0) }) else { continue }
             // A result that is full may be followed by more: what is not here may still come.
-            let isWhole = join.tips.count < network.joinTipsMax
+            let isWhole = join.tips.count < network.joining.joinTipsMax
             switch join.stage {
             case .reading where isWhole && join.phrase != nil:
                 if let phrase = join.phrase {
@@ -226,8 +227,8 @@ extension Enrolment {
         _ index: Int, _ workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let home else { return }
-        let secret = network.joins[index].link.secret
-        let invite = invite(of: network.joins[index], in: workspace)
+        let secret = network.joining.joins[index].link.secret
+        let invite = invite(of: network.joining.joins[index], in: workspace)
         guard let invite else { return try turnAway(index, Self.refusal(.invalid)) }
         let entrance: JoinEntrance
         do throws(NodeError) {
@@ -236,10 +237,10 @@ extension Enrolment {
             return try turnAway(index, error)
         }
         workspace.member = entrance.member
-        network.joins[index].needsApproval =
+        network.joining.joins[index].needsApproval =
             entrance.answering != nil || asksFirst(invite, in: workspace)
         let devices = DeviceEntry.encoded(entrance.devices)
-        network.joins[index].stage = .asked
+        network.joining.joins[index].stage = .asked
         link.session.send(
             .joinRequest(
                 JoinRequest(
@@ -277,13 +278,13 @@ extension Enrolment {
         // Nobody's next command acts elsewhere because an admin has approved meanwhile.
         let selected = try core.membership.selectedWorkspace()
         try settleIn(
-            workspace, selects: selected == nil || network.joins[index].scope != nil)
+            workspace, selects: selected == nil || network.joining.joins[index].scope != nil)
         try core.profiles.nameDevice(in: workspace)
         // Who answered wrote the name into the admission, and may have written another one.
         if workspace.displayName(of: workspace.member) != name {
             _ = try core.profiles.authorProfile(.profile(name: name), in: workspace)
         }
-        network.joins[index].stage = .syncing
+        network.joining.joins[index].stage = .syncing
         if let peer = link.peer {
             network.registry.connected(
                 peer.device, attempt: nil, now: time.monotonic, wallMilliseconds: time.wall)
@@ -340,7 +341,7 @@ extension Enrolment {
     /// were admitted. A guest's is over when it is in each channel that it was given a key of: a
     /// member that was not told of the guest yet serves none of them, and is caught up with at once.
     func endSyncedJoin(of workspace: Workspace) throws(StorageError) {
-        let waiting = network.joins.firstIndex {
+        let waiting = network.joining.joins.firstIndex {
             $0.workspace == workspace.number && $0.stage == .syncing
         }
         guard let index = waiting, workspace.ownRole != .guest || isSeated(in: workspace) else {

@@ -30,7 +30,7 @@ extension DeviceLinking {
                 .unreachable, "the network is suspended", hint: "wsx-node net resume",
                 reason: "net.suspended")
         }
-        guard network.linking == nil else {
+        guard network.joining.linking == nil else {
             throw NodeError(
                 .busy, "this home is already being linked", hint: "try again in a moment",
                 reason: "link.busy")
@@ -58,7 +58,7 @@ extension DeviceLinking {
             scope: scope, link: link,
             deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
         attempt.name = name
-        network.linking = attempt
+        network.joining.linking = attempt
         network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
     }
@@ -66,13 +66,13 @@ extension DeviceLinking {
     // MARK: The conversation
 
     private func isLinking(_ link: PeerLink) -> Bool {
-        network.linking?.connection == link.id && link.peer?.labels == [.linking]
+        network.joining.linking?.connection == link.id && link.peer?.labels == [.linking]
     }
 
     /// Who answers has to be who made the link: whoever saw the code knows its secret, too, and would
     /// make this a device of another person.
     func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
-        guard device.leadingWord != network.linking?.link.issuer else { return }
+        guard device.leadingWord != network.joining.linking?.link.issuer else { return }
         try core.links.drop(link, because: LinkEnding("link.other_device"))
     }
 
@@ -93,7 +93,9 @@ extension DeviceLinking {
                         .conflict, "that device has no workspace to share that this one lacks",
                         hint: "wsx-node device list", reason: "link.nothing")))
         }
-        for membership in wanted { network.linking?.offered[membership.workspace] = membership }
+        for membership in wanted {
+            network.joining.linking?.offered[membership.workspace] = membership
+        }
         let proofs = wanted.map { membership in
             LinkConsent(
                 workspace: membership.workspace, agreementKey: home.box.publicKey.bytes,
@@ -113,7 +115,9 @@ extension DeviceLinking {
             return try endLinking(.failure(Self.refusal(result.code)))
         }
         for addition in result.additions {
-            guard let membership = network.linking?.offered[addition.workspace] else { continue }
+            guard let membership = network.joining.linking?.offered[addition.workspace] else {
+                continue
+            }
             let known = workspaces.values.first { $0.id == addition.workspace }
             if known.map({ core.membership.isInHere($0) }) == true { continue }
             let workspace: Workspace
@@ -123,7 +127,7 @@ extension DeviceLinking {
                 workspace = try core.enrolment.founding.enter(
                     addition.workspace, member: membership.member, standing: .joining)
             }
-            network.linking?.workspaces[workspace.number] = .reading(addition.operation)
+            network.joining.linking?.workspaces[workspace.number] = .reading(addition.operation)
             try core.syncing.openSync(workspace, on: link, as: .authorityOnly)
         }
         try linkingMayGoOn()
@@ -149,7 +153,7 @@ extension DeviceLinking {
 
     /// Goes on with every workspace in which the own `adddev` has arrived.
     func linkingMayGoOn() throws(StorageError) {
-        guard let linking = network.linking, let home else { return }
+        guard let linking = network.joining.linking, let home else { return }
         for (number, stage) in linking.workspaces.sorted(by: { $0.key < $1.key }) {
             guard case .reading(let id) = stage, let workspace = core.workspaces[number],
                 case .addDevices(let devices, _, _, _)? = workspace.authority[id]?.payload,
@@ -160,7 +164,7 @@ extension DeviceLinking {
             else { continue }
             try core.enrolment.settleIn(workspace)
             try core.profiles.nameDevice(linking.name, in: workspace)
-            network.linking?.workspaces[number] = .syncing
+            network.joining.linking?.workspaces[number] = .syncing
             try nowShared(workspace, over: linking.connection)
         }
     }
@@ -198,13 +202,13 @@ extension DeviceLinking {
 
     /// The first sync of a workspace is over.
     func linkCaughtUp(_ workspace: Workspace) throws(StorageError) {
-        guard network.linking?.workspaces[workspace.number] == .syncing else { return }
-        network.linking?.workspaces[workspace.number] = .done
+        guard network.joining.linking?.workspaces[workspace.number] == .syncing else { return }
+        network.joining.linking?.workspaces[workspace.number] = .done
         try turn.record(
             .workspaceJoined, workspace: workspace.number,
             extra: EventType.roleByte(workspace.ownRole)
         )
-        guard network.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
+        guard network.joining.linking?.workspaces.values.allSatisfy({ $0 == .done }) == true,
             let object = core.queries.identityObject()
         else { return }
         try endLinking(.success(object.json))
@@ -214,12 +218,14 @@ extension DeviceLinking {
 
     /// The link that it needed is gone: look for another.
     func linkingClosed(_ link: PeerLink) {
-        guard network.linking?.connection == link.id else { return }
-        network.linking?.dialFailed(now: time.monotonic)
+        guard network.joining.linking?.connection == link.id else { return }
+        network.joining.linking?.dialFailed(now: time.monotonic)
     }
 
     func expireLinking() throws(StorageError) {
-        guard let linking = network.linking, linking.deadline <= time.monotonic else { return }
+        guard let linking = network.joining.linking, linking.deadline <= time.monotonic else {
+            return
+        }
         let isIn = linking.workspaces.values.contains { $0 == .syncing || $0 == .done }
         if isIn, let object = core.queries.identityObject() {
             // Added in time: the rest of the first sync goes on in the background.
@@ -243,8 +249,8 @@ extension DeviceLinking {
     }
 
     private func endLinking(_ result: Result<JSONValue, NodeError>) throws(StorageError) {
-        guard let linking = network.linking else { return }
-        network.linking = nil
+        guard let linking = network.joining.linking else { return }
+        network.joining.linking = nil
         turn.emit(.answer(linking.scope.call, result))
         if case .success = result, let home {
             do throws(NodeError) { try core.remember(linking.scope, made: home.device.bytes) } catch

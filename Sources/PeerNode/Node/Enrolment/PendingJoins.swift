@@ -13,12 +13,12 @@ extension Enrolment {
             let bytes = home.open(sealed, name: Array(Self.pendingName.utf8)),
             let joins = try? PendingJoin.list(decoding: bytes)
         else { return }
-        network.pendingJoins = joins.filter {
+        network.joining.pendingJoins = joins.filter {
             time.wall < $0.since &+ Limits.pendingJoinMilliseconds
         }
-        for join in network.pendingJoins where !join.isRefused {
+        for join in network.joining.pendingJoins where !join.isRefused {
             guard let link = try? InviteLink(join.link) else { continue }
-            network.joins.append(
+            network.joining.joins.append(
                 JoinAttempt(scope: nil, link: link, addresses: link.hints, deadline: nil))
         }
     }
@@ -26,9 +26,9 @@ extension Enrolment {
     private func writePendingJoins() throws(StorageError) {
         guard let home else { return }
         try write()
-        let bytes = PendingJoin.encoded(network.pendingJoins)
+        let bytes = PendingJoin.encoded(network.joining.pendingJoins)
         try store.registry.setValue(
-            network.pendingJoins.isEmpty
+            network.joining.pendingJoins.isEmpty
                 ? nil
                 : home.seal(
                     bytes, name: Array(Self.pendingName.utf8), using: environment.random),
@@ -38,43 +38,43 @@ extension Enrolment {
     private func place(of link: InviteLink) -> Int? {
         // Not the text: the address of a workspace is shown with other hints by every member.
         let key = link.secret.publicKey
-        return network.pendingJoins.firstIndex {
+        return network.joining.pendingJoins.firstIndex {
             (try? InviteLink($0.link))?.secret.publicKey == key
         }
     }
 
     /// Whether an admin was asked by this link, and has not decided as far as we know.
     func isRemembered(_ link: InviteLink) -> Bool {
-        place(of: link).map { !network.pendingJoins[$0].isRefused } ?? false
+        place(of: link).map { !network.joining.pendingJoins[$0].isRefused } ?? false
     }
 
     // MARK: Waiting
 
     /// `join_result` pending: whoever called is told, and the rest happens without them.
     func joinWaits(_ index: Int) throws(StorageError) {
-        let link = network.joins[index].link
+        let link = network.joining.joins[index].link
         if let known = place(of: link) {
-            network.pendingJoins[known].isRefused = false
+            network.joining.pendingJoins[known].isRefused = false
         } else {
             // The oldest makes room: whoever waits for so many doors has forgotten the first.
-            if network.pendingJoins.count >= Limits.pendingJoinsMax {
-                network.pendingJoins.removeFirst()
+            if network.joining.pendingJoins.count >= Limits.pendingJoinsMax {
+                network.joining.pendingJoins.removeFirst()
             }
-            network.pendingJoins.append(
+            network.joining.pendingJoins.append(
                 PendingJoin(link: link.text.link, since: time.wall, isRefused: false))
         }
         try writePendingJoins()
         answerWaiting(index)
-        network.joins[index].wait(now: time.monotonic)
+        network.joining.joins[index].wait(now: time.monotonic)
     }
 
     /// Tells whoever asked that nothing was decided yet; the attempt goes on.
     func answerWaiting(_ index: Int) {
-        if let scope = network.joins[index].scope {
+        if let scope = network.joining.joins[index].scope {
             turn.emit(.answer(scope.call, .failure(Self.refusal(.pending))))
         }
-        network.joins[index].scope = nil
-        network.joins[index].deadline = nil
+        network.joining.joins[index].scope = nil
+        network.joining.joins[index].deadline = nil
     }
 
     /// Asks for the state of a join that goes on in the background.
@@ -84,12 +84,12 @@ extension Enrolment {
         by link: InviteLink, for scope: CallScope, deadline: UInt64
     ) throws(NodeError) -> Bool {
         let key = link.secret.publicKey
-        let found = network.joins.firstIndex {
+        let found = network.joining.joins.firstIndex {
             $0.scope == nil && $0.link.secret.publicKey == key
         }
         guard let found else { return false }
-        network.joins[found].resume(for: scope, deadline: deadline, now: time.monotonic)
-        let join = network.joins[found]
+        network.joining.joins[found].resume(for: scope, deadline: deadline, now: time.monotonic)
+        let join = network.joining.joins[found]
         if join.stage == .waiting, let number = join.workspace,
             let workspace = core.workspaces[number], let id = join.linkID,
             let peer = network.links[id]
@@ -110,15 +110,15 @@ extension Enrolment {
     /// A join is over, well or because nobody wants it any more.
     func forgetJoin(by link: InviteLink) throws(StorageError) {
         guard let known = place(of: link) else { return }
-        network.pendingJoins.remove(at: known)
+        network.joining.pendingJoins.remove(at: known)
         try writePendingJoins()
     }
 
     /// Drops what was asked of a workspace that is forgotten here: it would come back by that.
     func forgetJoins(into workspace: WorkspaceID) throws(StorageError) {
         let name: Identifier16<Named.Document> = .init(prefixOf: workspace)
-        network.joins.removeAll { $0.scope == nil && $0.link.workspace == name }
-        let links = network.pendingJoins.compactMap { try? InviteLink($0.link) }
+        network.joining.joins.removeAll { $0.scope == nil && $0.link.workspace == name }
+        let links = network.joining.pendingJoins.compactMap { try? InviteLink($0.link) }
         for link in links where link.workspace == name { try forgetJoin(by: link) }
     }
 
@@ -128,7 +128,7 @@ extension Enrolment {
     ) throws(StorageError) {
         guard let known = place(of: link) else { return }
         if isTold { return try forgetJoin(by: link) }
-        network.pendingJoins[known].isRefused = true
+        network.joining.pendingJoins[known].isRefused = true
         try writePendingJoins()
         turn.emit(
             .log(.warning, "join.refused reason=\(error.reason ?? error.kind.rawValue)"))
@@ -144,10 +144,10 @@ extension Enrolment {
         let isPending = place(of: link) != nil
         let key = link.secret.publicKey
         try stored { () throws(StorageError) in
-            let found = network.joins.firstIndex {
+            let found = network.joining.joins.firstIndex {
                 $0.scope == nil && $0.link.secret.publicKey == key
             }
-            if let found, network.joins[found].stage != .syncing {
+            if let found, network.joining.joins[found].stage != .syncing {
                 try endJoin(found, .failure(Self.refusal(.invalid)))
             }
             try forgetJoin(by: link)
@@ -158,7 +158,7 @@ extension Enrolment {
 
     /// What `status` says of joins that are not decided.
     var pendingJoinWarnings: [StatusObject.Warning] {
-        network.pendingJoins.compactMap { join in
+        network.joining.pendingJoins.compactMap { join in
             guard let link = try? InviteLink(join.link) else { return nil }
             let id = "w_" + Base32.encode(link.workspace.bytes)
             // Who was in before knows what it is called.

@@ -196,7 +196,7 @@ final class Recovery: CorePart {
             scope: scope, link: link, addresses: link.hints,
             deadline: time.monotonic &+ UInt64(max(draft.timeoutMilliseconds, 0)))
         attempt.phrase = phrase
-        network.joins.append(attempt)
+        network.joining.joins.append(attempt)
         network.beacons.hurry(for: nil, at: time.monotonic)
         return .later
     }
@@ -236,7 +236,7 @@ final class Recovery: CorePart {
         try core.privates.handover.keepRecoveryBox(phrase.agreementKey, of: workspace)
         try core.enrolment.settleIn(workspace)
         try core.profiles.nameDevice(in: workspace)
-        network.joins[index].stage = .syncing
+        network.joining.joins[index].stage = .syncing
         core.enrolment.linking.remember(link)
         core.links.workspaceListChanged()
         // By the invite we are nobody here. The workspace's own secret, which we hold from now on,
@@ -254,7 +254,7 @@ final class Recovery: CorePart {
         guard let home, let answerer = link.peer?.device,
             let end = core.enrolment.lastEnd(of: member, in: workspace)
                 ?? workspace.evaluator.vainAdmission(of: member),
-            let invite = core.enrolment.invite(of: network.joins[index], in: workspace),
+            let invite = core.enrolment.invite(of: network.joining.joins[index], in: workspace),
             !workspace.evaluator.isBarred(signing.device)
         else { return try core.enrolment.turnAway(index, Self.mayNotReturn) }
         let company = DeviceCompany.returning(
@@ -266,9 +266,9 @@ final class Recovery: CorePart {
                 device: signing.device, agreementKey: box,
                 signature: signing.signature(for: company.message(for: [unsigned])))
         ])
-        let secret = network.joins[index].link.secret
-        network.joins[index].stage = .asked
-        network.joins[index].needsApproval = true
+        let secret = network.joining.joins[index].link.secret
+        network.joining.joins[index].stage = .asked
+        network.joining.joins[index].needsApproval = true
         link.session.send(
             .joinRequest(
                 JoinRequest(

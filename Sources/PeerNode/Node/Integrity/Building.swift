@@ -54,7 +54,7 @@ extension Integrity {
         (self.turn.effects, self.core.events.notices, core.privates.handover.mailDue) = (
             effects, notices, mail
         )
-        (core.log.appended, core.log.moved, core.profiles.profileEdits) = ([], [:], [:])
+        (core.log.appended, core.log.retention.moved, core.profiles.profileEdits) = ([], [:], [:])
     }
 
     /// Tells of what was stored and not shown yet when the store was damaged: in a channel that was

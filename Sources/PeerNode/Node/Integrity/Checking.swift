@@ -151,7 +151,7 @@ extension Integrity {
                 done: check.done(isMisnamed ? "mended" : "asked"))
             guard check.repairs else { continue }
             if isMisnamed {
-                try core.log.remove(branch: stored.place.branch)
+                try core.log.pruning.remove(branch: stored.place.branch)
             } else {
                 try askAgain(for: stored)
             }
@@ -214,7 +214,7 @@ extension Integrity {
                 else { continue }
                 object.missing += 1
                 guard check.repairs else { continue }
-                for link in network.ordered { link.askedPayloads.remove(arrival) }
+                for link in network.ordered { link.payloads.askedPayloads.remove(arrival) }
                 core.messages.asksForPayloads = true
                 turn.hasMoreToDo = true
             }

@@ -84,7 +84,7 @@ extension Integrity {
         guard !repaired.isEmpty else { return }
         workspace.held.staleDocuments.insert(log.document)
         for (branch, sequence) in repaired.sorted(by: { $0.key < $1.key }) {
-            core.log.moved[workspace.number, default: []].insert(branch)
+            core.log.retention.moved[workspace.number, default: []].insert(branch)
             if store.operations.damaged(in: branch).isEmpty { askedFor.remove(branch) }
             guard let tip = store.operations.branch(branch)?.tip else { continue }
             // Standings may change with it.
@@ -112,7 +112,7 @@ extension Integrity {
             let row = store.operations.document(document, in: workspace.number)
         else { return }
         if try core.messages.judge(document, citing: nil, in: workspace, because: source) {
-            try core.log.rekeep(document, in: workspace)
+            try core.log.retention.rekeep(document, in: workspace)
         }
         for arrival in arrivals {
             guard let stored = try store.operations.operation(arrival) else { continue }
@@ -133,7 +133,7 @@ extension Integrity {
         workspace.authority = AuthorityRecords()
         workspace.secrets.index = KeyIndex()
         workspace.evaluator = AuthEvaluator()
-        core.log.authorityBudget.forgetPassedOver()
+        core.log.shares.authorityBudget.forgetPassedOver()
         workspace.judged.contentLimits = [:]
         workspace.book.creations = []
         workspace.book.claims = [:]
@@ -141,7 +141,7 @@ extension Integrity {
         workspace.book.pasts = [:]
         workspace.book.folds = [:]
         try core.loadAuthority(of: workspace)
-        try core.log.rekeepAuthority(in: workspace)
+        try core.log.retention.rekeepAuthority(in: workspace)
         let opened = try judgeContent(of: workspace, because: source)
         for document in workspace.book.channels.keys.sorted() {
             try core.messages.refold(document, in: workspace, from: source)
@@ -174,7 +174,7 @@ extension Integrity {
         where document != workspace.id {
             guard try core.messages.judge(document, citing: nil, in: workspace, because: source)
             else { continue }
-            try core.log.rekeep(document, in: workspace)
+            try core.log.retention.rekeep(document, in: workspace)
         }
         return opened
     }

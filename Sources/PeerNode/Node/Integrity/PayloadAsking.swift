@@ -15,10 +15,10 @@ extension Integrity {
             try store.operations.hasMissingPayloads()
         else { return }
         let place = PayloadRound.Place(device: device, workspace: workspace.number)
-        var round = network.payloadRounds[place] ?? PayloadRound()
+        var round = network.exchange.payloadRounds[place] ?? PayloadRound()
         round.beginIfDue(on: link.id, now: time.monotonic)
         let wanted = try missingPayloads(of: workspace, on: link, sync, &round)
-        network.payloadRounds[place] = round
+        network.exchange.payloadRounds[place] = round
         for (document, references) in wanted.sorted(by: { $0.key < $1.key }) {
             let ordered = references.sorted { $0.id < $1.id }
             for start in stride(from: 0, to: ordered.count, by: Limits.payloadsPerWantMax) {
@@ -40,23 +40,24 @@ extension Integrity {
         let replica = confined(workspace, on: link, sync)
         var wanted: [DocumentID: [OperationReference]] = [:]
         var left = Limits.missingLookedAtMax
-        while left > 0, link.askedPayloads.count < network.payloadsPerLink {
+        while left > 0, link.payloads.askedPayloads.count < network.exchange.payloadsPerLink {
             let page = try store.operations.missingPayloads(
                 after: round.last, limit: Limits.payloadsPerWantMax)
             if page.isEmpty {
                 round.end(on: link.id, now: time.monotonic)
                 break
             }
-            for arrival in page where link.askedPayloads.count < network.payloadsPerLink {
+            for arrival in page
+            where link.payloads.askedPayloads.count < network.exchange.payloadsPerLink {
                 round.last = arrival
                 left -= 1
-                guard !link.askedPayloads.contains(arrival),
+                guard !link.payloads.askedPayloads.contains(arrival),
                     let stored = try store.operations.operation(arrival, hasPayload: false),
                     store.operations.document(numbered: stored.document)?.workspace
                         == workspace.number,
                     !workspace.isGone(stored.log.document), replica.serves(stored.log.document)
                 else { continue }
-                link.askedPayloads.insert(arrival)
+                link.payloads.askedPayloads.insert(arrival)
                 round.hasAsked = true
                 wanted[stored.log.document, default: []].append(stored.reference)
             }
@@ -78,7 +79,7 @@ extension Integrity {
         guard core.messages.asksForPayloads else { return }
         core.messages.asksForPayloads = false
         // What is missing since now may lie behind the place where peers were asked last.
-        network.payloadRounds = [:]
+        network.exchange.payloadRounds = [:]
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                 guard let workspace = core.workspaces[sync.workspace] else { continue }
@@ -97,7 +98,7 @@ extension Integrity {
             confined(workspace, on: link, sync).serves(want.document)
         else { return }
         for reference in want.operations {
-            guard link.givenPayloads < Limits.payloadsAskedPerLinkMax,
+            guard link.payloads.givenPayloads < Limits.payloadsAskedPerLinkMax,
                 link.session.unsentBytes < Limits.unsentBytesMax / 2
             else { return }
             guard
@@ -106,7 +107,7 @@ extension Integrity {
                 let stored = try store.operations.operation(place.arrival),
                 stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil
             else { continue }
-            link.givenPayloads += 1
+            link.payloads.givenPayloads += 1
             link.session.send(
                 .payloadHave(
                     PayloadHave(
@@ -131,7 +132,8 @@ extension Integrity {
             try store.operations.absentPayload(place.arrival)?.isMissing != true
         else { return }
         // Whoever had one is asked again as soon as can be.
-        network.payloadRounds[.init(device: device, workspace: workspace.number)]?.count = 0
+        network.exchange.payloadRounds[.init(device: device, workspace: workspace.number)]?.count =
+            0
     }
 
     /// Takes the payloads that a run brings of operations that were stored without.

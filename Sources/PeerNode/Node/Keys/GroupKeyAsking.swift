@@ -16,14 +16,14 @@ extension KeySchedule {
         guard home != nil, mayReadPublic(turn.session.ownDevice, in: workspace),
             mayReadPublic(link.peer?.device, in: workspace)
         else { return }
-        let asked = link.askedGroupKeys[workspace.number] ?? []
+        let asked = link.keys.askedGroupKeys[workspace.number] ?? []
         let room = min(
-            SyncMessage.wantedKeysMax, Limits.keysAskedPerLinkMax - link.askedKeys)
+            SyncMessage.wantedKeysMax, Limits.keysAskedPerLinkMax - link.keys.askedKeys)
         let keys = lackedGroupKeys(of: workspace).filter { !asked.contains($0) }
             .prefix(max(room, 0)).sorted()
         guard !keys.isEmpty else { return }
-        link.askedGroupKeys[workspace.number] = asked.union(keys)
-        link.askedKeys += keys.count
+        link.keys.askedGroupKeys[workspace.number] = asked.union(keys)
+        link.keys.askedKeys += keys.count
         link.session.send(
             .keyWant(
                 KeyWant(workspace: sync.number, document: workspace.id, keys: keys)),
@@ -82,7 +82,7 @@ extension KeySchedule {
             mailbox: workspace.id, sender: device, incarnation: 0, sequence: 0)
         for secret in mailboxSecrets(with: device, in: workspace) {
             guard case .key(let key, workspace.id)? = secret.open(payload, at: place),
-                link.askedGroupKeys[workspace.number]?.contains(key.keyID) == true
+                link.keys.askedGroupKeys[workspace.number]?.contains(key.keyID) == true
             else { continue }
             try write()
             let stretches = workspace.secrets.lacked.take(key.keyID)

@@ -122,10 +122,10 @@ extension KeySchedule {
 
     /// Answers what own devices have asked for and was not given, as far as nothing stands against it now.
     func giveWithheld(in workspace: Workspace) throws(StorageError) {
-        for link in network.ordered where !link.withheld.isEmpty {
-            for (document, want) in link.withheld.sorted(by: { $0.key < $1.key })
+        for link in network.ordered where !link.keys.withheld.isEmpty {
+            for (document, want) in link.keys.withheld.sorted(by: { $0.key < $1.key })
             where workspace.sealed.documents[document] != nil {
-                link.withheld[document] = nil
+                link.keys.withheld[document] = nil
                 try core.privates.asking.keysWanted(want, in: workspace, on: link)
             }
         }

@@ -8,13 +8,13 @@ import WorkspaceModel
 extension Links {
     /// Takes note of where peers reach the listener now.
     func noteListening(_ addresses: [String]) {
-        network.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
+        network.addresses.listening = addresses.compactMap { PeerAddress($0, defaultPort: 0) }
     }
 
     /// Tells peers of it.
     func tellListening() throws(StorageError) {
         try renewOwnRecord()
-        network.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
+        network.addresses.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
         for link in network.ordered {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
             where sync.standing == .full {
@@ -33,17 +33,21 @@ extension Links {
     /// - Parameter newer: a time that it has to be later than.
     func renewOwnRecord(after newer: UInt64 = 0) throws(StorageError) {
         // What listens since a lock is signed by nobody, and told to nobody.
-        guard let home, !network.listening.isEmpty else { return }
-        let old = network.book.record(of: home.device)
-        if let old, old.addresses == AddressRecord.texts(of: network.listening), old.at > newer,
+        guard let home, !network.addresses.listening.isEmpty else { return }
+        let old = network.addresses.book.record(of: home.device)
+        if let old, old.addresses == AddressRecord.texts(of: network.addresses.listening),
+            old.at > newer,
             isFresh(old)
         {
             return
         }
         let last = max(old?.at ?? 0, newer)
         let record = AddressRecord(
-            signedBy: home.signing, at: max(time.wall, last &+ 1), addresses: network.listening)
-        guard network.book.add(record, wallMilliseconds: time.wall) == .added else { return }
+            signedBy: home.signing, at: max(time.wall, last &+ 1),
+            addresses: network.addresses.listening)
+        guard network.addresses.book.add(record, wallMilliseconds: time.wall) == .added else {
+            return
+        }
         try keep(record)
     }
 
@@ -72,7 +76,7 @@ extension Links {
     }
 
     private func book(of workspace: Workspace) -> BookWord {
-        network.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
+        network.addresses.book.word(of: devicesByMember(of: workspace), wallMilliseconds: time.wall)
     }
 
     /// Answers what a member says of its book: with what this one has, where they differ; with wishes
@@ -112,7 +116,7 @@ extension Links {
             $0.filter { names.contains(DeviceName(of: $0)) }
         }
         // Once on a link: it is asked for once.
-        let records = network.book.records(
+        let records = network.addresses.book.records(
             of: wanted, limit: Limits.bookWantsMax, wallMilliseconds: time.wall
         ).filter { sync.given.updateValue($0.at, forKey: $0.device) != $0.at }
         // In parts: many records of 16 long addresses each would be more than one message takes.
@@ -129,36 +133,39 @@ extension Links {
         let newer = Dictionary(entries.map { ($0.name, $0.at) }) { max($0, $1) }
         var wants: [DeviceName] = []
         let now = time.monotonic
-        network.addressNews.asked = network.addressNews.asked.filter { $0.value.until > now }
-        network.addressNews.allowances.forgetFull(at: now)
+        network.addresses.addressNews.asked = network.addresses.addressNews.asked.filter {
+            $0.value.until > now
+        }
+        network.addresses.addressNews.allowances.forgetFull(at: now)
         for device in devices(of: workspace) where wants.count < Limits.bookWantsMax {
             let name = DeviceName(of: device)
-            guard let at = newer[name], at > network.book.record(of: device)?.at ?? 0,
+            guard let at = newer[name], at > network.addresses.book.record(of: device)?.at ?? 0,
                 AddressRecord.isTimely(at, wallMilliseconds: time.wall)
             else { continue }
             // Of this device the other end has to show what it claims: anybody may claim.
             guard device != turn.session.ownDevice || mayOutdo else { continue }
             // Once on a link: what is given and not taken is not asked for again and again. And who says
             // to have a newer one than there is keeps nobody from asking others for theirs.
-            guard network.addressNews.asked[device]?.at != at, sync.wanted[device] != at else {
+            guard network.addresses.addressNews.asked[device]?.at != at, sync.wanted[device] != at
+            else {
                 continue
             }
             let person = workspace.owner(of: device)?.bytes ?? device.bytes
-            guard network.addressNews.allowances.take(person, at: now) else { continue }
+            guard network.addresses.addressNews.allowances.take(person, at: now) else { continue }
             sync.wanted[device] = at
-            network.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
+            network.addresses.addressNews.asked[device] = (at, now &+ Limits.bookAnswerMilliseconds)
             wants.append(name)
         }
         // Whoever is asked may go, and there may be more than one asks for.
         if !wants.isEmpty {
-            network.addressNews.plan(at: now &+ Limits.bookAnswerMilliseconds &+ 1)
+            network.addresses.addressNews.plan(at: now &+ Limits.bookAnswerMilliseconds &+ 1)
         }
         return wants
     }
 
     /// Seldom: this home may also run twice.
     private var mayOutdo: Bool {
-        network.addressNews.signedAgain.map {
+        network.addresses.addressNews.signedAgain.map {
             time.monotonic - $0 >= Limits.addressAgainMilliseconds
         } ?? true
     }
@@ -168,9 +175,9 @@ extension Links {
     private func outdo(_ shown: AddressRecord) throws(StorageError) {
         guard mayOutdo, shown.hasAllowedSize,
             AddressRecord.isTimely(shown.at, wallMilliseconds: time.wall),
-            shown.at > network.book.record(of: shown.device)?.at ?? 0, shown.isAuthentic
+            shown.at > network.addresses.book.record(of: shown.device)?.at ?? 0, shown.isAuthentic
         else { return }
-        network.addressNews.signedAgain = time.monotonic
+        network.addresses.addressNews.signedAgain = time.monotonic
         try noteSignOfCopy(at: shown.at)
         try renewOwnRecord(after: shown.at)
         planAddressNews()
@@ -192,15 +199,15 @@ extension Links {
                 continue
             }
             guard
-                network.book.add(
+                network.addresses.book.add(
                     record, of: workspace.owner(of: record.device)?.bytes,
                     wallMilliseconds: time.wall) == .added
             else { continue }
             isNews = true
-            network.addressNews.asked[record.device] = nil
+            network.addresses.addressNews.asked[record.device] = nil
             network.registry.add(
                 record.device, of: workspace.owner(of: record.device)?.bytes,
-                addresses: record.dialable(isAlone: network.isAlone).map(learnt))
+                addresses: record.dialable(isAlone: network.addresses.isAlone).map(learnt))
             try keep(record)
         }
         if isNews { planAddressNews() }
@@ -210,15 +217,15 @@ extension Links {
     /// and have said so.
     func planAddressNews() {
         let wait = Limits.bookGatherMilliseconds
-        network.addressNews.plan(
+        network.addresses.addressNews.plan(
             at: time.monotonic &+ wait &+ environment.random.number(below: 2 * wait))
     }
 
     /// Compares books with all who may not have what is known here.
     func tellAddressesWhenDue() throws(StorageError) {
-        guard let due = network.addressNews.due, due <= time.monotonic else { return }
+        guard let due = network.addresses.addressNews.due, due <= time.monotonic else { return }
         // Before the own record stops counting it is signed again, though nothing happens.
-        network.addressNews.due = time.monotonic &+ Limits.addressRenewalMilliseconds
+        network.addresses.addressNews.due = time.monotonic &+ Limits.addressRenewalMilliseconds
         try renewOwnRecord()
         var digests: [Int64: BookWord] = [:]
         for link in network.ordered where !link.isClosing {

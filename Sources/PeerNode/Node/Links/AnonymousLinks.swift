@@ -11,9 +11,9 @@ extension Links {
             return
         }
         let host = PeerAddress(address, defaultPort: 0)?.host ?? .name(address)
-        let dropped = network.budget.opened(
+        let dropped = network.strangers.budget.opened(
             link: id.number, from: host, now: time.monotonic, using: environment.random)
-        network.anonymous[id] = AnonymousLink(address: address, openedAt: time.monotonic)
+        network.strangers.anonymous[id] = AnonymousLink(address: address, openedAt: time.monotonic)
         makeWay(dropped)
     }
 
@@ -21,10 +21,12 @@ extension Links {
     ///
     /// - Returns: its link, as soon as it has said enough to be judged.
     func knownLink(_ id: LinkID, saying bytes: [UInt8]) -> PeerLink? {
-        guard var anonymous = network.anonymous.removeValue(forKey: id) else { return nil }
+        guard var anonymous = network.strangers.anonymous.removeValue(forKey: id) else {
+            return nil
+        }
         anonymous.bytes += bytes
         guard LinkHandshake.hasWholeFirst(anonymous.bytes), let identity = localIdentity else {
-            network.anonymous[id] = anonymous
+            network.strangers.anonymous[id] = anonymous
             return nil
         }
         // From its first moment on: there are 5 s for all of it.
@@ -35,8 +37,8 @@ extension Links {
         let link = PeerLink(
             id: id, session: session, address: anonymous.address, attempt: nil,
             openedAt: anonymous.openedAt)
-        link.firstBytes = anonymous.bytes
-        link.greeting = anonymous.bytes
+        link.beginning.firstBytes = anonymous.bytes
+        link.beginning.greeting = anonymous.bytes
         network.links[id] = link
         return link
     }
@@ -44,14 +46,14 @@ extension Links {
     /// The hint is one of ours: from now on the place is out of strangers' reach.
     func knowsSecret(_ link: PeerLink) {
         makeWay(
-            network.budget.proved(
+            network.strangers.budget.proved(
                 link: link.id.number, by: link.session.share, using: environment.random))
     }
 
     /// Closes a link on which somebody repeats what another one has said.
     func endReplay(on link: PeerLink) {
         turn.tally.noteEnding(.replayed)
-        network.budget.closed(link: link.id.number)
+        network.strangers.budget.closed(link: link.id.number)
         network.links[link.id] = nil
         link.isClosing = true
         turn.emit(.close(link.id))
@@ -61,15 +63,15 @@ extension Links {
     private func makeWay(_ number: UInt64?) {
         guard let id = number.map({ LinkID($0) }) else { return }
         turn.tally.noteEnding(.crowded)
-        network.anonymous[id] = nil
+        network.strangers.anonymous[id] = nil
         network.links[id] = nil
         turn.emit(.close(id))
     }
 
     /// Ends a connection that is anonymous still; others stay as they are.
     func endAnonymous(_ id: LinkID, because ending: LinkEnding) {
-        guard let link = network.anonymous.removeValue(forKey: id) else { return }
-        network.budget.closed(link: id.number)
+        guard let link = network.strangers.anonymous.removeValue(forKey: id) else { return }
+        network.strangers.budget.closed(link: id.number)
         turn.tally.noteEnding(ending)
         turn.emit(
             .log(.debug, "link.closed address=\(link.address) reason=\(ending.word)"))
@@ -78,14 +80,14 @@ extension Links {
 
     /// Ends those that had their 5 s.
     func endOverdueAnonymous() {
-        for number in network.budget.overdue(now: time.monotonic) {
+        for number in network.strangers.budget.overdue(now: time.monotonic) {
             endAnonymous(LinkID(number), because: .handshakeTimeout)
         }
     }
 
     /// Ends all of them.
     func endAllAnonymous() {
-        for id in network.anonymous.keys.sorted() {
+        for id in network.strangers.anonymous.keys.sorted() {
             endAnonymous(id, because: LinkEnding("link.ended"))
         }
     }

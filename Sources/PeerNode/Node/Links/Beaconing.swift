@@ -8,8 +8,8 @@ extension Links {
 
     /// The keys of what else beacons are sent for: open invites, and joins and links under way.
     private var otherBeaconKeys: [SymmetricKey] {
-        madeLinkKeys + network.joins.map(\.link.secret.beaconKey)
-            + [network.linking?.link.secret.beaconKey].compactMap { $0 }
+        madeLinkKeys + network.joining.joins.map(\.link.secret.beaconKey)
+            + [network.joining.linking?.link.secret.beaconKey].compactMap { $0 }
     }
 
     /// Those of links that others come by.
@@ -21,7 +21,7 @@ extension Links {
             }
         }
         if !core.enrolment.linking.deviceLinkCandidates.isEmpty {
-            network.issuedLink.map { keys.append($0.link.secret.beaconKey) }
+            network.joining.issuedLink.map { keys.append($0.link.secret.beaconKey) }
         }
         return keys
     }
@@ -35,7 +35,7 @@ extension Links {
     // MARK: Hearing
 
     func heard(_ bytes: [UInt8], from host: String) throws(StorageError) {
-        guard network.announces, let packet = BeaconPacket(untrusted: bytes),
+        guard network.addresses.announces, let packet = BeaconPacket(untrusted: bytes),
             let address = PeerAddress(
                 host.contains(":")
                     ? "[\(host)]:\(packet.port)"
@@ -52,12 +52,12 @@ extension Links {
         if isOfMember(matches), network.registry.heard(address, wallMilliseconds: time.wall) {
             try tellDiscovered(address)
         }
-        for index in network.joins.indices
-        where matches(network.joins[index].link.secret.beaconKey) {
-            network.joins[index].heard(address)
+        for index in network.joining.joins.indices
+        where matches(network.joining.joins[index].link.secret.beaconKey) {
+            network.joining.joins[index].heard(address)
         }
-        if let key = network.linking?.link.secret.beaconKey, matches(key) {
-            network.linking?.heard(address)
+        if let key = network.joining.linking?.link.secret.beaconKey, matches(key) {
+            network.joining.linking?.heard(address)
         }
         answerSeekers(matches)
     }
@@ -92,8 +92,8 @@ extension Links {
             guard case .device = peer.name else { return false }
             return peer.addresses.contains { $0.address == address }
         }
-        guard !isKnown, mayWrite, network.told.count < Limits.heardAddressesMax,
-            network.told.insert(address.text).inserted
+        guard !isKnown, mayWrite, network.addresses.told.count < Limits.heardAddressesMax,
+            network.addresses.told.insert(address.text).inserted
         else { return }
         try turn.record(.peerDiscovered, workspace: nil, extra: Array(address.text.utf8))
     }
@@ -110,9 +110,10 @@ extension Links {
 
     /// Sends a beacon from each address when it is time.
     func announceWhenDue() {
-        guard network.announces, !network.registry.isSuspended,
+        guard network.addresses.announces, !network.registry.isSuspended,
             home != nil || turn.session.lock.certified != nil,
-            network.beacons.next <= time.monotonic, let port = network.listening.first?.port
+            network.beacons.next <= time.monotonic,
+            let port = network.addresses.listening.first?.port
         else { return }
         let keys = BeaconPacket.keys(
             first: [network.beacons.wanted].compactMap { $0 } + workspaceBeaconKeys,

@@ -15,7 +15,7 @@ extension Links {
         if let known = network.candidates, known.generations == generations { return known.all }
         let candidates = members.flatMap { secrets(of: $0) + invitePSKs(of: $0) }
         network.candidates = (candidates, generations)
-        network.budget.divide(among: members.count)
+        network.strangers.budget.divide(among: members.count)
         return candidates
     }
 
@@ -45,7 +45,7 @@ extension Links {
     func candidatesOfStrangers() -> [PSKCandidate] {
         let all = pskCandidates()
         let inviteCount = all.count { $0.rank.isOfInvite }
-        guard network.budget.look(among: inviteCount, now: time.monotonic) else {
+        guard network.strangers.budget.look(among: inviteCount, now: time.monotonic) else {
             return all.filter { !$0.rank.isOfInvite }
         }
         return all
@@ -104,7 +104,7 @@ extension Links {
         guard let chosen else { return nil }
         let secrets = secretsToDial(chosen, isGuest: isGuest)
         guard !secrets.isEmpty else { return nil }
-        return secrets[(network.unanswered[address] ?? 0) % secrets.count]
+        return secrets[(network.addresses.unanswered[address] ?? 0) % secrets.count]
     }
 
     /// In which order secrets are tried: a guest has no part in group keys.

@@ -14,12 +14,12 @@ final class Links: Component {
         var deadlines = network.contests.map(\.deadline)
         for link in network.links.values {
             link.session.nextDeadline.map { deadlines.append($0) }
-            link.agreementDue.map { deadlines.append($0) }
+            link.beginning.agreementDue.map { deadlines.append($0) }
             link.farewell.map { deadlines.append($0.due) }
             deadlines += link.syncs.values.compactMap(\.deadline)
         }
-        network.budget.nextDeadline.map { deadlines.append($0) }
-        network.addressNews.due.map { deadlines.append($0) }
+        network.strangers.budget.nextDeadline.map { deadlines.append($0) }
+        network.addresses.addressNews.due.map { deadlines.append($0) }
         return deadlines + reachingDeadlines
     }
 
@@ -27,7 +27,7 @@ final class Links: Component {
         let now = time.monotonic
         endOverdueAnonymous()
         for link in network.ordered {
-            if let due = link.agreementDue, due <= now { try grantAgreement(to: link) }
+            if let due = link.beginning.agreementDue, due <= now { try grantAgreement(to: link) }
             if let due = link.session.nextDeadline, due <= now {
                 try perform(link.session.tick(now: now), on: link)
             }
@@ -45,18 +45,18 @@ final class Links: Component {
 
     override func forgetWorkspaces() {
         let former = network
-        network = NetworkState(announces: former.announces)
-        network.nextSource = former.nextSource
-        network.nextJoinDial = former.nextJoinDial
+        network = NetworkState(announces: former.addresses.announces)
+        network.exchange.nextSource = former.exchange.nextSource
+        network.joining.nextJoinDial = former.joining.nextJoinDial
     }
 
     override func goOn(after former: Component) {
         guard let former = former as? Links else { return }
         (clocks, toldClocks) = (former.clocks, former.toldClocks)
         let state = former.network
-        network.listening = state.listening
+        network.addresses.listening = state.addresses.listening
         if state.registry.isSuspended { network.registry.suspend() }
-        network.nextJoinDial = state.nextJoinDial
+        network.joining.nextJoinDial = state.joining.nextJoinDial
         network.registry.goOn(after: state.registry)
         network.fullDisk = state.fullDisk
         network.copies = state.copies
@@ -75,7 +75,7 @@ extension Links {
         case .dialFailed(let number, let reason): dialFailed(number, reason)
         case .received(let link, let bytes):
             guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
-            let new = link.firstBytes.take() ?? bytes
+            let new = link.beginning.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
             core.files.heard(link)
             try core.syncing.feedReceiving(link)
@@ -108,7 +108,7 @@ extension Links {
     private func networkChanged() throws(StorageError) {
         network.registry.networkChanged(now: time.monotonic)
         network.beacons.next = min(network.beacons.next, time.monotonic)
-        for index in network.joins.indices { network.joins[index].networkChanged() }
+        for index in network.joining.joins.indices { network.joining.joins[index].networkChanged() }
         for link in network.ordered where !link.isClosing {
             try perform(link.session.demandSign(now: time.monotonic), on: link)
         }
@@ -117,10 +117,10 @@ extension Links {
     private func dialled(
         _ id: LinkID, number: UInt64, address: String
     ) throws(StorageError) {
-        let join = network.joins.firstIndex { $0.dial == number }
-        let linking = network.linking.flatMap { $0.dial == number ? $0 : nil }
+        let join = network.joining.joins.firstIndex { $0.dial == number }
+        let linking = network.joining.linking.flatMap { $0.dial == number ? $0 : nil }
         let candidate =
-            join.map { network.joins[$0].candidate } ?? linking?.candidate
+            join.map { network.joining.joins[$0].candidate } ?? linking?.candidate
             ?? network.registry.target(ofAttempt: number)
             .flatMap { self.core.links.candidate(toDial: $0, at: address) }
         guard let identity = localIdentity, let candidate else {
@@ -142,8 +142,8 @@ extension Links {
             id: id, session: session, address: address,
             attempt: join == nil && linking == nil ? number : nil, openedAt: time.monotonic)
         network.links[id] = link
-        if let join { network.joins[join].connected(id, now: time.monotonic) }
-        if linking != nil { network.linking?.connection = id }
+        if let join { network.joining.joins[join].connected(id, now: time.monotonic) }
+        if linking != nil { network.joining.linking?.connection = id }
         try perform(first, on: link)
     }
 
@@ -152,14 +152,16 @@ extension Links {
         guard network.links[link.id] === link else { return }
         let (byteCount, since) = link.session.unfinished
         let isMember = link.syncs.values.contains { $0.standing == .full }
-        network.unfinished.note(
+        network.exchange.unfinished.note(
             link.id, byteCount: byteCount, since: since, isMember: isMember)
-        while let id = network.unfinished.tooOld(beyond: network.unfinishedBytesMax) {
+        while let id = network.exchange.unfinished.tooOld(
+            beyond: network.exchange.unfinishedBytesMax)
+        {
             guard let oldest = network.links[id] else {
-                network.unfinished.forget(id)
+                network.exchange.unfinished.forget(id)
                 continue
             }
-            if network.strangerLines.takes(at: time.monotonic) {
+            if network.strangers.strangerLines.takes(at: time.monotonic) {
                 turn.emit(
                     .log(.warning, "link.unfinished address=\(oldest.address) links held too much"))
             }
@@ -168,10 +170,10 @@ extension Links {
     }
 
     private func dialFailed(_ number: UInt64, _ reason: String) {
-        if let join = network.joins.firstIndex(where: { $0.dial == number }) {
-            network.joins[join].dialFailed(now: time.monotonic)
-        } else if network.linking?.dial == number {
-            network.linking?.dialFailed(now: time.monotonic)
+        if let join = network.joining.joins.firstIndex(where: { $0.dial == number }) {
+            network.joining.joins[join].dialFailed(now: time.monotonic)
+        } else if network.joining.linking?.dial == number {
+            network.joining.linking?.dialFailed(now: time.monotonic)
         } else {
             network.registry.failed(
                 number, error: reason, now: time.monotonic, using: environment.random)
@@ -190,7 +192,9 @@ extension Links {
             switch effect {
             case .write(let bytes): turn.emit(.write(link.id, bytes))
             case .wantsAgreement:
-                guard network.greetings.isNew(link.greeting) else { return endReplay(on: link) }
+                guard network.strangers.greetings.isNew(link.beginning.greeting) else {
+                    return endReplay(on: link)
+                }
                 knowsSecret(link)
                 try grantAgreement(to: link)
             case .established(let peer): try established(link, peer)
@@ -216,16 +220,17 @@ extension Links {
     func grantAgreement(to link: PeerLink) throws(StorageError) {
         let count = PeerSession.agreementsPerAnswer
         let (share, now) = (link.session.share, time.monotonic)
-        guard network.budget.spend(agreements: count, of: share, now: now) else {
-            link.agreementDue = network.budget.nextAgreement(count: count, of: share, now: now)
+        guard network.strangers.budget.spend(agreements: count, of: share, now: now) else {
+            link.beginning.agreementDue = network.strangers.budget.nextAgreement(
+                count: count, of: share, now: now)
             return
         }
-        link.agreementDue = nil
+        link.beginning.agreementDue = nil
         try perform(link.session.agreementGranted(now: time.monotonic), on: link)
     }
 
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
-        network.budget.closed(link: link.id.number)
+        network.strangers.budget.closed(link: link.id.number)
         if peer.labels == [.joining] { return try core.enrolment.joinEstablished(link, peer) }
         if peer.labels == [.linking] {
             return try core.enrolment.linking.linkingEstablished(link, peer.device)
@@ -237,7 +242,7 @@ extension Links {
         if peer.labels.contains(.deviceLink) { return core.enrolment.linking.offerLink(on: link) }
         // Whoever holds the link of an invite says so first.
         if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
-        network.unanswered[link.address] = nil
+        network.addresses.unanswered[link.address] = nil
         if isFormer(peer.device) {
             try establishedFormer(link, peer.device)
         } else {
@@ -280,7 +285,8 @@ extension Links {
 
     /// Opens on a link that began as a coming in what both ends were in before.
     func openOthers(on link: PeerLink) throws(StorageError) {
-        guard let peer = link.peer, !link.isClosing, network.linking?.connection != link.id else {
+        guard let peer = link.peer, !link.isClosing, network.joining.linking?.connection != link.id
+        else {
             return
         }
         try openWhatIsShared(with: peer, on: link)
@@ -305,10 +311,10 @@ extension Links {
         core.presence.forgetPresence(on: link)
         core.files.left(link)
         network.links[link.id] = nil
-        network.unfinished.forget(link.id)
+        network.exchange.unfinished.forget(link.id)
         link.isClosing = true
         link.backlog = Backlog()
-        network.budget.closed(link: link.id.number)
+        network.strangers.budget.closed(link: link.id.number)
         core.log.waiting.forget(source: link.id.number)
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
             try core.syncing.feed(.closed, to: sync, on: link)
@@ -332,7 +338,7 @@ extension Links {
         // Who never proved anything can come as often as there are ports: a few lines a minute tell
         // whoever looks, and more would only push out what is worth reading.
         let isUnproved = link.peer == nil && !link.session.isInitiator
-        let isTold = !isUnproved || network.strangerLines.takes(at: time.monotonic)
+        let isTold = !isUnproved || network.strangers.strangerLines.takes(at: time.monotonic)
         let level: LogLevel = link.peer == nil && isTold ? .info : .debug
         turn.emit(.log(ending.isOurComplaint ? .warning : level, line))
         endAttempt(of: link, because: ending)
@@ -361,7 +367,7 @@ extension Links {
     private func endAttempt(of link: PeerLink, because ending: LinkEnding) {
         guard let attempt = link.attempt else { return }
         if ending == .ourselves { return network.registry.reachedOurselves(attempt) }
-        if link.session.established == nil { network.noteUnanswered(link.address) }
+        if link.session.established == nil { network.addresses.noteUnanswered(link.address) }
         network.registry.failed(
             attempt, error: ending.word, now: time.monotonic, using: environment.random)
     }
@@ -377,7 +383,9 @@ extension Links {
     }
 
     /// The links that are open, for a host that has to close them all.
-    var openLinks: [LinkID] { network.links.keys.sorted() + network.anonymous.keys.sorted() }
+    var openLinks: [LinkID] {
+        network.links.keys.sorted() + network.strangers.anonymous.keys.sorted()
+    }
 }
 
 extension PeerSession.Effect {

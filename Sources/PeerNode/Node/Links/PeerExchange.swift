@@ -15,12 +15,12 @@ extension Links {
 
     /// Takes up the address book and the peers of the last run.
     func openNetwork() throws(StorageError) {
-        network.budget = HandshakeBudget(
+        network.strangers.budget = HandshakeBudget(
             now: time.monotonic, anonymousMax: environment.anonymousLinksMax)
         for (name, value) in try store.peers.entries() {
             if name.first == Self.bookPrefix {
                 if let record = try? AddressRecord(row: value) {
-                    _ = network.book.add(record, wallMilliseconds: time.wall)
+                    _ = network.addresses.book.add(record, wallMilliseconds: time.wall)
                 }
             } else if let row = try? PeerRow(value) {
                 network.registry.restore(row)
@@ -45,9 +45,9 @@ extension Links {
             for device in devices(of: workspace) where device != turn.session.ownDevice {
                 let person = workspace.owner(of: device)?.bytes
                 network.registry.note(device, isOf: person)
-                network.book.note(device, isOf: person)
-                let record = network.book.record(of: device)
-                let addresses = record?.dialable(isAlone: network.isAlone) ?? []
+                network.addresses.book.note(device, isOf: person)
+                let record = network.addresses.book.record(of: device)
+                let addresses = record?.dialable(isAlone: network.addresses.isAlone) ?? []
                 guard !addresses.isEmpty else { continue }
                 network.registry.add(device, of: person, addresses: addresses.map(learnt))
             }
@@ -87,7 +87,7 @@ extension Links {
     /// Forgets a device that is nobody's. Addresses that somebody typed stay.
     func forgetStranger(_ device: DeviceID) throws(StorageError) {
         network.registry.forgetStranger(device)
-        network.book.remove(device)
+        network.addresses.book.remove(device)
         try write()
         for prefix in [Self.registryPrefix, Self.bookPrefix] {
             try store.peers.setEntry(nil, name: [prefix] + device.bytes)
@@ -99,7 +99,7 @@ extension Links {
         try write()
         switch name {
         case .device(let device):
-            network.book.remove(device)
+            network.addresses.book.remove(device)
             try store.peers.setEntry(nil, name: [Self.registryPrefix] + device.bytes)
             try store.peers.setEntry(nil, name: [Self.bookPrefix] + device.bytes)
         case .address(let address):

@@ -9,7 +9,9 @@ extension Links {
         if mayDialPeers {
             network.registry.nextDeadline.map { deadlines.append(max($0, network.fullDisk.until)) }
         }
-        if network.announces, mayLink, !network.registry.isSuspended, !network.listening.isEmpty {
+        if network.addresses.announces, mayLink, !network.registry.isSuspended,
+            !network.addresses.listening.isEmpty
+        {
             deadlines.append(network.beacons.next)
         }
         return deadlines

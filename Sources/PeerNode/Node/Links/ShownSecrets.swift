@@ -10,11 +10,11 @@ extension Links {
     /// The other end does not know this device in a workspace in which it is: shows the next of the
     /// secrets by which it would dial.
     func showSecret(of workspace: Workspace, on link: PeerLink) throws(StorageError) {
-        let count = link.shownSecrets[workspace.number] ?? 0
+        let count = link.secrets.shownSecrets[workspace.number] ?? 0
         guard count < Limits.shownSecretsMax, secret(count, of: workspace, on: link) != nil else {
             return
         }
-        link.shownSecrets[workspace.number] = count + 1
+        link.secrets.shownSecrets[workspace.number] = count + 1
         try core.syncing.openSync(workspace, on: link)
     }
 
@@ -23,7 +23,7 @@ extension Links {
         _ message: SyncMessage, of workspace: Workspace, on link: PeerLink
     ) -> SyncMessage {
         guard case .workspaceOpen(var opening) = message, let own = turn.session.ownDevice,
-            let count = link.shownSecrets[workspace.number],
+            let count = link.secrets.shownSecrets[workspace.number],
             let secret = secret(count - 1, of: workspace, on: link)
         else { return message }
         opening.shown = secret.shown(under: opening.tag, by: own)
@@ -46,15 +46,15 @@ extension Links {
         _ opening: WorkspaceOpening, of workspace: Workspace, on link: PeerLink
     ) -> Bool {
         guard let shown = opening.shown, let peer = link.peer, workspace.standing == .member,
-            link.secretsShownInVain < Limits.secretsShownInVainMax
+            link.secrets.secretsShownInVain < Limits.secretsShownInVainMax
         else { return false }
         let holds = secrets(of: workspace).contains {
             $0.shown(under: opening.tag, by: peer.device) == shown
         }
         if holds {
-            link.provenWorkspaces.insert(workspace.number)
+            link.secrets.provenWorkspaces.insert(workspace.number)
         } else {
-            link.secretsShownInVain += 1
+            link.secrets.secretsShownInVain += 1
         }
         return holds
     }

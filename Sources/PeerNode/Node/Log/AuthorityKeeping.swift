@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Which operations of the authority document are kept: the valid ones, grants without effect that
 /// kept content cites, what only a later version can judge, and the past of all (PROTOCOL.md, 5.4).
-extension OperationLog {
+extension Retention {
     /// Moves what is kept of the authority document after an operation came.
     ///
     /// - Parameter branch: where it lies.
@@ -70,7 +70,7 @@ extension OperationLog {
         workspace.judged.kept = kept
         // Of a part that is away nobody can say what it keeps. Tips stay as they are until it is
         // back and all is judged anew.
-        guard !hasDamagedAuthority(workspace) else { return }
+        guard !room.hasDamagedAuthority(workspace) else { return }
         var last: [LogName: LogBranch.KeptTip] = [:]
         for id in workspace.authorityOrder where kept.contains(id) {
             guard let record = workspace.authority[id],

@@ -5,7 +5,19 @@ import WorkspaceModel
 /// that writes hundreds does not fill the disk of everybody else.
 ///
 /// What it costs is what goes, however long the document is.
-extension OperationLog {
+final class BranchPruning: LogPart {
+    /// Logs with more branches than may stay.
+    var overgrown: Set<WorkspaceLog> = []
+    /// How many branches are too many of logs that were crowded already, until all that was waited
+    /// for is taken.
+    private var crowdedAt: [WorkspaceLog: Int] = [:]
+
+    /// Nothing is crowded.
+    func forget() { overgrown = [] }
+
+    /// All that was waited for is taken.
+    func forgetCrowded() { crowdedAt = [:] }
+
     /// Removes what is too much of the logs that got branches: as a rule once everything that came
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
@@ -27,7 +39,7 @@ extension OperationLog {
     /// Removes what stayed only because something that waited cited it, and waits no more: taken, or
     /// gone with who brought it.
     func pruneLoosened() throws(StorageError) {
-        for (number, logs) in waiting.takeLoosened() {
+        for (number, logs) in room.waiting.takeLoosened() {
             guard let workspace = core.workspaces[number] else { continue }
             for log in logs { noteBranches(of: log, in: workspace) }
         }
@@ -78,15 +90,15 @@ extension OperationLog {
             let document = store.operations.document(numbered: number)
         else { return }
         try write()
-        let surplus = Surplus(of: document, in: workspace, asking: self)
+        let surplus = Surplus(of: document, in: workspace, asking: room)
         let lowered = try surplus.unkept(crowded)
         for (number, end) in lowered.sorted(by: { $0.key < $1.key }) {
             guard let branch = store.operations.branch(number) else { continue }
-            try keep(branch, through: end, in: workspace)
+            try room.retention.keep(branch, through: end, in: workspace)
         }
         try sink.keepRoot(of: document.id, in: workspace)
         if workspace.judged.grants[document.id] != nil {
-            try keepGrants(of: document.id, in: workspace)
+            try room.retention.keepGrants(of: document.id, in: workspace)
         }
         let loosened = lowered.keys.sorted().compactMap { store.operations.branch($0) }
         try remove(try surplus.removable(crowded + loosened), of: document, in: workspace)
@@ -124,7 +136,7 @@ extension OperationLog {
             if end == nil { store.peers.forget(branch: branch.number) }
         }
         workspace.sealed.roots.forget(document.id)
-        workspace.sealed.documents[document.id]?.cuts.forgetBounds()
+        workspace.sealed.documents[document.id]?.rights.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
             try sink.forgetProfiles(storedAt: allGone, in: workspace)
@@ -156,7 +168,8 @@ extension OperationLog {
     private func hasExcess(_ branches: [LogBranch]) throws(StorageError) -> Bool {
         guard branches.count > Limits.branchesMax else { return false }
         let operations = store.operations
-        let validLeaves = try operations.leaves(of: branches, ends: validEnds(of: branches))
+        let validLeaves = try operations.leaves(
+            of: branches, ends: room.retention.validEnds(of: branches))
         let leaves = try operations.leaves(of: branches, ends: operations.tipEnds(of: branches))
         let excess = leaves.count - min(validLeaves.count, Limits.branchesMax)
         return validLeaves.count > Limits.branchesMax || excess > Limits.voidBranchesMax

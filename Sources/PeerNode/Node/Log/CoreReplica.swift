@@ -136,7 +136,7 @@ struct CoreReplica: Replica {
         }
     }
 
-    func holdsBack(_ log: LogName) -> Bool { room.core.log.holdsBack(log, in: workspace) }
+    func holdsBack(_ log: LogName) -> Bool { room.core.log.shares.holdsBack(log, in: workspace) }
 
     func holds(_ tip: LogTip) -> Bool { branch(holding: tip) != nil }
 

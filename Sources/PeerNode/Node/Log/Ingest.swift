@@ -12,7 +12,7 @@ extension OperationLog {
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
         try sink.foldUnfolded(in: workspace, from: source)
-        try pruneIfCrowded(run.log, in: workspace)
+        try pruning.pruneIfCrowded(run.log, in: workspace)
         return outcome
     }
 
@@ -46,13 +46,13 @@ extension OperationLog {
             if case .rejected(let rejection) = outcome {
                 turn.emit(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
             }
-            try pruneIfCrowded(guest.run.log, in: own)
+            try pruning.pruneIfCrowded(guest.run.log, in: own)
         }
         try sink.settleVerdicts()
         if !released.isEmpty { return turn.hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
-        try pruneLoosened()
-        crowdedAt = [:]
+        try pruning.pruneLoosened()
+        pruning.forgetCrowded()
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,
@@ -78,7 +78,7 @@ extension OperationLog {
             case .stored(let count): stored += count
             case .known: break
             // Nor could what follows in the log be paid for.
-            case .dropped where holdsBack(run.log, in: workspace):
+            case .dropped where shares.holdsBack(run.log, in: workspace):
                 return stored > 0 ? .stored(stored) : .dropped
             case .dropped: hasDropped = true
             case .waiting: return park(run, behind: single, at: offset, source, workspace)
@@ -166,7 +166,8 @@ extension OperationLog {
             return try wait(for: gap, run, in: workspace, from: source)
         }
         let paid =
-            isPaid ? checked.count : pay(for: checked, of: run.log, in: workspace, from: source)
+            isPaid
+            ? checked.count : shares.pay(for: checked, of: run.log, in: workspace, from: source)
         if paid < checked.count {
             let start = run.start(run.entries.count - checked.count + paid)
             return try acceptPaid(paid, of: start, in: workspace, from: source)
@@ -269,7 +270,7 @@ extension OperationLog {
         _ run: OperationRun, _ gap: IngestGap, in workspace: Workspace
     ) -> Bool {
         guard case .previous = gap.missing else { return false }
-        return holdsBack(run.log, in: workspace)
+        return shares.holdsBack(run.log, in: workspace)
     }
 
     /// Whether its author wrote this at all, as far as that can be told while the run waits. Whoever
@@ -289,14 +290,14 @@ extension OperationLog {
         from source: OperationSource
     ) -> WaitingRoom.Guest {
         let isAuthority = run.log.document == workspace.id && !source.isBackfill
-        let author = payer(of: run.log.device, source, in: workspace)
+        let author = shares.payer(of: run.log.device, source, in: workspace)
         var vouchers: [WaitingRoom.Voucher] = []
         if !needed.isEmpty {
             vouchers =
                 [.init(author, run.log.device)]
                 + waiting.vouchers(for: .init(run.log, run.firstSequence))
         }
-        let admin = isAuthority ? vouchers.first { isAdmin($0, in: workspace) } : nil
+        let admin = isAuthority ? vouchers.first { shares.isAdmin($0, in: workspace) } : nil
         let others = vouchers.filter { $0.member != author }
         return WaitingRoom.Guest(
             run: run, source: source.number, arrived: time.monotonic,

@@ -25,14 +25,14 @@ extension OperationLog {
             waiting.awaitsForMembers(.operation(operation.id))
             || waiting.awaitsForMembers(.previous(operation.id))
             || waiting.isWanted(.init(log, operation.header.sequence))
-        let before = authorityBudget.passedOver(operation.id)
+        let before = shares.authorityBudget.passedOver(operation.id)
         let isFree = isOwn || source.isBackfill
         // The same among the same has no other verdict.
         if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
-        if isOwn, !source.isBackfill { countOwn(operation, payload, of: log, in: workspace) }
+        if isOwn, !source.isBackfill { shares.countOwn(operation, payload, of: log, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
-            payment = pay(for: operation, payload, of: log, in: workspace, from: source)
+            payment = shares.pay(for: operation, payload, of: log, in: workspace, from: source)
             if payment == nil { return .dropped }
         }
         let change: AuthChange
@@ -41,14 +41,14 @@ extension OperationLog {
                 AuthOperation(operation.id, operation.header, payload, in: workspace))
         } catch {
             // Nobody's share: its author may be anybody's guess until it is judged.
-            payment.map { authorityBudget.refund($0) }
+            payment.map { shares.authorityBudget.refund($0) }
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
         let payer = payment.map {
-            self.payer(of: $0, for: operation, of: log, in: workspace, from: source)
+            shares.payer(of: $0, for: operation, of: log, in: workspace, from: source)
         }
-        payer.map { charge($0, for: change) }
+        payer.map { shares.charge($0, for: change) }
         sink.notePayer(payer)
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
@@ -59,7 +59,7 @@ extension OperationLog {
             workspace.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
             || workspace.owner(of: log.device) == workspace.member
         if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
-        authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
+        shares.authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
         return .dropped
     }
 

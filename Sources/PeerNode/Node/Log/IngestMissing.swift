@@ -58,7 +58,7 @@ extension OperationLog {
 
     /// Whether shares pay for what is missing of a log (S-8, S-9).
     private func isCounted(_ log: LogName, in workspace: Workspace) -> Bool {
-        isPaidFor(log.document, in: workspace)
+        shares.isPaidFor(log.document, in: workspace)
             || store.operations.branchCount(of: log, in: workspace.number) == 0
     }
 

@@ -4,7 +4,10 @@ import WorkspaceModel
 
 /// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
 /// S-8; of logs that begin: `LogShares`).
-extension OperationLog {
+final class LogShares: LogPart {
+    /// How much authority somebody may still have this node take in.
+    var authorityBudget = AuthorityBudget()
+
     /// Has a share pay for an operation (S-5).
     ///
     /// What the member's has no room for is paid by the device's own: whoever steals one device, or
@@ -83,7 +86,7 @@ extension OperationLog {
     ) -> [[UInt8]] {
         let log = place.log
         var payers: [[UInt8]] = []
-        for voucher in waiting.vouchers(for: place) {
+        for voucher in room.waiting.vouchers(for: place) {
             var payer = voucher.member
             if payer == author {
                 // A device that nobody knows yet is no stronger one.

@@ -87,7 +87,7 @@ extension OperationLog {
         of log: LogName, _ branches: [LogBranch], in workspace: Workspace
     ) throws(StorageError) -> BranchBound? {
         guard branches.count >= Limits.branchesMax, log.document != workspace.id else { return nil }
-        return BranchBound(branches: branches, ends: validEnds(of: branches))
+        return BranchBound(branches: branches, ends: retention.validEnds(of: branches))
     }
 
     /// Where a run begins.

@@ -38,7 +38,7 @@ extension OperationLog {
             workspace.sealed.documents[log.document]?.noteStored(operations)
             try sink.applyContent(
                 appended, log: log, branch: branch, in: workspace, from: source)
-            noteBranches(of: log, in: workspace)
+            pruning.noteBranches(of: log, in: workspace)
         }
         if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
             if device == log.device, !isBackfill {
@@ -51,7 +51,7 @@ extension OperationLog {
             sink.noteSign(
                 of: log.device, wroteAt: last.header.timestamp.milliseconds, in: workspace)
         }
-        moved[workspace.number, default: []].insert(branch)
+        retention.moved[workspace.number, default: []].insert(branch)
         noteAppended(operations, of: log, branch: branch, in: workspace, from: source)
         releaseWaiting(for: appended.map(\.operation.id))
     }

@@ -2,9 +2,14 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// Which operations of a content document are kept: the valid ones of the first branches of each
+/// Which operations are kept, and which branches moved by that.
+///
+/// Here those of a content document are kept: the valid ones of the first branches of each
 /// log, and what those have in their past (PROTOCOL.md, 2.1 and 5.4).
-extension OperationLog {
+final class Retention: LogPart {
+    /// Branches whose kept tip moved in this turn, by workspace.
+    var moved: [Int64: Set<Int64>] = [:]
+
     /// Makes the kept tips of a content document anew, after verdicts changed.
     func rekeep(_ document: DocumentID, in workspace: Workspace) throws(StorageError) {
         let branches = store.operations.branches(in: document, of: workspace.number)
@@ -166,19 +171,6 @@ extension OperationLog {
             }
         }
         return covered
-    }
-
-    /// The clock goes on after everything stored. After the tips of our own logs it does so
-    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
-    /// incarnation.
-    func observe(_ branch: LogBranch) {
-        clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
-        let isOwn =
-            branch.log.device == turn.session.ownDevice
-            && branch.log.incarnation == storeIdentity?.incarnation
-        if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
-            clock = HybridClock(last: branch.tip.timestamp)
-        }
     }
 }
 

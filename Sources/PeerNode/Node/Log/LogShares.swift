@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// How many logs somebody begins: each stays in memory for ever, and none costs its author more than one
 /// operation (PROTOCOL.md, 4.0.4, S-9).
-extension OperationLog {
+extension LogShares {
     /// Has shares pay for operations outside the authority document: for the log that they begin, and
     /// for what of them stays in memory, too (S-8).
     ///

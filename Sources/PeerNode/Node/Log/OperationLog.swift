@@ -12,22 +12,20 @@ final class OperationLog: Component {
     var waiting = WaitingRoom()
     /// Runs that what they waited for has released, to be accepted next.
     var released: [WaitingRoom.Guest] = []
-    /// Logs with more branches than may stay.
-    var overgrown: Set<WorkspaceLog> = []
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
-    /// How many branches are too many of logs that were crowded already, until all that was waited
-    /// for is taken.
-    var crowdedAt: [WorkspaceLog: Int] = [:]
     /// What was stored in this turn and has to be told to peers.
     var appended: [AppendedRun] = []
-    /// Branches whose kept tip moved in this turn, by workspace.
-    var moved: [Int64: Set<Int64>] = [:]
     /// Logs that something which waits needs, in each workspace: what had not been taken of them may
     /// be now.
     var needed: [Int64: Set<LogName>] = [:]
-    /// How much authority somebody may still have this node take in.
-    var authorityBudget = AuthorityBudget()
+
+    /// Which operations are kept.
+    private(set) lazy var retention = Retention(self)
+    /// How many branches of a log stay.
+    private(set) lazy var pruning = BranchPruning(self)
+    /// Whose share pays for what is taken in.
+    private(set) lazy var shares = LogShares(self)
 
     override var deadlines: [UInt64] { network.ownHistory.nextDeadline.map { [$0] } ?? [] }
 
@@ -35,12 +33,40 @@ final class OperationLog: Component {
         waiting = WaitingRoom()
         released = []
         appended = []
-        moved = [:]
-        overgrown = []
+        retention.moved = [:]
+        pruning.forget()
     }
 
     /// Whoever waited for it was told to ask again; and this is no start.
     override func goOn(after former: Component) {
         if !former.network.ownHistory.isAsking { network.ownHistory = OwnHistory() }
     }
+}
+
+extension OperationLog {
+    /// The clock goes on after everything stored. After the tips of our own logs it does so
+    /// even when they lie far ahead of the wall clock; `nextTimestamp` then begins a new
+    /// incarnation.
+    func observe(_ branch: LogBranch) {
+        clock.observe(branch.tip.timestamp, wallMilliseconds: time.wall)
+        let isOwn =
+            branch.log.device == turn.session.ownDevice
+            && branch.log.incarnation == storeIdentity?.incarnation
+        if isOwn, branch.tip.timestamp.rawValue > clock.last.rawValue {
+            clock = HybridClock(last: branch.tip.timestamp)
+        }
+    }
+}
+
+/// A part of the log with state of its own. It is no room: the log is the one that has its turn.
+class LogPart: Component {
+    unowned let room: OperationLog
+
+    /// Called by the log when it first needs the part.
+    init(_ room: OperationLog) {
+        self.room = room
+        super.init(room.core)
+    }
+
+    var sink: any LogSink { room.sink }
 }

@@ -51,7 +51,7 @@ final class Surplus {
 
     private func countedEnd(of branch: LogBranch) throws(StorageError) -> UInt64? {
         if let known = counted[branch.log] { return known[branch.number] }
-        let ends = try log.countedEnds(of: siblings(of: branch))
+        let ends = try log.retention.countedEnds(of: siblings(of: branch))
         counted[branch.log] = ends
         return ends[branch.number]
     }
@@ -78,7 +78,7 @@ final class Surplus {
 
     /// How far the first of the void branches of a log reach.
     private func voidEnds(of log: [LogBranch]) throws(StorageError) -> OperationStore.BranchEnds {
-        let valid = self.log.validEnds(of: log)
+        let valid = self.log.retention.validEnds(of: log)
         var ends: OperationStore.BranchEnds = [:]
         var count = 0
         for leaf in try operations.leaves(of: log, ends: operations.tipEnds(of: log))

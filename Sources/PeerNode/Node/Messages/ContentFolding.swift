@@ -42,7 +42,7 @@ extension Messages {
                     timestamp: header.timestamp, grant: header.grant, device: log.device,
                     cited: header.dependencies.map(\.id), isValid: isValid, source: source))
         }
-        core.log.setKept(kept, of: branch, in: workspace)
+        core.log.retention.setKept(kept, of: branch, in: workspace)
         let isRoot = appended.contains { $0.operation.privateRoot != nil }
         if isRoot { workspace.sealed.roots.forget(log.document) }
         try core.privates.roots.keepRoot(of: log.document, in: workspace)
@@ -65,9 +65,10 @@ extension Messages {
         guard start <= tip.sequence else { return }
         let range = KeptRange(branch: branch, places: start...tip.sequence)
         guard !isPlain else {
-            return try core.log.keepGrants(citedBy: [range], of: log.document, in: workspace)
+            return try core.log.retention.keepGrants(
+                citedBy: [range], of: log.document, in: workspace)
         }
-        try core.log.keepCited(by: [range], of: log.document, in: workspace)
+        try core.log.retention.keepCited(by: [range], of: log.document, in: workspace)
     }
 
     /// One operation on its way into the view.

@@ -41,7 +41,7 @@ extension Messages {
                 in: workspace, because: source)
             areOthers = areOthers || changed
         }
-        if areOthers { try core.log.rekeep(log.document, in: workspace) }
+        if areOthers { try core.log.retention.rekeep(log.document, in: workspace) }
         return isChanged || areOthers
     }
 

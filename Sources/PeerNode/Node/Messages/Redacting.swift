@@ -250,7 +250,7 @@ extension Messages {
     /// A payload that was erased should be here after all.
     private func miss(_ arrival: Int64) throws(StorageError) {
         try store.operations.setMissing(true, arrival)
-        for link in network.ordered { link.askedPayloads.remove(arrival) }
+        for link in network.ordered { link.payloads.askedPayloads.remove(arrival) }
         asksForPayloads = true
     }
 

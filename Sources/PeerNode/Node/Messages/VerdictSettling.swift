@@ -27,7 +27,7 @@ extension Messages {
         // Grants that content cites are never let go of in between.
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
-            try core.log.keepGrants(of: document, in: workspace)
+            try core.log.retention.keepGrants(of: document, in: workspace)
         }
     }
 
@@ -60,7 +60,7 @@ extension Messages {
                 ofVerdicts: unsettled.givenBackCount(under: bill.grants),
                 isByAdmin: bill.payer.isByAdmin)
             guard units > 0 else { continue }
-            core.log.authorityBudget.charge(
+            core.log.shares.authorityBudget.charge(
                 units, besides: bill.payer.payment, and: bill.payer.author, now: time.monotonic)
         }
         unsettled.forgetGivenBack()
@@ -79,15 +79,15 @@ extension Messages {
             }
             guard try judge(document, citing: grants, in: workspace, because: source) else {
                 // What is void for another reason may now cite a void grant.
-                try core.log.keepGrants(of: document, in: workspace)
+                try core.log.retention.keepGrants(of: document, in: workspace)
                 continue
             }
             hasChanged = true
             try core.privates.rejudgePrivate(document, in: workspace, from: source)
-            try core.log.rekeep(document, in: workspace)
+            try core.log.retention.rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
-                core.log.noteBranches(of: branch.log, in: workspace)
+                core.log.pruning.noteBranches(of: branch.log, in: workspace)
             }
         }
         // Somebody may have compared meanwhile what was kept before.

@@ -5,87 +5,37 @@ import WorkspaceModel
 /// Links, dials and addresses: what is known of the network at this moment. It belongs to `Links`;
 /// joins and own history are kept in it, too.
 final class NetworkState {
+    /// What strangers may cost, and those of whom nothing is known yet.
+    let strangers = Strangers()
+    /// Joins and links of devices that are under way.
+    let joining = Joining()
+    /// Where others are found, and this node.
+    let addresses: Addresses
+    /// What goes over all links together, and how far that has come.
+    let exchange = Exchange()
     /// Devices and addresses, and when to dial them.
     var registry = PeerRegistry()
-    /// Signed addresses that members told of themselves.
-    var book = AddressBook()
-    /// What strangers may cost.
-    var budget = HandshakeBudget(now: 0)
-    var greetings = SeenGreetings()
     var links: [LinkID: PeerLink] = [:]
-    /// Connections that have not said enough to tell whether they know a secret. They are as cheap
-    /// as can be: no session, and no part in anything that goes over all links.
-    var anonymous: [LinkID: AnonymousLink] = [:]
-    /// Lines of the log about links of strangers that ended.
-    var strangerLines = LineAllowance()
-    /// Which link pulls which log, by workspace.
-    var planners: [Int64: PullPlanner] = [:]
     /// Two links to one device of which one has to go.
     var contests: [LinkContest] = []
     /// Homes that run twice.
     var copies = CopiedHomes()
-    /// Under which addresses others reach the listener.
-    var listening: [PeerAddress] = []
     /// Calls of `net.resume` that wait for the listener.
     var resumes: [CallID] = []
-    /// What is left to tell and to ask of others' addresses.
-    var addressNews = AddressNews()
-    /// Workspaces in which somebody is not reached any more who may have been told to others.
-    var lostReach: Set<Int64> = []
-    var announces: Bool
     /// Whether links are of no use, because what they bring cannot be kept.
     var fullDisk = FullDiskRest()
     /// Who was linked in this run, and is gone.
     var departures = Departures()
     /// What is called into the local network, and heard there.
     var beacons = BeaconState()
-    var joins: [JoinAttempt] = []
-    /// The device link that was made here last.
-    var issuedLink: IssuedDeviceLink?
-    /// The device link by which this home becomes a device of somebody.
-    var linking: LinkAttempt?
-    /// Workspaces in which this process has once held what a peer held.
-    var synced: Set<Int64> = []
     /// What waits until peers have said what this device wrote.
     var ownHistory = OwnHistory()
-    /// Tips in one `join_result`, so that it stays below the limit of a message; a result with so
-    /// many says that more may follow. Tests make it smaller.
-    var joinTipsMax = 2_048
-    /// Joins that go on until somebody has decided, as they lie sealed in the store.
-    var pendingJoins: [PendingJoin] = []
-    /// Numbers of sessions in planners; never given twice.
-    var nextSource: PullPlanner.SourceID = 1
-    /// Dials of join attempts have numbers of their own, from the other end.
-    var nextJoinDial = UInt64.max
     var isRegistryDirty = false
-    /// Addresses that took a connection and did not answer the handshake, and how often in a row.
-    var unanswered: [String: Int] = [:]
-    /// Addresses of which `peer.discovered` was told since the start.
-    var told: Set<String> = []
-    /// How far each peer was asked for missing payloads; outlives its links.
-    var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
-    /// Missing payloads that one link asks for. Tests make it smaller.
-    var payloadsPerLink = Limits.payloadsAskedPerLinkMax
-    /// The links that have brought more than a turn takes, in the order in which they are next.
-    var backlogged: [LinkID] = []
-    /// What peers have begun to say.
-    var unfinished = UnfinishedMessages()
-    /// How many bytes that may be. Tests make it smaller.
-    var unfinishedBytesMax = Limits.unfinishedBytesMax
     /// The secrets under which others may open a link, until authority changes; and what was known of
     /// the keys of each workspace then.
     var candidates: (all: [PSKCandidate], generations: [UInt64])?
 
-    init(announces: Bool) { self.announces = announces }
-
-    /// Whether it listens to nobody but this machine.
-    var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
-
-    /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
-    func noteUnanswered(_ address: String) {
-        if unanswered.count >= 1_000 { unanswered = [:] }
-        unanswered[address, default: 0] += 1
-    }
+    init(announces: Bool) { addresses = Addresses(announces: announces) }
 
     /// The established links to a device, oldest first.
     func links(to device: DeviceID) -> [PeerLink] {
@@ -95,6 +45,84 @@ final class NetworkState {
 
     /// All links, oldest first.
     var ordered: [PeerLink] { links.values.sorted { $0.id < $1.id } }
+}
+
+extension NetworkState {
+    /// What strangers may cost, and those of whom nothing is known yet.
+    final class Strangers {
+        /// What strangers may cost.
+        var budget = HandshakeBudget(now: 0)
+        var greetings = SeenGreetings()
+        /// Connections that have not said enough to tell whether they know a secret. They are as cheap
+        /// as can be: no session, and no part in anything that goes over all links.
+        var anonymous: [LinkID: AnonymousLink] = [:]
+        /// Lines of the log about links of strangers that ended.
+        var strangerLines = LineAllowance()
+    }
+
+    /// Joins and links of devices that are under way.
+    final class Joining {
+        var joins: [JoinAttempt] = []
+        /// The device link that was made here last.
+        var issuedLink: IssuedDeviceLink?
+        /// The device link by which this home becomes a device of somebody.
+        var linking: LinkAttempt?
+        /// Tips in one `join_result`, so that it stays below the limit of a message; a result with so
+        /// many says that more may follow. Tests make it smaller.
+        var joinTipsMax = 2_048
+        /// Joins that go on until somebody has decided, as they lie sealed in the store.
+        var pendingJoins: [PendingJoin] = []
+        /// Dials of join attempts have numbers of their own, from the other end.
+        var nextJoinDial = UInt64.max
+    }
+
+    /// Where others are found, and this node.
+    final class Addresses {
+        /// Signed addresses that members told of themselves.
+        var book = AddressBook()
+        /// What is left to tell and to ask of others' addresses.
+        var addressNews = AddressNews()
+        /// Addresses that took a connection and did not answer the handshake, and how often in a row.
+        var unanswered: [String: Int] = [:]
+        /// Addresses of which `peer.discovered` was told since the start.
+        var told: Set<String> = []
+        /// Under which addresses others reach the listener.
+        var listening: [PeerAddress] = []
+        var announces: Bool
+
+        init(announces: Bool) { self.announces = announces }
+
+        /// Whether it listens to nobody but this machine.
+        var isAlone: Bool { listening.allSatisfy { $0.reach == .loopback } }
+
+        /// Notes an address that did not answer. Of very many all are forgotten: it costs attempts.
+        func noteUnanswered(_ address: String) {
+            if unanswered.count >= 1_000 { unanswered = [:] }
+            unanswered[address, default: 0] += 1
+        }
+    }
+
+    /// What goes over all links together, and how far that has come.
+    final class Exchange {
+        /// Which link pulls which log, by workspace.
+        var planners: [Int64: PullPlanner] = [:]
+        /// Numbers of sessions in planners; never given twice.
+        var nextSource: PullPlanner.SourceID = 1
+        /// Workspaces in which this process has once held what a peer held.
+        var synced: Set<Int64> = []
+        /// Workspaces in which somebody is not reached any more who may have been told to others.
+        var lostReach: Set<Int64> = []
+        /// How far each peer was asked for missing payloads; outlives its links.
+        var payloadRounds: [PayloadRound.Place: PayloadRound] = [:]
+        /// Missing payloads that one link asks for. Tests make it smaller.
+        var payloadsPerLink = Limits.payloadsAskedPerLinkMax
+        /// The links that have brought more than a turn takes, in the order in which they are next.
+        var backlogged: [LinkID] = []
+        /// What peers have begun to say.
+        var unfinished = UnfinishedMessages()
+        /// How many bytes that may be. Tests make it smaller.
+        var unfinishedBytesMax = Limits.unfinishedBytesMax
+    }
 }
 
 /// One link: its session, and one sync session for each workspace that both ends share.
@@ -116,12 +144,8 @@ final class PeerLink {
     }
     /// What it has brought that is still to be taken.
     var backlog = Backlog()
-    /// What came before there was a session, until it is handed to that.
-    var firstBytes: [UInt8]?
-    /// How the other end has begun, where it has dialled.
-    var greeting: [UInt8] = []
-    /// An agreement that had to wait for the budget.
-    var agreementDue: UInt64?
+    /// How the other end has begun.
+    var beginning = Beginning()
     /// The invite by which the other end wants to come in.
     var invite: (workspace: Int64, id: OperationID)?
     /// Set while the other end is nobody here any more and is told so.
@@ -132,35 +156,16 @@ final class PeerLink {
     var hadCompany = false
     /// Whether the other end said that this device was removed.
     var wasToldRemoval = false
-    /// How many secrets of a workspace were shown on this link, by its short number.
-    var shownSecrets: [Int64: Int] = [:]
-    /// The workspaces of which the other end has shown a secret since the handshake.
-    var provenWorkspaces: Set<Int64> = []
-    /// How many it has shown that are none.
-    var secretsShownInVain = 0
+    /// The secrets of workspaces that were shown on this link.
+    var secrets = ShownSecrets()
     /// Who is to be told on this link what an admin decides.
     var asking: MemberID?
     /// The newest authority operation when that was looked up last.
     var askedBefore: OperationID?
-    /// The keys of private documents that were asked for on this link.
-    var wanted: [DocumentID: [KeyID]] = [:]
-    /// The last operation that was here when they were, and the same of what was answered by a key.
-    var askedThrough: [DocumentID: Int64] = [:]
-    var answeredThrough: [DocumentID: Int64] = [:]
-    /// What the other end has asked for in vain so far: the last of each private document.
-    var withheld: [DocumentID: KeyWant] = [:]
-    /// The group keys that were asked for on this link, by the workspace's short number.
-    var askedGroupKeys: [Int64: Set<KeyID>] = [:]
-    /// How many keys of either kind were asked for.
-    var askedKeys = 0
-    /// How many such keys were given.
-    var givenKeys = 0
-    /// How many came that nobody had asked for, or that nothing names.
-    var refusedKeys = 0
-    /// The operations whose missing payloads were asked for on this link, by arrival number.
-    var askedPayloads: Set<Int64> = []
-    /// How many such payloads were given.
-    var givenPayloads = 0
+    /// The keys that were asked for and given on this link.
+    var keys = ExchangedKeys()
+    /// The missing payloads that were.
+    var payloads = ExchangedPayloads()
 
     init(
         id: LinkID, session: PeerSession, address: String, attempt: UInt64?, openedAt: UInt64
@@ -174,6 +179,56 @@ final class PeerLink {
 
     /// Who is at the other end, once the handshake is done.
     var peer: PeerIdentity? { session.peer }
+}
+
+/// What a link knows of each exchange that goes on over it.
+extension PeerLink {
+    /// How the other end has begun.
+    struct Beginning {
+        /// What came before there was a session, until it is handed to that.
+        var firstBytes: [UInt8]?
+        /// How the other end has begun, where it has dialled.
+        var greeting: [UInt8] = []
+        /// An agreement that had to wait for the budget.
+        var agreementDue: UInt64?
+    }
+
+    /// The secrets of workspaces that were shown on a link.
+    struct ShownSecrets {
+        /// How many secrets of a workspace were shown on this link, by its short number.
+        var shownSecrets: [Int64: Int] = [:]
+        /// The workspaces of which the other end has shown a secret since the handshake.
+        var provenWorkspaces: Set<Int64> = []
+        /// How many it has shown that are none.
+        var secretsShownInVain = 0
+    }
+
+    /// The keys that were asked for and given on a link.
+    struct ExchangedKeys {
+        /// The keys of private documents that were asked for on this link.
+        var wanted: [DocumentID: [KeyID]] = [:]
+        /// The last operation that was here when they were, and the same of what was answered by a key.
+        var askedThrough: [DocumentID: Int64] = [:]
+        var answeredThrough: [DocumentID: Int64] = [:]
+        /// What the other end has asked for in vain so far: the last of each private document.
+        var withheld: [DocumentID: KeyWant] = [:]
+        /// The group keys that were asked for on this link, by the workspace's short number.
+        var askedGroupKeys: [Int64: Set<KeyID>] = [:]
+        /// How many keys of either kind were asked for.
+        var askedKeys = 0
+        /// How many such keys were given.
+        var givenKeys = 0
+        /// How many came that nobody had asked for, or that nothing names.
+        var refusedKeys = 0
+    }
+
+    /// The missing payloads that were asked for and given on a link.
+    struct ExchangedPayloads {
+        /// The operations whose missing payloads were asked for on this link, by arrival number.
+        var askedPayloads: Set<Int64> = []
+        /// How many such payloads were given.
+        var givenPayloads = 0
+    }
 }
 
 /// One workspace on one link.

@@ -20,11 +20,11 @@ final class PrivateAsking: CorePart {
         for (document, keys) in missingKeys(of: workspace, from: others)
         where scope.serves(document) {
             // What was asked on this link without avail is asked again on the next.
-            guard link.wanted[document] != keys else { continue }
-            guard link.askedKeys < Limits.keysAskedPerLinkMax else { return }
-            link.wanted[document] = keys
-            link.askedThrough[document] = store.operations.arrival
-            link.askedKeys += max(keys.count, 1)
+            guard link.keys.wanted[document] != keys else { continue }
+            guard link.keys.askedKeys < Limits.keysAskedPerLinkMax else { return }
+            link.keys.wanted[document] = keys
+            link.keys.askedThrough[document] = store.operations.arrival
+            link.keys.askedKeys += max(keys.count, 1)
             link.session.send(
                 .keyWant(KeyWant(workspace: sync.number, document: document, keys: keys)),
                 in: .control, isUnasked: false)
@@ -96,7 +96,7 @@ final class PrivateAsking: CorePart {
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }
         guard !core.keys.withholds(keysOf: document, from: other, on: device, in: workspace) else {
-            link.withheld[document.id] = want
+            link.keys.withheld[document.id] = want
             return
         }
         let allowed = document.authority.keys(for: other)
@@ -127,8 +127,8 @@ final class PrivateAsking: CorePart {
         _ key: SymmetricKey, of document: DocumentID, to box: AgreementPublicKey,
         on link: PeerLink, _ sync: WorkspaceLink, from home: HomeIdentity
     ) {
-        guard link.givenKeys < Limits.keysAskedPerLinkMax else { return }
-        link.givenKeys += 1
+        guard link.keys.givenKeys < Limits.keysAskedPerLinkMax else { return }
+        link.keys.givenKeys += 1
         let place = MailboxPlace(
             mailbox: document, sender: home.device, incarnation: 0, sequence: 0)
         let payload = MailboxPayload.sealing(
@@ -146,13 +146,13 @@ final class PrivateAsking: CorePart {
     func keyGiven(
         _ have: KeyHave, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
-        guard link.refusedKeys < Limits.unprovenKeysMax else { return }
+        guard link.keys.refusedKeys < Limits.unprovenKeysMax else { return }
         let isOfUse =
             have.document == workspace.id
             ? try core.keys.takeGivenGroupKey(have, in: workspace, on: link)
             : try takeGiven(have, in: workspace, on: link)
         guard isOfUse else {
-            link.refusedKeys += 1
+            link.keys.refusedKeys += 1
             let from = link.peer.map { PublicID.device($0.device) } ?? "?"
             return turn.emit(.log(.info, "key.refused device=\(from)"))
         }
@@ -162,7 +162,7 @@ final class PrivateAsking: CorePart {
     private func takeGiven(
         _ have: KeyHave, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) -> Bool {
-        guard let device = link.peer?.device, mayWrite, link.wanted[have.document] != nil,
+        guard let device = link.peer?.device, mayWrite, link.keys.wanted[have.document] != nil,
             let row = store.operations.document(have.document, in: workspace.number),
             row.kind == .privateDocument,
             let payload = try? MailboxPayload(decoding: have.payload)
@@ -177,7 +177,7 @@ final class PrivateAsking: CorePart {
                 core.privates.judgeLater(
                     have.document, in: workspace, from: .released(source: 0, isBackfill: false))
             }
-            link.answeredThrough[have.document] = link.askedThrough[have.document]
+            link.keys.answeredThrough[have.document] = link.keys.askedThrough[have.document]
             try core.privates.notices.overruleNotices(of: have.document, by: link, in: workspace)
             return true
         }
@@ -190,7 +190,7 @@ final class PrivateAsking: CorePart {
         _ name: KeyID, in row: OperationStore.DocumentRow, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         if let document = workspace.sealed.documents[row.id] {
-            return document.names(key: name)
+            return document.membership.names(key: name)
                 || workspace.secrets.lacked.names { $0 == row.id }.contains(name)
         }
         for arrival in try store.operations.arrivals(ofKind: .privateAuthority, in: row.number)

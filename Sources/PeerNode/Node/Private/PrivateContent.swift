@@ -23,12 +23,12 @@ extension PrivateDocuments {
         of stretch: PrivateDocument.LimitPlace, on branch: LogBranch,
         in document: PrivateDocument, _ workspace: Workspace
     ) throws(StorageError) -> UInt64? {
-        if let known = document.cuts.bound(of: stretch, on: branch.number) { return known }
-        let limit = document.limits[stretch] ?? document.contentLimit(at: stretch)
-        document.limits[stretch] = limit
+        if let known = document.rights.cuts.bound(of: stretch, on: branch.number) { return known }
+        let limit = document.rights.limits[stretch] ?? document.contentLimit(at: stretch)
+        document.rights.limits[stretch] = limit
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         let bound = try search.bound(of: limit)
-        document.cuts.note(bound, of: stretch, on: branch.number, looks: search.looks)
+        document.rights.cuts.note(bound, of: stretch, on: branch.number, looks: search.looks)
         return bound
     }
 

@@ -49,16 +49,16 @@ extension PrivateDocuments {
             return nil
         }
         try completeLimits(of: document, in: workspace)
-        let before = document.limits
+        let before = document.rights.limits
         try judge(document, in: workspace)
-        return Set(before.keys.filter { document.limits[$0] != before[$0] })
+        return Set(before.keys.filter { document.rights.limits[$0] != before[$0] })
     }
 
     /// Works out what counts of every stretch that is stored. After a start nobody has asked yet.
     private func completeLimits(
         of document: PrivateDocument, in workspace: Workspace
     ) throws(StorageError) {
-        guard !document.hasAllLimits else { return }
+        guard !document.rights.hasAllLimits else { return }
         for stretch in try store.operations.contentStretches(ofDocument: document.number) {
             guard let branch = store.operations.branch(stretch.branch),
                 let grant = store.operations.grant(stretch.grant),
@@ -66,10 +66,10 @@ extension PrivateDocuments {
             else { continue }
             let place = PrivateDocument.LimitPlace(
                 log: branch.log, member: member, key: stretch.keyID)
-            guard document.limits[place] == nil else { continue }
-            document.limits[place] = document.contentLimit(at: place)
+            guard document.rights.limits[place] == nil else { continue }
+            document.rights.limits[place] = document.contentLimit(at: place)
         }
-        document.hasAllLimits = true
+        document.rights.hasAllLimits = true
     }
 
     /// Takes a document up once more from the store, where operations were lost or came back.
@@ -110,7 +110,7 @@ extension PrivateDocuments {
             if source == .ourselves { try judgeNow(document.id, in: workspace) }
             guard let known = workspace.sealed.documents[document.id] else { return }
             // After a start nobody has asked how far what was shown before counts.
-            if known.hasCuts { try completeLimits(of: known, in: workspace) }
+            if known.membership.hasCuts { try completeLimits(of: known, in: workspace) }
             if !isJudgedAnew, appended.contains(where: { known.isCut(at: $0.operation) }) {
                 try refoldLater(known, in: workspace, from: source)
             }
@@ -184,7 +184,7 @@ extension PrivateDocuments {
     ) throws(StorageError) {
         guard let stored = try store.operations.operation(arrival), let key = stored.entry.keyID
         else { return }
-        document.enter(
+        document.membership.enter(
             stored.place.link.id,
             PrivateDocument.Record(
                 author: author(of: stored, in: workspace), log: stored.log,
@@ -215,15 +215,15 @@ extension PrivateDocuments {
     ) throws(StorageError) -> Bool {
         var hasOpened = false
         while true {
-            let (operations, epochs) = document.takeUntried()
+            let (operations, epochs) = document.membership.takeUntried()
             guard !operations.isEmpty || !epochs.isEmpty else { return hasOpened }
             for name in epochs {
                 // What only the key itself opens.
-                for id in document.introducing[name] ?? [] {
+                for id in document.membership.introducing[name] ?? [] {
                     try takeHandedOn(id, document, in: workspace)
                 }
             }
-            let found = epochs.flatMap { document.closed(under: $0).sorted() }
+            let found = epochs.flatMap { document.membership.closed(under: $0).sorted() }
             for id in operations + found where document.closed.contains(id) {
                 guard try open(id, document) else { continue }
                 hasOpened = true
@@ -265,8 +265,8 @@ extension PrivateDocuments {
         workspace.forgetSealing(of: document.id)
         document.shown = nil
         document.noteJudged()
-        let before = document.limits
-        document.limits = [:]
+        let before = document.rights.limits
+        document.rights.limits = [:]
         document.noteNamed { workspace.evaluator.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
         if workspace.sealed.settledEnds != workspace.memberEnds {
@@ -278,7 +278,7 @@ extension PrivateDocuments {
         try notices.adoptNotices(of: document, in: workspace)
         try notices.heedNotices(of: document, in: workspace)
         authoring.planAnswering(of: document, in: workspace)
-        for place in before.keys { document.limits[place] = document.contentLimit(at: place) }
+        for place in before.keys { document.rights.limits[place] = document.contentLimit(at: place) }
     }
 
     /// What ended memberships in the workspace of people whom the document ever let in.
@@ -303,7 +303,7 @@ extension PrivateDocuments {
     ) throws(StorageError) -> [PrivateOperation] {
         var knownBy: [OperationID: Set<OperationID>] = [:]
         var operations: [PrivateOperation] = []
-        for id in document.telling {
+        for id in document.membership.telling {
             guard let record = document.records[id] else { continue }
             // Many operations are under one grant, or name one.
             var known: Set<OperationID> = []
@@ -370,8 +370,8 @@ extension PrivateDocuments {
             try takeSealed(under: keys, of: document)
         }
         // What is opened only now says which of what it names are messages.
-        if document.hasOtherRights || opened?.isEmpty != true {
-            document.hasOtherRights = false
+        if document.rights.hasOtherRights || opened?.isEmpty != true {
+            document.rights.hasOtherRights = false
             try core.messages.reviewRedactions(inDocument: document.number)
         }
         try authoring.tellThoseNamedInVain(in: document, of: workspace)

@@ -65,7 +65,7 @@ extension PrivateDocuments {
     }
 
     private func sizeOfPrivate(_ name: JudgingQueue.Name) -> Int {
-        core.workspaces[name.workspace]?.sealed.documents[name.document]?.size ?? 0
+        core.workspaces[name.workspace]?.sealed.documents[name.document]?.membership.size ?? 0
     }
 
     /// Judges what came of one document before what this node writes there.

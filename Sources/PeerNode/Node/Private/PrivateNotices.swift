@@ -51,7 +51,7 @@ final class PrivateNotices: CorePart {
     func overruleNotices(
         of id: DocumentID, by link: PeerLink, in workspace: Workspace
     ) throws(StorageError) {
-        guard let arrival = link.answeredThrough[id], let giver = link.peer?.device,
+        guard let arrival = link.keys.answeredThrough[id], let giver = link.peer?.device,
             let document = workspace.sealed.documents[id], !document.notices.isEmpty
         else { return }
         let people = workspace.evaluator.members(of: giver)

@@ -48,8 +48,8 @@ final class RootKeeping: CorePart {
         else { return }
         let branches = store.operations.branches(in: document, of: workspace.number)
         guard branches.contains(where: { $0.kept != nil }) else { return }
-        try core.log.keep(root, through: 0, in: workspace)
-        try core.log.keepGrants(
+        try core.log.retention.keep(root, through: 0, in: workspace)
+        try core.log.retention.keepGrants(
             citedBy: [.init(branch: root.number, places: 0...0)], of: document, in: workspace)
         core.privates.judgeLater(document, isAnew: true, in: workspace, from: Self.kept)
     }

@@ -25,7 +25,9 @@ extension Queries {
         if let meant = try workspace(naming: scope.named, besides: selected) ?? selected {
             return meant
         }
-        guard network.pendingJoins.contains(where: { !$0.isRefused }) else { throw .noWorkspace }
+        guard network.joining.pendingJoins.contains(where: { !$0.isRefused }) else {
+            throw .noWorkspace
+        }
         throw NodeError(
             .notFound,
             "you are not in a workspace yet: your request to join is waiting for an admin",

@@ -53,14 +53,14 @@ extension HomeSession {
     /// an admin decides about are on the disk, and go on when the node is open again.
     private func endWhatNeedsKeys() throws(StorageError) {
         let failure = Result<JSONValue, NodeError>.failure(.locked(.relaying))
-        let joins = network.joins
-        network.joins = []
+        let joins = network.joining.joins
+        network.joining.joins = []
         for join in joins {
             if let scope = join.scope { turn.emit(.answer(scope.call, failure)) }
             try leaveBehind(join.linkID, join.workspace.map { [$0] } ?? [])
         }
-        if let linking = network.linking {
-            network.linking = nil
+        if let linking = network.joining.linking {
+            network.joining.linking = nil
             turn.emit(.answer(linking.scope.call, failure))
             try leaveBehind(linking.connection, linking.workspaces.keys.sorted())
         }

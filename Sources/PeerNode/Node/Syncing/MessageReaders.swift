@@ -74,7 +74,7 @@ extension PrivateDocument {
     /// Everybody who had a seat by what whoever introduced a key knew, which includes who came with
     /// it; `nil` where nothing that is known here introduces it.
     func seated(before key: KeyID) -> Set<MemberID>? {
-        var made = introducing[key] ?? []
+        var made = membership.introducing[key] ?? []
         if records[rootID]?.keyID == key { made.append(rootID) }
         guard !made.isEmpty else { return nil }
         let authority = authority

@@ -23,10 +23,10 @@ extension Syncing {
 
     /// Takes back whom this device does not reach any more.
     func takeReachBack() {
-        for workspace in network.lostReach.sorted() {
+        for workspace in network.exchange.lostReach.sorted() {
             takeReachBack(of: workspace, reached(in: workspace))
         }
-        network.lostReach = []
+        network.exchange.lostReach = []
     }
 
     private func takeReachBack(of workspace: Int64, _ reached: Set<DeviceName>) {
@@ -106,7 +106,7 @@ extension Syncing {
 
     /// A session has ended: what its other end said counts no more, and it is not reached itself.
     func forgetReach(in workspace: Int64, of link: PeerLink) throws(StorageError) {
-        network.lostReach.insert(workspace)
+        network.exchange.lostReach.insert(workspace)
         try applyReach(in: workspace, of: link)
     }
 }

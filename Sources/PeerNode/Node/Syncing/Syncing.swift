@@ -118,7 +118,7 @@ extension Syncing {
         // Whoever knows the tag knows the workspace's id; the handshake showed a secret of it, or
         // of another one that both are in. Who was removed from this one has to hear that there.
         if peer.knowsSecret(of: workspace.id) { return true }
-        if link.provenWorkspaces.contains(workspace.number) { return true }
+        if link.secrets.provenWorkspaces.contains(workspace.number) { return true }
         return core.membership.standing(of: peer.device, in: workspace) != .authorityOnly
     }
 
@@ -155,10 +155,10 @@ extension Syncing {
             .init(
                 workspace: link.nextNumber,
                 tag: Self.tag(of: workspace.id, handshakeHash: peer.handshakeHash),
-                ownDevice: own, peerDevice: peer.device, source: network.nextSource,
+                ownDevice: own, peerDevice: peer.device, source: network.exchange.nextSource,
                 authorityClaimsMax: core.enrolment.isJoining(workspace)
                     ? Limits.authorityTipsMaxAtJoining : Limits.authorityTipsMax))
-        network.nextSource += 1
+        network.exchange.nextSource += 1
         let sync = WorkspaceLink(
             workspace: workspace.number, number: link.nextNumber, session: session,
             standing: standing)
@@ -185,12 +185,12 @@ extension Syncing {
         _ input: SyncSession.Input, to sync: WorkspaceLink, on link: PeerLink
     ) throws(StorageError) {
         guard let workspace = core.workspaces[sync.workspace] else { return }
-        var planner = network.planners[sync.workspace] ?? PullPlanner()
+        var planner = network.exchange.planners[sync.workspace] ?? PullPlanner()
         let wanted = sync.session.handle(
             input, at: time.monotonic,
             replica: CoreReplica(for: self, workspace: workspace, peer: link.peer?.device),
             planner: &planner)
-        network.planners[sync.workspace] = planner
+        network.exchange.planners[sync.workspace] = planner
         if let failure = turn.failure { throw failure }
         for effect in wanted { try perform(effect, of: sync, workspace, on: link) }
     }
@@ -209,7 +209,7 @@ extension Syncing {
             try ingest(runs, request, of: sync, on: link)
         case .remember(let agreement):
             link.wasToldRemoval = false
-            network.synced.insert(workspace.number)
+            network.exchange.synced.insert(workspace.number)
             sync.unknownSince = nil
             try remember(agreement, workspace, with: link)
             try core.keys.giveWithheld(in: workspace)
@@ -218,7 +218,7 @@ extension Syncing {
         case .agreedInScope:
             link.wasToldRemoval = false
             sync.unknownSince = nil
-            network.synced.insert(workspace.number)
+            network.exchange.synced.insert(workspace.number)
             core.keys.noteAgreedInScope(workspace, with: link)
             try core.keys.giveWithheld(in: workspace)
             core.privates.asking.askForKeys(of: workspace, on: link, sync)
@@ -248,7 +248,7 @@ extension Syncing {
         case .caughtUp:
             sync.isCaughtUp = true
             sync.unknownSince = nil
-            network.synced.insert(workspace.number)
+            network.exchange.synced.insert(workspace.number)
             try core.integrity.askForPayloads(of: workspace, on: link, sync)
             try core.enrolment.caughtUp(workspace, on: link)
         case .replanOthers:
@@ -257,7 +257,7 @@ extension Syncing {
                     try feed(.replan, to: session, on: other)
                 }
             }
-        case .reachLost: network.lostReach.insert(sync.workspace)
+        case .reachLost: network.exchange.lostReach.insert(sync.workspace)
         case .setDeadline(let deadline): sync.deadline = deadline
         case .close(let violation):
             try core.links.drop(link, because: LinkEnding(violation))
@@ -310,15 +310,16 @@ extension Syncing {
     private func tellStored() throws(StorageError) {
         var rounds = 0
         while rounds < 4,
-            !core.log.appended.isEmpty || !core.log.moved.isEmpty || !core.log.needed.isEmpty
+            !core.log.appended.isEmpty || !core.log.retention.moved.isEmpty
+                || !core.log.needed.isEmpty
                 || hasIngested
         {
             rounds += 1
             let stored = core.log.appended
-            let branches = core.log.moved
+            let branches = core.log.retention.moved
             let logs = core.log.needed
             core.log.appended = []
-            core.log.moved = [:]
+            core.log.retention.moved = [:]
             core.log.needed = [:]
             // First, or whoever was removed in this turn would be told what follows in it.
             try standingsMayHaveEnded(stored)
@@ -437,7 +438,7 @@ extension Syncing {
         guard workspace.standing == .member else { return }
         for link in network.ordered where link.syncs[workspace.number] == nil {
             guard let peer = link.peer, !link.isClosing, core.enrolment.joinIndex(of: link) == nil,
-                network.linking?.connection != link.id,
+                network.joining.linking?.connection != link.id,
                 core.membership.standing(of: peer.device, in: workspace) == .full
             else { continue }
             try openSync(workspace, on: link)

@@ -10,14 +10,14 @@ extension Syncing {
         _ runs: [OperationRun], _ request: RequestNumber, of sync: WorkspaceLink, on link: PeerLink
     ) throws(StorageError) {
         link.backlog.batch = Backlog.Batch(sync: sync, request: request, runs: runs[...])
-        guard network.backlogged.isEmpty else {
-            network.backlogged.append(link.id)
+        guard network.exchange.backlogged.isEmpty else {
+            network.exchange.backlogged.append(link.id)
             return
         }
         // With the link its batch goes too.
         while link.backlog.batch != nil {
             guard !core.log.ingestBudget.isSpent else {
-                network.backlogged.append(link.id)
+                network.exchange.backlogged.append(link.id)
                 return
             }
             try takeNext(of: link)
@@ -27,18 +27,18 @@ extension Syncing {
     /// Goes on with what waits of all links by turns, until the turn has had enough.
     func takeBacklogs() throws(StorageError) {
         guard mayWrite else { return }
-        while !core.log.ingestBudget.isSpent, !network.backlogged.isEmpty {
-            let id = network.backlogged.removeFirst()
+        while !core.log.ingestBudget.isSpent, !network.exchange.backlogged.isEmpty {
+            let id = network.exchange.backlogged.removeFirst()
             guard let link = network.links[id], !link.isClosing else { continue }
             if link.backlog.batch != nil {
                 try takeNext(of: link)
             } else if let message = link.backlog.messages.popFirst() {
                 try received(message, on: link)
             }
-            let isOnList = network.backlogged.contains(id)
-            if !link.backlog.isEmpty, !isOnList { network.backlogged.append(id) }
+            let isOnList = network.exchange.backlogged.contains(id)
+            if !link.backlog.isEmpty, !isOnList { network.exchange.backlogged.append(id) }
         }
-        if !network.backlogged.isEmpty { turn.hasMoreToDo = true }
+        if !network.exchange.backlogged.isEmpty { turn.hasMoreToDo = true }
     }
 
     /// Takes the next run of a message. With the last one the message is done.
@@ -93,7 +93,9 @@ extension Syncing {
     ) throws(StorageError) -> Bool {
         guard core.log.isOutsider(link, device, in: workspace) else { return false }
         let size = run.entries.reduce(0) { $0 + $1.payload.count + 512 }
-        guard core.log.authorityBudget.spend(byteCount: size, from: link.host, now: time.monotonic)
+        guard
+            core.log.shares.authorityBudget.spend(
+                byteCount: size, from: link.host, now: time.monotonic)
         else {
             return false
         }

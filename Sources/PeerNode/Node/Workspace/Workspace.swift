@@ -195,7 +195,7 @@ final class Workspace {
             derived.privateErasures = nil
         }
         derived.company = [:]
-        guard derived.told != nil, document?.tellsNames ?? true else { return }
+        guard derived.told != nil, document?.membership.tellsNames ?? true else { return }
         derived.told = nil
         derived.names = [:]
         derived.twins = nil
