@@ -4,8 +4,8 @@ import WorkspaceModel
 
 /// Which operations are kept, and which branches moved by that.
 ///
-/// Here those of a content document are kept: the valid ones of the first branches of each
-/// log, and what those have in their past (PROTOCOL.md, 2.1 and 5.4).
+/// In a content document these are the valid ones of the first branches of each log, and what those
+/// have in their past (PROTOCOL.md, 2.1 and 5.4).
 final class Retention: LogPart {
     /// Branches whose kept tip moved in this turn, by workspace.
     var moved: [Int64: Set<Int64>] = [:]
