@@ -97,7 +97,7 @@ extension Queries {
                 }
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
-                || core.enrolment.admissions.joinRequests(of: workspace).contains { $0.id == id }
+                || workspace.joinRequests.contains { $0.id == id }
         }
     }
 
@@ -224,7 +224,7 @@ extension Queries {
             let former = try core.profiles.former(
                 name, among: current, in: workspace, field: field, isTaken: formerly)
             if let former { return former }
-            throw unknown(name, among: current, in: workspace, field: field)
+            throw core.membership.unknown(name, among: current, in: workspace, field: field)
         }
     }
 
