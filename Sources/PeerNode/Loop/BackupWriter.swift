@@ -113,7 +113,7 @@ struct BackupWriter {
         } catch { throw .backup("copy", error) }
         do throws(StorageError) {
             try Connection(path: request.home.store, mode: .readOnly).copy(into: path)
-            return try Connection.removeValue(Recovery.unshownPhrase, fromCopyAt: path)
+            return try Connection.removeValue(Memberships.unshownPhrase, fromCopyAt: path)
         } catch {
             guard error.kind == .full else {
                 throw NodeError(

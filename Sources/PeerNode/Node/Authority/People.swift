@@ -176,4 +176,10 @@ extension Memberships {
         return try store.view.current(
             .init(document: document, target: key, .edit, of: author))
     }
+
+    /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.
+    func isOwn(_ grant: OperationID, of device: DeviceID, _ workspace: Workspace) -> Bool {
+        workspace.evaluator.subject(ofGrant: grant) == workspace.member
+            && workspace.evaluator.devices(ofGrant: grant).contains(device)
+    }
 }

@@ -78,7 +78,7 @@ extension Channels {
         }
         if isOwn { try core.log.renewIncarnation() }
         try store.view.clear(number)
-        core.queries.reindex(erasedDocument: number)
+        core.sink.reindex(erasedDocument: number)
         let gone = try store.operations.erase(
             document: number, atLeast: Limits.erasedPerTurnMax)
         for branch in gone { store.peers.forget(branch: branch) }

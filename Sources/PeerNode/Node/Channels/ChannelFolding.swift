@@ -80,7 +80,7 @@ extension Channels {
             workspace.book.deleted[document] = deleted
             if wasDeleted != (deleted != nil) { compareAnew(document, in: workspace) }
             guard let cause else { continue }
-            try core.messages.reviewRedactions(of: channel ?? deleted?.last, since: ruled)
+            try core.sink.reviewRedactions(of: channel ?? deleted?.last, since: ruled)
             guard workspace.ownRole != .guest else { continue }
             if let deleted {
                 guard !wasDeleted else { continue }

@@ -160,7 +160,7 @@ extension Channels {
         guard !channel.isDirect else { return }
         let present = try stored { () throws(StorageError) -> [MemberID] in
             if let circle = channel.circle { return Array(circle.roles.keys) }
-            return try core.queries.followers(of: channel, in: workspace)
+            return try followers(of: channel, in: workspace)
         }
         guard let absent = people.first(where: { !present.contains($0) }) else { return }
         let name = shownName(channel, workspace)
@@ -226,7 +226,7 @@ extension Channels {
                 try refuseGuest(field: field, for: purpose, in: workspace) {
                     !workspace.named(name, among: [$0]).isEmpty
                 }
-                throw core.queries.unknown(name, among: people, in: workspace, field: field)
+                throw core.membership.unknown(name, among: people, in: workspace, field: field)
             }
             guard found.count == 1, let only = found.first else {
                 throw .ambiguous(

@@ -122,7 +122,7 @@ extension Channels {
             let document = store.operations.document(numbered: stored.document),
             document.kind == .channel, let workspace = core.workspaces[document.workspace],
             stored.entry.kind == OperationKind.content.rawValue, stored.entry.absent == nil,
-            try !core.messages.isDeleted(owed.arrival),
+            try !core.sink.isDeleted(owed.arrival),
             case .membership(let action, let members)? = try core.keys.content(
                 of: stored, in: workspace),
             let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)

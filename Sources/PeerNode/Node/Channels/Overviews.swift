@@ -29,11 +29,11 @@ extension Channels {
     func entry(
         of channel: Workspace.Channel, in workspace: Workspace, isOut: Bool
     ) throws(StorageError) -> ConversationOverview.Entry {
-        let last = try core.queries.previewed(in: channel)?.key.timestamp.milliseconds
+        let last = try previewed(in: channel)?.key.timestamp.milliseconds
         var entry = ConversationOverview.Entry(
             moved: Int64(clamping: last ?? channel.createdAt))
         entry.isShown = channel.isDirect
-        if !channel.isDirect { entry.isShown = try core.queries.isJoined(channel, in: workspace) }
+        if !channel.isDirect { entry.isShown = try isJoined(channel, in: workspace) }
         let beginning = try core.own.beginning(channel, workspace)
         guard !isOut else {
             // Where one is out one is in no channel, and reads on in those that one was in.

@@ -71,7 +71,7 @@ extension Channels {
                 .init(document: number, member: member), limit: Limits.ownWordsMax
             ).filter { $0.isJoined != action.isJoined }.map(\.arrival)
         }
-        return try core.messages.write(over: try opposite().count) { (_) throws(StorageError) in
+        return try write(over: try opposite().count) { (_) throws(StorageError) in
             try store.view.following.isFollowing(member, number) == action.isJoined
         } _: { () throws(StorageError) in
             // What a command says counts when it answers, whatever came in this turn.
@@ -79,7 +79,7 @@ extension Channels {
             let cited = try opposite().prefix(Limits.dependenciesMax)
             return try core.privates.authorContent(
                 .membership(action, members: action.named([member])), to: document,
-                in: workspace, overwriting: try core.messages.references(to: Array(cited)))?.id
+                in: workspace, overwriting: try references(to: Array(cited)))?.id
         }
     }
 

@@ -36,7 +36,7 @@ final class ChannelDesk: CorePart, ChannelCommands {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(reference, in: workspace)
         let people = try stored { () throws(StorageError) in
-            try core.queries.followers(of: channel, in: workspace)
+            try core.channels.followers(of: channel, in: workspace)
         }
         let (items, next) = try core.queries.page(people, request)
         return Page(
@@ -267,7 +267,7 @@ final class ChannelDesk: CorePart, ChannelCommands {
         where isConcerned: (MemberID, [MemberID]) -> Bool
     ) throws(NodeError) -> ChannelObject {
         let present = try stored { () throws(StorageError) in
-            try core.queries.followers(of: channel, in: workspace)
+            try core.channels.followers(of: channel, in: workspace)
         }
         try core.channels.say(
             action, of: people.filter { isConcerned($0, present) }, channel, in: workspace)

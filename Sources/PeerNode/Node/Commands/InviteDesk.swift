@@ -94,7 +94,7 @@ final class InviteDesk: CorePart, InviteCommands {
         var found: [DocumentID] = []
         for reference in draft.channels {
             let channel = try core.queries.channel(reference, in: workspace, field: "channels")
-            if role == .guest { try core.privates.guests.refuseForGuests(channel, in: workspace) }
+            if role == .guest { try refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
                     .badRequest, "an invite can only add people to public channels",
@@ -110,5 +110,18 @@ final class InviteDesk: CorePart, InviteCommands {
             if !found.contains(channel.id) { found.append(channel.id) }
         }
         return found
+    }
+
+    /// Only private channels take guests, and only who leads one brings somebody into it.
+    private func refuseForGuests(
+        _ channel: Workspace.Channel, in workspace: Workspace
+    ) throws(NodeError) {
+        guard channel.isPrivate else {
+            throw NodeError(
+                .badRequest, "guests can only be in private channels",
+                hint: "wsx-node channel create NAME --private", reason: "channel.public",
+                fields: [.init(name: "channels", reason: "public")])
+        }
+        try core.channels.require(.edit, on: channel, in: workspace)
     }
 }

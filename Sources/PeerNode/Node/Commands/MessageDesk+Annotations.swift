@@ -172,15 +172,15 @@ extension MessageDesk {
             let heads = try stored { () throws(StorageError) in
                 try store.view.heads(register, limit: Limits.ownWordsMax + 1)
             }
-            try core.messages.refuseOverruled(heads.count, isOwn: register.kind != .pin)
+            try refuseOverruled(heads.count, isOwn: register.kind != .pin)
             let isWritten = try stored { () throws(StorageError) in
-                try core.messages.write(over: heads.count) { (made) throws(StorageError) in
+                try write(over: heads.count) { (made) throws(StorageError) in
                     try store.view.current(register)?.id == made
                 } _: { () throws(StorageError) in
                     try core.privates.authorContent(
                         .annotation(MessageAnnotation(change, of: aim.row.key)), to: document,
                         in: aim.workspace,
-                        overwriting: try core.messages.references(
+                        overwriting: try references(
                             to: store.view.whatToCite(in: register)))?.id
                 }
             }

@@ -20,7 +20,7 @@ extension MessageDesk {
         }
         let object = try stored { () throws(StorageError) in
             try core.messages.settleRedactions(
-                of: try core.messages.references(
+                of: try references(
                     to: [row.position.arrival] + core.messages.saidAbout(row, in: workspace)),
                 inDocument: row.document)
             return try self.core.queries.object(of: row, in: workspace)
@@ -56,12 +56,12 @@ extension MessageDesk {
             }
             if let said {
                 return try core.messages.redact(
-                    try core.messages.references(to: said), nil, in: target.log.document,
+                    try references(to: said), nil, in: target.log.document,
                     isOwn: isOwn,
                     of: workspace)
             }
             let own = target.reference
-            let said = try core.messages.references(to: core.messages.saidAbout(row, in: workspace))
+            let said = try references(to: core.messages.saidAbout(row, in: workspace))
                 .filter { $0.id != own.id }
             return try core.messages.redact(
                 [own] + said, Messages.RedactedMessage(id: own.id, thread: row.thread),

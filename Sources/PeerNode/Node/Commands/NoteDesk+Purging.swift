@@ -36,7 +36,7 @@ extension NoteDesk {
             // What is being written there goes as well, and nobody ever gets it.
             try core.notes.forgetDraft(at: aim.place)
             for (arrivals, isOwn) in [(others, false), (own, true)] where !arrivals.isEmpty {
-                let references = try core.messages.references(to: arrivals)
+                let references = try references(to: arrivals)
                 guard
                     try core.messages.redact(
                         references, nil, in: aim.document, isOwn: isOwn, of: aim.workspace)

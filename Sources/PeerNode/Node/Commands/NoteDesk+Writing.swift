@@ -134,14 +134,14 @@ extension NoteDesk: NoteCommands {
         let heads = try stored { () throws(StorageError) in
             try store.view.heads(register, limit: Limits.ownWordsMax + 1)
         }
-        try core.messages.refuseOverruled(heads.count, isOwn: false)
+        try refuseOverruled(heads.count, isOwn: false)
         let isWritten = try stored { () throws(StorageError) in
-            try core.messages.write(over: heads.count) { (made) throws(StorageError) in
+            try write(over: heads.count) { (made) throws(StorageError) in
                 try store.view.current(register)?.id == made
             } _: { () throws(StorageError) in
                 try core.privates.authorContent(
                     .note(content), to: aim.document, in: aim.workspace,
-                    overwriting: try core.messages.references(
+                    overwriting: try references(
                         to: store.view.whatToCite(in: register)))?.id
             }
         }

@@ -47,8 +47,11 @@ final class NodeCore {
         messages, notes, profiles, syncing, session, queries, derivation,
     ]
 
-    /// Whom the log tells of what it stores.
-    var sink: any LogSink { derivation }
+    /// Whom the log tells of what it stores, and lower rooms of what those above them do.
+    var sink: any CoreSink { derivation }
+    /// What links are for.
+    var syncs: any LinkSyncs { syncing }
+    var entrances: any LinkEntrances { enrolment }
     /// What takes up content that is no message.
     var contentFamilies: [any ContentFamily] { [notes] }
 
@@ -152,7 +155,7 @@ final class NodeCore {
         try events.tellReminders()
         try profiles.tellProfileEdits()
         try integrity.askForPayloadsEverywhere()
-        try integrity.askForDamaged()
+        try syncing.beginAnew(in: integrity.noteDamaged())
         try integrity.continueChecking()
         try integrity.patrolWhenDue()
         try files.planTransfers()

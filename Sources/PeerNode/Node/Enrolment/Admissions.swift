@@ -31,7 +31,7 @@ final class Admissions: CorePart {
         let limit = network.joining.joinTipsMax
         answerJoin(
             .init(code: .open, workspace: workspace.id, tips: Array(tips.prefix(limit))), on: link)
-        guard let sync = try core.syncing.openSync(workspace, on: link, as: .joining) else {
+        guard let sync = try core.syncs.openSync(workspace, on: link, as: .joining) else {
             return
         }
         for start in stride(from: limit, to: tips.count, by: limit) {
@@ -111,7 +111,7 @@ final class Admissions: CorePart {
             name: request.name, answering: request.answering)
         // Without keys nobody is let in and no request is written: another member may.
         guard let home else { return answerJoin(.init(code: .busy), on: link) }
-        let asked = joinRequests(of: workspace, by: joiner.member).first { $0.isOf(joiner) }
+        let asked = workspace.joinRequests(by: joiner.member).first { $0.isOf(joiner) }
         if let refusal = refusal(of: joiner, invite, asked, in: workspace) {
             return answerJoin(.init(code: refusal), on: link)
         }
@@ -259,7 +259,7 @@ final class Admissions: CorePart {
         network.isRegistryDirty = true
         try core.links.compareClocks(on: link)
         try turn.record(.peerConnected, workspace: nil, extra: device.bytes)
-        try core.syncing.setStanding(
+        try core.syncs.setStanding(
             core.membership.standing(of: device, in: workspace), of: sync, workspace, on: link)
     }
 
@@ -276,7 +276,7 @@ final class Admissions: CorePart {
                 try admitted(admission, workspace, sync, on: link)
                 continue
             }
-            let asked = joinRequests(of: workspace, by: member).filter {
+            let asked = workspace.joinRequests(by: member).filter {
                 $0.joiner.invite == id
             }
             guard asked.contains(where: { state(of: $0, in: workspace) == .pending }) else {

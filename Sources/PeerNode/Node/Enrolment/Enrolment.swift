@@ -69,3 +69,18 @@ final class Enrolment: Component {
         }
     }
 }
+
+extension Enrolment: LinkEntrances {
+    var deviceLinkCandidates: [PSKCandidate] { linking.deviceLinkCandidates }
+
+    func linkingEstablished(_ link: PeerLink, _ device: DeviceID) throws(StorageError) {
+        try linking.linkingEstablished(link, device)
+    }
+
+    func offerLink(on link: PeerLink) { linking.offerLink(on: link) }
+
+    func closed(_ link: PeerLink, because ending: LinkEnding) {
+        joinLinkClosed(link, because: ending)
+        linking.linkingClosed(link)
+    }
+}

@@ -54,7 +54,7 @@ final class Founding: CorePart {
             draft: create, device: home.device, keyID: key.keyID, key: key,
             random: environment.random)
         let nonce = environment.random.bytes(16)
-        let entering = core.enrolment.recovery.enteringHome ?? home
+        let entering = core.membership.enteringHome ?? home
         let member = entering.member(salt: nonce)
         let devices = entering.deviceEntries(entering: .founding(nonce: nonce, member: member))
         let payload = AuthorityPayload.create(

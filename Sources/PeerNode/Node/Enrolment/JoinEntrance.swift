@@ -18,7 +18,9 @@ extension Enrolment {
     func entrance(
         to workspace: Workspace, by invite: OperationID, before answerer: DeviceID?
     ) throws(NodeError) -> JoinEntrance {
-        guard let home = recovery.enteringHome, let answerer else { throw Self.refusal(.invalid) }
+        guard let home = core.membership.enteringHome, let answerer else {
+            throw Self.refusal(.invalid)
+        }
         guard let owner = workspace.member(of: home) ?? formerMember(of: home, in: workspace)
         else {
             let phrases = [home.recovery, home.laterRecovery].compactMap { $0?.device }

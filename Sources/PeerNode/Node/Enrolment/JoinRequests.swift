@@ -30,41 +30,6 @@ struct JoinerTerms {
     }
 }
 
-/// One person's request on one invite. Several members may have written it down, each a `request`
-/// operation of their own, when the person met them before they had heard of each other.
-struct JoinRequestGroup {
-    /// As the first operation says.
-    let joiner: AuthorityPayload.Joiner
-    /// In the order of arrival.
-    var operations: [OperationID]
-
-    /// H("wsx-request2", invite || member || Enc keys of the devices): equal on every node, whoever
-    /// was asked.
-    var id: String {
-        let name: OperationID = Hash.name(
-            "wsx-request2", joiner.invite.bytes, joiner.member.bytes,
-            DeviceEntry.encodedKeys(joiner.devices))
-        return PublicID.request(name)
-    }
-
-    func isOf(_ terms: JoinerTerms) -> Bool { Person(joiner) == Person(terms.unnamed) }
-
-    /// What tells one request from another.
-    struct Person: Hashable {
-        private let invite: OperationID
-        private let member: MemberID
-        private let answering: OperationID?
-        private let keys: [UInt8]
-
-        init(_ joiner: AuthorityPayload.Joiner) {
-            invite = joiner.invite
-            member = joiner.member
-            answering = joiner.answering
-            keys = DeviceEntry.encodedKeys(joiner.devices)
-        }
-    }
-}
-
 /// What became of a request.
 enum JoinRequestState: String {
     /// `removed`: it was approved, and its person removed since.
@@ -76,48 +41,12 @@ extension AuthorityPayload.Joiner {
     static var requestNameField: UInt64 { 5 }
 }
 
-extension AuthorityPayload {
-    /// Who wants in or was let in.
-    var joiner: Joiner? {
-        switch self {
-        case .request(let joiner), .admit(let joiner, _, _, _): joiner
-        default: nil
-        }
-    }
+extension JoinRequestGroup {
+    func isOf(_ terms: JoinerTerms) -> Bool { Person(joiner) == Person(terms.unnamed) }
 }
 
 /// Requests to be let in: listing and deciding them (PROTOCOL.md, 5.6).
 extension Admissions {
-    /// Every request in the order in which the invites were made and the requests came.
-    func joinRequests(of workspace: Workspace) -> [JoinRequestGroup] {
-        let index = workspace.invites
-        return grouped(index.invites.flatMap { index.requests[$0] ?? [] }, in: workspace)
-    }
-
-    /// What one person has asked for, in the order in which the requests came. Anybody may ask by an
-    /// open invite, so what is asked for one of them must not cost what all have asked.
-    func joinRequests(of workspace: Workspace, by member: MemberID) -> [JoinRequestGroup] {
-        grouped(workspace.invites.requestsByMember[member] ?? [], in: workspace)
-    }
-
-    private func grouped(
-        _ requests: [OperationID], in workspace: Workspace
-    ) -> [JoinRequestGroup] {
-        var groups: [JoinRequestGroup] = []
-        var places: [JoinRequestGroup.Person: Int] = [:]
-        for id in requests {
-            guard let joiner = workspace.authority[id]?.payload.joiner else { continue }
-            let person = JoinRequestGroup.Person(joiner)
-            if let place = places[person] {
-                groups[place].operations.append(id)
-            } else {
-                places[person] = groups.count
-                groups.append(JoinRequestGroup(joiner: joiner, operations: [id]))
-            }
-        }
-        return groups
-    }
-
     /// A function of the authority document alone, but for the time at which an invite ends.
     ///
     /// A removal of somebody who is no member, by an admin who knew the request, is its rejection.
@@ -260,7 +189,7 @@ extension Admissions {
         _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<RequestObject> {
         let workspace: Workspace = try core.queries.workspace(scope)
-        let all = joinRequests(of: workspace).map { object(of: $0, in: workspace) }
+        let all = workspace.joinRequests.map { object(of: $0, in: workspace) }
         let waiting = all.filter { $0.state == JoinRequestState.pending.rawValue }
         let decided = all.filter { $0.state != JoinRequestState.pending.rawValue }
         let (items, next) = try core.queries.page(waiting + decided, request)
@@ -394,7 +323,7 @@ extension Admissions {
             throw core.membership.notAllowed(in: workspace)
         }
         // Who asks again by the same invite, after another end, asks under the same id.
-        let named = joinRequests(of: workspace).filter { $0.id == id }
+        let named = workspace.joinRequests.filter { $0.id == id }
         let waiting = named.last { state(of: $0, in: workspace) == .pending }
         guard let found = waiting ?? named.last else {
             throw .notFound("request", id, field: "id", hint: "wsx-node request list")

@@ -82,7 +82,7 @@ extension Enrolment {
             else { return try core.links.drop(link, because: LinkEnding("join.protocol")) }
             network.joining.joins[index].stage = .admitted(admission)
             network.joining.joins[index].tips = result.tips ?? []
-            try core.syncing.feed(.announced(result.tips ?? []), to: sync, on: link)
+            try core.syncs.feed(.announced(result.tips ?? []), to: sync, on: link)
             try joinsMayGoOn()
         case .pending:
             guard network.joining.joins[index].stage == .asked else {
@@ -133,7 +133,8 @@ extension Enrolment {
         _ result: JoinResult, _ index: Int, on link: PeerLink
     ) throws(StorageError) {
         let join = network.joining.joins[index]
-        guard join.stage == .searching, let id = result.workspace, let home = recovery.enteringHome
+        guard join.stage == .searching, let id = result.workspace,
+            let home = core.membership.enteringHome
         else {
             return try core.links.drop(link, because: LinkEnding("join.protocol"))
         }
@@ -151,10 +152,10 @@ extension Enrolment {
         network.joining.joins[index].workspace = workspace.number
         network.joining.joins[index].stage = .reading
         network.joining.joins[index].tips = result.tips ?? []
-        guard let sync = try core.syncing.openSync(workspace, on: link, as: .authorityOnly) else {
+        guard let sync = try core.syncs.openSync(workspace, on: link, as: .authorityOnly) else {
             return
         }
-        try core.syncing.feed(.announced(result.tips ?? []), to: sync, on: link)
+        try core.syncs.feed(.announced(result.tips ?? []), to: sync, on: link)
         // A second attempt may hold all of it already; then nothing is stored that would go on.
         try joinsMayGoOn()
     }
@@ -298,8 +299,8 @@ extension Enrolment {
             try turn.record(.peerConnected, workspace: nil, extra: peer.device.bytes)
         }
         core.links.workspaceListChanged()
-        try core.syncing.setStanding(.full, of: sync, workspace, on: link)
-        try core.syncing.openWhereShared(workspace)
+        try core.syncs.setStanding(.full, of: sync, workspace, on: link)
+        try core.syncs.openWhereShared(workspace)
     }
 
     /// Whether somebody else than the other end has let this device in and kept the key back. Then it is in

@@ -47,7 +47,7 @@ extension DeviceLinking {
                     fields: [.init(name: "name", reason: "missing")])
             }
             if seal == nil,
-                try core.session.sealsFirst(draft.passphrase, scope, { .link(draft, $0, scope) })
+                try core.sink.sealsFirst(draft, scope)
             {
                 return .later
             }
@@ -128,7 +128,7 @@ extension DeviceLinking {
                     addition.workspace, member: membership.member, standing: .joining)
             }
             network.joining.linking?.workspaces[workspace.number] = .reading(addition.operation)
-            try core.syncing.openSync(workspace, on: link, as: .authorityOnly)
+            try core.syncs.openSync(workspace, on: link, as: .authorityOnly)
         }
         try linkingMayGoOn()
     }
@@ -183,10 +183,10 @@ extension DeviceLinking {
             try core.links.compareClocks(on: link)
             remember(link)
             if let sync = link.syncs[workspace.number] {
-                try core.syncing.setStanding(.full, of: sync, workspace, on: link)
+                try core.syncs.setStanding(.full, of: sync, workspace, on: link)
             }
         }
-        try core.syncing.openWhereShared(workspace)
+        try core.syncs.openWhereShared(workspace)
     }
 
     /// Where the device at the other end of a link that we opened is to be reached again.

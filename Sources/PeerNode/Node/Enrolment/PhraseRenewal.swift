@@ -30,25 +30,13 @@ extension Recovery {
         return home
     }
 
-    /// This home as it enters further workspaces: without a phrase that the person has replaced, on
-    /// whatever device that was.
-    var enteringHome: HomeIdentity? {
-        guard var home else { return nil }
-        guard let device = home.phrase?.device else { return home }
-        home.bringsPhrase = !workspaces.values.contains { workspace in
-            workspace.evaluator.isBound(device, to: workspace.member)
-                && workspace.evaluator.isBarred(device)
-        }
-        return home
-    }
-
     func renewPhrase(_ words: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject {
         guard let words else { throw Self.needsOldWords }
         let old = try core.membership.recoveryPhrase(words)
         var object = NewPhraseObject()
         let open = try renewable(old.signingKey.device, &object)
         let before = home
-        let wasShown = recoveryState == "shown"
+        let wasShown = core.membership.recoveryState == "shown"
         let (new, isDrawn) = try phraseToCome()
         var isIn = false
         for workspace in open {
@@ -62,7 +50,7 @@ extension Recovery {
             if isDrawn { try forgetDrawn(restoring: before, wasShown: wasShown) }
             throw Self.nothingRenewed(object)
         }
-        object.recovery = recoveryState
+        object.recovery = core.membership.recoveryState
         return object
     }
 
@@ -129,7 +117,7 @@ extension Recovery {
         try stored { () throws(StorageError) in
             try write()
             try keepUntilShown(new)
-            try store.registry.setValue(nil, of: Self.shownName)
+            try store.registry.setValue(nil, of: Memberships.shownName)
             try store.registry.setValue(DeviceEntry.encoded([entry]), of: Self.laterPhraseName)
         }
         turn.session.home?.laterRecovery = entry
@@ -142,9 +130,9 @@ extension Recovery {
     ) throws(NodeError) {
         try stored { () throws(StorageError) in
             let former = before?.laterRecovery.map { DeviceEntry.encoded([$0]) }
-            try store.registry.setValue(nil, of: Self.unshownPhrase)
+            try store.registry.setValue(nil, of: Memberships.unshownPhrase)
             try store.registry.setValue(former, of: Self.laterPhraseName)
-            if wasShown { try store.registry.setValue([1], of: Self.shownName) }
+            if wasShown { try store.registry.setValue([1], of: Memberships.shownName) }
         }
         turn.session.home = before
     }

@@ -35,11 +35,6 @@ extension RecoveryPhrase {
 
 /// The recovery phrase: shown once, and used when there is nothing else.
 final class Recovery: CorePart {
-    /// The value that holds the phrase's seed until its words were shown; no backup has it.
-    static let unshownPhrase = "recovery.seed"
-    /// The value that says that the words were shown.
-    static let shownName = "recovery.shown"
-
     // MARK: Shown once
 
     /// The phrase's seed, sealed, until somebody has seen the words.
@@ -48,37 +43,16 @@ final class Recovery: CorePart {
         var seed = phrase.exposedSeed()
         defer { SecretBytes.wipe(&seed) }
         try store.registry.setValue(
-            home.seal(seed, name: Array(Self.unshownPhrase.utf8), using: environment.random),
-            of: Self.unshownPhrase)
+            home.seal(seed, name: Array(Memberships.unshownPhrase.utf8), using: environment.random),
+            of: Memberships.unshownPhrase)
     }
 
     func keptPhrase() throws(StorageError) -> RecoveryPhrase? {
-        guard let home, let sealed = try store.registry.value(Self.unshownPhrase),
-            var seed = home.open(sealed, name: Array(Self.unshownPhrase.utf8))
+        guard let home, let sealed = try store.registry.value(Memberships.unshownPhrase),
+            var seed = home.open(sealed, name: Array(Memberships.unshownPhrase.utf8))
         else { return nil }
         defer { SecretBytes.wipe(&seed) }
         return RecoveryPhrase(untrusted: seed)
-    }
-
-    /// `none`, `unshown`, `shown`, `lost`: a crash came between the keys and the phrase; or
-    /// `elsewhere`: this is a further device, and a phrase of the person's first one leads back.
-    var recoveryState: String {
-        guard enteringHome?.phrase != nil else { return hasPhraseElsewhere ? "elsewhere" : "none" }
-        if (try? store.registry.value(Self.unshownPhrase)) != nil { return "unshown" }
-        return (try? store.registry.value(Self.shownName)) != nil ? "shown" : "lost"
-    }
-
-    /// Whether a recovery device that another home made leads back into every workspace.
-    private var hasPhraseElsewhere: Bool {
-        let own = workspaces.values.filter { $0.standing == .member && $0.ownRole != nil }
-        return !own.isEmpty && own.allSatisfy(hasPhrase)
-    }
-
-    /// Whether a phrase of the own person's is in there, and was not revoked.
-    private func hasPhrase(in workspace: Workspace) -> Bool {
-        workspace.recoveryDevices.contains {
-            workspace.evaluator.bestGrant(of: $0, as: workspace.member) != nil
-        }
     }
 
     /// The words, which are not kept after this.
@@ -87,12 +61,12 @@ final class Recovery: CorePart {
         guard let phrase else {
             throw NodeError(
                 .notFound,
-                enteringHome?.phrase == nil
-                    ? hasPhraseElsewhere
+                core.membership.enteringHome?.phrase == nil
+                    ? core.membership.hasPhraseElsewhere
                         ? "the recovery phrase of your first device also works here; only that "
                             + "device can show it"
                         : "this identity was made without a recovery phrase"
-                    : recoveryState == "lost"
+                    : core.membership.recoveryState == "lost"
                         ? "the recovery phrase is not in this home: its words had not been "
                             + "shown when the backup that this home comes from was made"
                         : "the recovery phrase was already shown, and is not kept",
@@ -100,8 +74,8 @@ final class Recovery: CorePart {
         }
         try stored { () throws(StorageError) in
             try write()
-            try store.registry.setValue(nil, of: Self.unshownPhrase)
-            try store.registry.setValue([1], of: Self.shownName)
+            try store.registry.setValue(nil, of: Memberships.unshownPhrase)
+            try store.registry.setValue([1], of: Memberships.shownName)
         }
         return phrase.words.joined(separator: " ")
     }
@@ -111,14 +85,14 @@ final class Recovery: CorePart {
         func finding(_ message: String, _ hint: String) -> FindingObject {
             .init(id: "recovery", state: "warn", message: message, hint: hint)
         }
-        if recoveryState == "unshown" {
+        if core.membership.recoveryState == "unshown" {
             return finding(
                 "the recovery phrase has not been shown yet",
                 "wsx-node identity show --phrase, and write it down")
         }
         let without = workspaces.values.sorted { $0.number < $1.number }.filter { workspace in
             workspace.standing == .member && workspace.ownRole != nil
-                && !hasPhrase(in: workspace)
+                && !core.membership.hasPhrase(in: workspace)
         }
         let spare = "link a second device: wsx-node device link"
         if let first = without.first {
@@ -126,7 +100,7 @@ final class Recovery: CorePart {
                 "no recovery phrase can bring you back into "
                     + NodeError.quoted(first.displayName), spare)
         }
-        if recoveryState == "lost" {
+        if core.membership.recoveryState == "lost" {
             return finding(
                 "the recovery phrase is not in this home: a backup leaves it out until its words "
                     + "have been shown", spare)
@@ -182,14 +156,14 @@ final class Recovery: CorePart {
             }
             let checkedName = try NewNames.person(name, field: "name")
             if seal == nil,
-                try core.session.sealsFirst(draft.passphrase, scope, { .recover(draft, $0, scope) })
+                try core.sink.sealsFirst(draft, scope)
             {
                 return .later
             }
             try core.enrolment.founding.makeIdentity(
                 name: checkedName, recovery: .given(phrase), under: seal)
             try stored { () throws(StorageError) in
-                try store.registry.setValue([1], of: Self.shownName)
+                try store.registry.setValue([1], of: Memberships.shownName)
             }
         }
         var attempt = JoinAttempt(

@@ -63,7 +63,7 @@ extension Events {
         of row: ViewStore.MessageRow, _ channel: Workspace.Channel, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let read = try core.own.readUpTo(channel, in: workspace) else { return false }
-        try core.messages.settleLate(channel, in: workspace)
+        try core.own.settleLate(channel, in: workspace)
         let isLate = try store.view.isLate(row)
         guard isLate || read < row.key, try !core.own.isMuted(channel, in: workspace).isMuted
         else { return false }

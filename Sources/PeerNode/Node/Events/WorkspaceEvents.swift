@@ -11,7 +11,7 @@ extension Events {
         switch payload {
         case .request(let joiner):
             // The same person may have been written down by several members.
-            let group = core.enrolment.admissions.joinRequests(of: workspace, by: joiner.member)
+            let group = workspace.joinRequests(by: joiner.member)
                 .first { $0.operations.contains(id) }
             guard group?.operations.first == id else { return }
             type = .requestCreated
@@ -43,7 +43,7 @@ extension Events {
         of member: MemberID, _ arrival: Int64, _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard workspace.judged.hasRequests else { return }
-        for group in core.enrolment.admissions.joinRequests(of: workspace, by: member) {
+        for group in workspace.joinRequests(by: member) {
             let state = core.enrolment.admissions.state(of: group, in: workspace)
             guard state == .approved || state == .rejected, let first = group.operations.first,
                 !isOld(state, group, before: arrival, in: workspace)
@@ -94,7 +94,7 @@ extension Events {
     func requestData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
             let joiner = workspace.authority[id]?.payload.joiner,
-            let group = core.enrolment.admissions.joinRequests(of: workspace, by: joiner.member)
+            let group = workspace.joinRequests(by: joiner.member)
                 .first(where: { $0.operations.contains(id) })
         else { return .null }
         return core.enrolment.admissions.object(of: group, in: workspace).json

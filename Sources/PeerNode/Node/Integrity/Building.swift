@@ -50,7 +50,7 @@ extension Integrity {
             try core.channels.hearOwed()
         }
         for workspace in ordered { try core.profiles.reloadProfiles(of: workspace) }
-        try core.messages.settleLate()
+        try core.own.settleLate()
         (self.turn.effects, self.core.events.notices, core.privates.handover.mailDue) = (
             effects, notices, mail
         )
@@ -104,7 +104,7 @@ extension Integrity {
         switch document.kind {
         case .authority: break
         case .mailbox, .privateDocument:
-            try core.privates.foldPrivate(stored, in: workspace, from: Self.built)
+            try core.messages.sealed.foldPrivate(stored, in: workspace, from: Self.built)
         case .channel, .profile, .unknown:
             try core.messages.fold(stored, document, in: workspace, from: Self.built)
         }

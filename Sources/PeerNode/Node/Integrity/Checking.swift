@@ -47,7 +47,7 @@ extension Integrity {
         checking?.isBegun = true
         // What is built to be compared knows of no marker that waits.
         try core.own.writeMarkers(all: true)
-        try core.messages.settleLate()
+        try core.own.settleLate()
         turn.emit(
             .inspect(
                 check.call, InspectionJob(home: home, time: time, isLateSettled: mayWrite)))

@@ -23,11 +23,13 @@ extension Integrity {
 
     // MARK: Asking
 
-    /// Begins anew with the peers of the workspaces in which damage was found: what was agreed
-    /// with them is not so any more.
-    func askForDamaged() throws(StorageError) {
+    /// Notes damage that was found.
+    ///
+    /// - Returns: the workspaces in which it is, by short number. What was agreed with their peers is
+    ///   not so any more.
+    func noteDamaged() throws(StorageError) -> [Int64] {
         let found = store.operations.damagedBranches.filter { !askedFor.contains($0) }
-        guard !found.isEmpty, mayWrite else { return }
+        guard !found.isEmpty, mayWrite else { return [] }
         askedFor.formUnion(found)
         try write()
         var affected: Set<Int64> = []
@@ -44,17 +46,7 @@ extension Integrity {
                     "store.corrupt device=\(PublicID.device(branch.log.device)) "
                         + "count=\(store.operations.damaged(in: number).count)"))
         }
-        for number in affected.sorted() {
-            guard let workspace = core.workspaces[number] else { continue }
-            try store.peers.forgetAgreements(in: number)
-            for link in network.ordered {
-                guard let sync = link.syncs[number], sync.standing != .joining else { continue }
-                try core.syncing.feed(.closed, to: sync, on: link)
-                link.syncs[number] = nil
-                try core.syncing.forgetReach(in: number, of: link)
-                try core.syncing.openSync(workspace, on: link)
-            }
-        }
+        return affected.sorted()
     }
 
     // MARK: Repairing

@@ -104,7 +104,7 @@ extension Integrity {
     private func isPlaced(
         _ message: ContentPayload.Message, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        let expected = try core.privates.row(of: message, stored, in: workspace)
+        let expected = try core.messages.sealed.row(of: message, stored, in: workspace)
         let known = try store.view.stored(at: expected.position, in: stored.document)
         let visibility = try core.privates.visibility(of: stored, in: workspace)
         return known?.row == expected && known?.visibility == visibility

@@ -27,7 +27,7 @@ extension Integrity {
             case .message(let message)? = try core.keys.content(of: stored, in: workspace)
         else { return try core.messages.fold(stored, document, in: workspace, from: source) }
         try store.view.fold(
-            try core.privates.row(of: message, stored, in: workspace),
+            try core.messages.sealed.row(of: message, stored, in: workspace),
             as: try core.privates.visibility(of: stored, in: workspace))
         try core.queries.reindex(stored)
     }

@@ -64,7 +64,7 @@ extension KeySchedule {
         else { return }
         for name in want.keys {
             guard let key = workspace.keys[name] else { continue }
-            core.privates.asking.give(
+            core.sink.give(
                 key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
         }
     }
@@ -105,7 +105,7 @@ extension KeySchedule {
         guard !isIntroduced else {
             workspace.secrets.unfolded += [name]
             workspace.secrets.unfolded += try openOlderKeys(under: [name], in: workspace)
-            return try core.messages.foldUnfolded(in: workspace, from: source)
+            return try core.sink.foldUnfolded(in: workspace, from: source)
         }
         for stretch in stretches {
             guard let row = store.operations.document(stretch.document, in: workspace.number) else {
@@ -117,7 +117,7 @@ extension KeySchedule {
                     sealedUnder: name, in: branch.number, of: workspace.number)
                 for arrival in sealed {
                     guard let stored = try store.operations.operation(arrival) else { continue }
-                    try core.messages.fold(stored, row, in: workspace, from: source)
+                    try core.sink.fold(stored, row, in: workspace, from: source)
                 }
             }
         }

@@ -78,7 +78,7 @@ extension KeySchedule {
             }
         }
         for document in documents.sorted() {
-            core.privates.judgeLater(document, in: workspace, from: source)
+            core.sink.judgeLater(document, in: workspace, from: source)
         }
     }
 
@@ -88,9 +88,9 @@ extension KeySchedule {
     ) throws(StorageError) -> DocumentID? {
         switch message {
         case .key(let key, let document):
-            return try core.privates.takePrivate(key, of: document, in: workspace) ? document : nil
+            return try core.sink.takePrivate(key, of: document, in: workspace) ? document : nil
         case .notice(let operation, let document):
-            return try core.privates.notices.takeNotice(
+            return try core.sink.takeNotice(
                 operation, of: document, header, in: workspace)
         }
     }

@@ -126,7 +126,7 @@ extension KeySchedule {
             for (document, want) in link.keys.withheld.sorted(by: { $0.key < $1.key })
             where workspace.sealed.documents[document] != nil {
                 link.keys.withheld[document] = nil
-                try core.privates.asking.keysWanted(want, in: workspace, on: link)
+                try core.sink.keysWanted(want, in: workspace, on: link)
             }
         }
     }

@@ -32,7 +32,7 @@ extension Links {
         // From its first moment on: there are 5 s for all of it.
         let session = PeerSession.answering(
             as: identity,
-            candidates: candidatesOfStrangers() + core.enrolment.linking.deviceLinkCandidates,
+            candidates: candidatesOfStrangers() + core.entrances.deviceLinkCandidates,
             now: anonymous.openedAt, wallMilliseconds: time.wall, using: environment.random)
         let link = PeerLink(
             id: id, session: session, address: anonymous.address, attempt: nil,

@@ -20,7 +20,7 @@ extension Links {
                 keys.append(InviteSecret.beaconKey(psk: candidate.psk))
             }
         }
-        if !core.enrolment.linking.deviceLinkCandidates.isEmpty {
+        if !core.entrances.deviceLinkCandidates.isEmpty {
             network.joining.issuedLink.map { keys.append($0.link.secret.beaconKey) }
         }
         return keys

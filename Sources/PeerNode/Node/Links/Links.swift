@@ -34,7 +34,7 @@ final class Links: Component {
             for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
                 if let due = sync.deadline, due <= now {
                     sync.deadline = nil
-                    try core.syncing.feed(.deadline, to: sync, on: link)
+                    try core.syncs.feed(.deadline, to: sync, on: link)
                 }
             }
         }
@@ -78,13 +78,13 @@ extension Links {
             let new = link.beginning.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
             core.files.heard(link)
-            try core.syncing.feedReceiving(link)
+            try core.syncs.feedReceiving(link)
             try noteUnfinished(on: link)
         case .unsent(let link, let byteCount):
             guard let link = network.links[link] else { return }
             try perform(
                 link.session.writeQueueLevel(byteCount, now: time.monotonic), on: link)
-            try core.syncing.feedQueueLevel(link)
+            try core.syncs.feedQueueLevel(link)
         case .linkClosed(let link):
             endAnonymous(link, because: .short)
             guard let link = network.links[link] else { return }
@@ -203,7 +203,7 @@ extension Links {
                     link.backlog.messages.append(message)
                     continue
                 }
-                try core.syncing.received(message, on: link)
+                try core.syncs.received(message, on: link)
             case .blob(let bytes):
                 if let ending = try core.files.received(bytes, on: link) {
                     try drop(link, because: ending, telling: true)
@@ -231,15 +231,15 @@ extension Links {
 
     private func established(_ link: PeerLink, _ peer: PeerIdentity) throws(StorageError) {
         network.strangers.budget.closed(link: link.id.number)
-        if peer.labels == [.joining] { return try core.enrolment.joinEstablished(link, peer) }
+        if peer.labels == [.joining] { return try core.entrances.joinEstablished(link, peer) }
         if peer.labels == [.linking] {
-            return try core.enrolment.linking.linkingEstablished(link, peer.device)
+            return try core.entrances.linkingEstablished(link, peer.device)
         }
         try makeRoom(for: link)
         guard !network.registry.isBlocked(peer.device) else {
             return try drop(link, because: LinkEnding("auth.blocked"))
         }
-        if peer.labels.contains(.deviceLink) { return core.enrolment.linking.offerLink(on: link) }
+        if peer.labels.contains(.deviceLink) { return core.entrances.offerLink(on: link) }
         // Whoever holds the link of an invite says so first.
         if peer.labels.allSatisfy({ $0.workspace == nil }) { return }
         network.addresses.unanswered[link.address] = nil
@@ -279,7 +279,7 @@ extension Links {
     ) throws(StorageError) {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member && isShared(workspace, with: peer) {
-            try core.syncing.openSync(workspace, on: link)
+            try core.syncs.openSync(workspace, on: link, as: nil)
         }
     }
 
@@ -317,8 +317,8 @@ extension Links {
         network.strangers.budget.closed(link: link.id.number)
         core.log.waiting.forget(source: link.id.number)
         for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
-            try core.syncing.feed(.closed, to: sync, on: link)
-            try core.syncing.forgetReach(in: sync.workspace, of: link)
+            try core.syncs.feed(.closed, to: sync, on: link)
+            try core.syncs.forgetReach(in: sync.workspace, of: link)
         }
         if !link.session.isClosed {
             for case .write(let bytes) in link.session.close(
@@ -328,8 +328,7 @@ extension Links {
             }
         }
         turn.emit(.close(link.id))
-        core.enrolment.joinLinkClosed(link, because: ending)
-        core.enrolment.linking.linkingClosed(link)
+        core.entrances.closed(link, because: ending)
         try forget(link, because: ending)
     }
 

@@ -21,7 +21,7 @@ extension Links {
     func reachOut() throws(StorageError) {
         try tellAddressesWhenDue()
         if !network.registry.isSuspended, mayLink, !network.fullDisk.isOn(at: time.monotonic) {
-            core.enrolment.dialWhenDue()
+            core.entrances.dialWhenDue()
             if mayDialPeers {
                 for dial in network.registry.dialsDue(now: time.monotonic) {
                     turn.emit(.dial(number: dial.number, address: dial.address.text))

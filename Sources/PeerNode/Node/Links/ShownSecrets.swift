@@ -15,7 +15,7 @@ extension Links {
             return
         }
         link.secrets.shownSecrets[workspace.number] = count + 1
-        try core.syncing.openSync(workspace, on: link)
+        try core.syncs.openSync(workspace, on: link, as: nil)
     }
 
     /// A message with the secret in it that is shown now, if one is.

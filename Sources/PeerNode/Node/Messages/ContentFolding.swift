@@ -31,7 +31,7 @@ extension Messages {
             core.keys.fresh.note(content, of: item.operation.payload, arrival: item.arrival)
             if document.kind == .privateDocument {
                 guard let stored = try store.operations.operation(item.arrival) else { continue }
-                try core.privates.foldPrivate(content, stored, in: workspace, from: source)
+                try core.messages.sealed.foldPrivate(content, stored, in: workspace, from: source)
                 continue
             }
             try fold(
@@ -131,7 +131,8 @@ extension Messages {
     ) throws(StorageError) {
         let workspace = place.workspace
         // Whether it is ours matters where it does not count.
-        let isRefused = !place.isValid && isOwn(place.grant, of: place.device, workspace)
+        let isRefused =
+            !place.isValid && core.membership.isOwn(place.grant, of: place.device, workspace)
         let key = MessageKey(timestamp: place.timestamp, idPrefix: place.id.messagePrefix)
         var row = ViewStore.MessageRow(
             document: place.document.number,
@@ -156,12 +157,6 @@ extension Messages {
         }
         guard workspace.book.deleted[place.documentID] == nil else { return }
         try recordCreated(row, in: workspace, place.source)
-    }
-
-    /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.
-    func isOwn(_ grant: OperationID, of device: DeviceID, _ workspace: Workspace) -> Bool {
-        workspace.evaluator.subject(ofGrant: grant) == workspace.member
-            && workspace.evaluator.devices(ofGrant: grant).contains(device)
     }
 
     private func foldProfile(
@@ -235,7 +230,8 @@ extension Messages {
             return
         }
         if row.kind == .privateDocument {
-            return try core.privates.foldPrivate(content, stored, in: workspace, from: source)
+            return try core.messages.sealed.foldPrivate(
+                content, stored, in: workspace, from: source)
         }
         try fold(content, of: stored, row, in: workspace, from: source)
     }

@@ -144,7 +144,7 @@ extension Messages {
         in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard let grant = store.operations.grant(number),
-            isOwn(grant, of: branch.log.device, workspace)
+            core.membership.isOwn(grant, of: branch.log.device, workspace)
         else { return }
         for position in positions {
             guard let row = try store.view.stored(at: position, in: branch.document),
@@ -163,7 +163,7 @@ extension Messages {
     ) throws(StorageError) {
         let isOwn =
             store.operations.grant(number)
-            .map { self.isOwn($0, of: branch.log.device, workspace) } ?? false
+            .map { core.membership.isOwn($0, of: branch.log.device, workspace) } ?? false
         try store.view.setVisibility(
             isOwn ? .refused : .hidden, of: positions, in: branch.document)
         guard isOwn else { return }

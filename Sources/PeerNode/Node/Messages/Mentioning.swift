@@ -19,9 +19,6 @@ struct MentionFinder {
         let holders: [MemberID]
     }
 
-    /// The words behind a sign that mean everybody in the channel. Nobody is told from here who is
-    /// there now, so `@here` is one of them.
-    static let everybody = ["channel", "everyone", "here"]
     /// Fewer letters of an id behind its `u_` mean nobody.
     private static let idLettersMin = 6
     /// All letters of an id behind its `u_`.
@@ -59,7 +56,7 @@ struct MentionFinder {
             guard members.count == 1 else { continue }
             meanings[word] = .members(members)
         }
-        for word in Self.everybody {
+        for word in NewNames.everybody {
             meanings[word] = .everybody
             longest = max(longest, word.count)
         }

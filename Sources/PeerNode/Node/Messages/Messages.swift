@@ -23,4 +23,6 @@ final class Messages: Component {
     var asksForPayloads = false
     /// What was said about deleted messages, and goes too.
     var lateWords: [LateWord] = []
+    /// Content of private documents.
+    var sealed: SealedFolding { SealedFolding(core) }
 }

@@ -16,18 +16,6 @@ extension Messages {
         return try store.view.arrivals(in: register, limit: Limits.editsErasedMax)
     }
 
-    /// How others cite operations.
-    func references(to arrivals: [Int64]) throws(StorageError) -> [OperationReference] {
-        var references: [OperationReference] = []
-        for arrival in arrivals {
-            guard let stored = try store.operations.operation(arrival, hasPayload: false) else {
-                continue
-            }
-            references.append(stored.reference)
-        }
-        return references
-    }
-
     /// What was said about a deleted message and is not deleted as far as the own member can do
     /// that: nothing names it, or only a word that erases nothing yet.
     func leftOver(
@@ -112,7 +100,9 @@ extension Messages {
     ///
     /// - Returns: whether there was anything.
     func redactLateWords() throws(StorageError) -> Bool {
-        try core.profiles.noteHiddenFields()
+        for (number, arrival) in try core.profiles.takeHidden() {
+            lateWords.append(LateWord(workspace: number, arrival: arrival, isOwn: true))
+        }
         guard !lateWords.isEmpty else { return false }
         let words = lateWords
         lateWords = []

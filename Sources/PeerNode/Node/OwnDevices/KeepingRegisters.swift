@@ -22,7 +22,7 @@ extension OwnDocuments {
         _ place: ViewStore.Register.Place?, in workspace: Workspace
     ) throws(NodeError) {
         guard let place else { return }
-        try core.messages.refuseOverruled(
+        try refuseOverruled(
             try stored { () throws(StorageError) in
                 try store.view.own.settingHeadCount(place, limit: Limits.ownWordsMax + 1)
             })

@@ -105,7 +105,7 @@ extension OwnDocuments {
     func hasLate(
         in channel: Workspace.Channel, upTo sort: Int64, of workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try core.messages.settleLate(channel, in: workspace)
+        try settleLate(channel, in: workspace)
         for document in [channel.number] + channel.others {
             if let first = try store.view.firstLate(in: document), first <= sort { return true }
         }

@@ -43,7 +43,7 @@ extension OwnDocuments {
             return try core.privates.authorContent(.own(register), to: first, in: workspace) != nil
         }
         let count = try store.view.own.settingHeadCount(place, limit: Limits.ownWordsMax)
-        return try core.messages.write(over: count, in: workspace.ownDocuments.count) {
+        return try write(over: count, in: workspace.ownDocuments.count) {
             (made) throws(StorageError) in
             try store.view.own.register(place)?.id == made
         } _: { () throws(StorageError) in
@@ -52,7 +52,7 @@ extension OwnDocuments {
             let heads = try store.view.own.whatToCite(about: place, in: document)
             return try core.privates.authorContent(
                 .own(register), to: document, in: workspace,
-                overwriting: core.messages.references(to: heads))?.id
+                overwriting: references(to: heads))?.id
         }
     }
 
@@ -118,7 +118,7 @@ extension OwnDocuments {
         of register: OwnRegister, _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.Register? {
         guard let document = workspace.sealed.documents[stored.log.document],
-            workspace.isOwn(document), try !core.messages.isDeleted(stored.place.arrival),
+            workspace.isOwn(document), try !core.sink.isDeleted(stored.place.arrival),
             let place = place(of: register, in: workspace)
         else { return nil }
         var key: MessageKey?
@@ -143,7 +143,7 @@ extension OwnDocuments {
         let before = try store.view.own.register(row.place)
         guard try foldWord(row, of: stored, isValid: isValid, in: workspace) else { return }
         switch register {
-        case .preference(PresenceChoice.setting, _): try core.presence.reviewPresence(of: workspace)
+        case .preference(PresenceChoice.setting, _): try core.sink.reviewPresence(of: workspace)
         case .star(let message, _):
             let after = try store.view.own.register(row.place)
             guard (before?.key == nil) != (after?.key == nil) else { return }
@@ -179,7 +179,7 @@ extension OwnDocuments {
         try write()
         // Of markers that named no log, nothing was late.
         if before != nil, !frontier.isEmpty, try !store.view.own.hasFrontier(row.place) {
-            try core.messages.forgetLate(name, in: workspace)
+            try forgetLate(name, in: workspace)
         }
         try store.view.own.fold(row)
         // What waits to be written, here or at another device, was told when it was read.
@@ -237,7 +237,7 @@ extension OwnDocuments {
             try store.view.own.fold(row)
             try store.view.own.fold(frontier, at: row.place)
         }
-        try core.presence.reviewPresence(of: workspace)
+        try core.sink.reviewPresence(of: workspace)
         let now = (keys: try read(), frontiers: try store.view.own.frontiers(of: workspace.number))
         let places = Set(before.keys).union(now.keys.keys)
         for place in places.sorted()
@@ -246,7 +246,7 @@ extension OwnDocuments {
         {
             guard let name = ConversationName(place.subject) else { continue }
             // It may be less than before.
-            try core.messages.forgetLate(name, in: workspace)
+            try forgetLate(name, in: workspace)
         }
         for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)

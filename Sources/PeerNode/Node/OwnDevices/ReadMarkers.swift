@@ -151,7 +151,7 @@ extension OwnDocuments {
         else {
             return Unread()
         }
-        try core.messages.settleLate(channel, in: workspace)
+        try settleLate(channel, in: workspace)
         let found = try store.view.unread(channel.filter, after: key)
         var unread = Unread(last: found.last)
         unread.end = found.tallies.values.map(\.newest.sort).max()
@@ -252,7 +252,7 @@ extension OwnDocuments {
                 // What is stored counts up to where it is credible, which may be less than was read.
                 let stored = try store.view.own.register(place)?.key
                 if !isKept || stored.map({ $0 < mark.key }) ?? true {
-                    try core.messages.forgetLate(name, in: workspace)
+                    try forgetLate(name, in: workspace)
                 }
             }
         }

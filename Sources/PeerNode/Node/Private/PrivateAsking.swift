@@ -228,7 +228,9 @@ extension PrivateAsking {
                     channel.includes(workspace.member)
                 else { return nil }
                 let keys = count == 1 ? "1 key is" : "\(count) keys are"
-                let name = NodeError.quoted(core.channels.shownName(channel, workspace))
+                let index = workspace.channelIndex
+                let name = NodeError.quoted(
+                    index.place(of: channel.publicID).map { index.names[$0] } ?? "")
                 return "\(name): \(keys) missing, so what was written since cannot be read here; "
                     + "asking its members for it"
             }

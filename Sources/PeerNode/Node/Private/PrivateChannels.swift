@@ -72,41 +72,7 @@ extension Workspace {
     }
 }
 
-/// Events of private channels.
 extension PrivateDocuments {
-    /// Tells what changed of a private document since it was told of last.
-    func tell(
-        _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
-    ) throws(StorageError) {
-        let (wasTold, before) = (document.isTold, document.told)
-        let channel = workspace.channel(of: document)
-        document.noteTold(channel)
-        let arrival = document.order.last.flatMap { document.records[$0]?.arrival } ?? 0
-        let cause = ChannelCause(arrival: arrival, isBackfill: source.isBackfill)
-        guard let channel else {
-            guard wasTold, let deletion = document.deletion else { return }
-            return try turn.record(
-                .channelDeleted, workspace: workspace.number, document: document.number,
-                arrival: cause.arrival, extra: document.records[deletion]?.author?.bytes,
-                isBackfill: cause.isBackfill)
-        }
-        // A conversation shows with its first message, not with its making.
-        if channel.isDirect { return }
-        try core.channels.tell(channel, before, wasDeleted: false, in: workspace, cause)
-        let (old, new) = (before?.circle?.roles ?? [:], channel.circle?.roles ?? [:])
-        // To whom the channel is new is told of nobody in it but of being in it now.
-        let touched = before == nil ? [workspace.member] : Set(old.keys).union(new.keys)
-        for member in touched.sorted() {
-            let (wasIn, isIn) = (old[member] != nil, new[member] != nil)
-            if wasIn != isIn {
-                try turn.record(
-                    wasIn ? .channelMemberRemoved : .channelMemberAdded,
-                    workspace: workspace.number, document: document.number, arrival: cause.arrival,
-                    extra: member.bytes, isBackfill: cause.isBackfill)
-            }
-        }
-    }
-
     /// The document behind a channel of which more than an outline is known.
     func document(
         of channel: Workspace.Channel, in workspace: Workspace

@@ -56,7 +56,7 @@ final class PrivateErasing: CorePart {
         try store.registry.forgetSecrets(of: document.number)
         turn.session.vault.forget(document.number)
         try store.view.clear(document.number)
-        core.queries.reindex(erasedDocument: document.number)
+        core.sink.reindex(erasedDocument: document.number)
         workspace.sealed.documents[document.id] = nil
         // A guest names those of which it has a key.
         workspace.sealed.named = nil

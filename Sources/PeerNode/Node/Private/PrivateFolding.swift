@@ -32,9 +32,7 @@ extension PrivateDocuments {
         try settle(
             document, onlyUnder: changed == nil ? nil : keys, at: changed ?? [], in: workspace,
             from: source)
-        if isNew, core.enrolment.isJoining(workspace) {
-            try core.enrolment.endSyncedJoin(of: workspace)
-        }
+        if isNew { try core.sink.privateDocumentOpened(in: workspace) }
     }
 
     /// Judges a document anew, and finds out what of its content that may show or hide. Usually
@@ -129,7 +127,7 @@ extension PrivateDocuments {
             document.unfoldedKeys = []
         }
         workspace.forgetChannelIndex()
-        let first = try core.session.firstUnfolded()
+        let first = try core.sink.firstUnfolded()
         let unjudged = try takeUnjudged(of: workspace)
         for document in workspace.sealed.documents.values {
             document.noteTold(
@@ -137,7 +135,7 @@ extension PrivateDocuments {
                     of: document, before: [first, unjudged[document.id]].compactMap { $0 }.min(),
                     in: workspace))
         }
-        try core.own.oweSettings(of: workspace)
+        try core.sink.oweSettings(of: workspace)
     }
 
     /// What was told of a document: what it is, unless operations came while the node was locked.
@@ -372,13 +370,13 @@ extension PrivateDocuments {
         // What is opened only now says which of what it names are messages.
         if document.rights.hasOtherRights || opened?.isEmpty != true {
             document.rights.hasOtherRights = false
-            try core.messages.reviewRedactions(inDocument: document.number)
+            try core.sink.reviewRedactions(inDocument: document.number)
         }
         try authoring.tellThoseNamedInVain(in: document, of: workspace)
         let wasSeen = document.isTold
-        try tell(document, in: workspace, from: source)
+        try core.sink.tell(document, in: workspace, from: source)
         // What came before the channel could be seen was not folded.
         let some = wasSeen || !document.isTold ? opened : nil
-        try refoldPrivate(document, only: some, at: places, in: workspace, from: source)
+        try core.sink.refoldPrivate(document, only: some, at: places, in: workspace, from: source)
     }
 }

@@ -130,19 +130,4 @@ final class PrivateGuests: CorePart {
         ) { trial in members.allSatisfy { trial.standing(of: $0) != nil } }
         if made != nil { try core.privates.authoring.mail(plan, of: document, in: workspace) }
     }
-
-    // MARK: Refusals
-
-    /// Only private channels take guests, and only who leads one brings somebody into it.
-    func refuseForGuests(
-        _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(NodeError) {
-        guard channel.isPrivate else {
-            throw NodeError(
-                .badRequest, "guests can only be in private channels",
-                hint: "wsx-node channel create NAME --private", reason: "channel.public",
-                fields: [.init(name: "channels", reason: "public")])
-        }
-        try core.channels.require(.edit, on: channel, in: workspace)
-    }
 }

@@ -70,11 +70,11 @@ extension PrivateDocuments {
 
     /// Judges what came of one document before what this node writes there.
     func judgeNow(_ id: DocumentID, in workspace: Workspace) throws(StorageError) {
-        try core.messages.settleVerdicts()
+        try core.sink.settleVerdicts()
         try reloadPrivateWhereDue(id, in: workspace)
         // Of what came while the keys were dropped not all is opened yet.
         if !turn.session.lock.isFolding {
-            while turn.session.folding != nil { try core.session.foldArrived() }
+            while turn.session.folding != nil { try core.sink.foldArrived() }
         }
         let name = JudgingQueue.Name(workspace: workspace.number, document: id)
         guard let work = judgings.take(name) else { return }

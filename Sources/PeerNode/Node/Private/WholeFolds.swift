@@ -73,7 +73,7 @@ extension PrivateDocuments {
     private func refold(
         _ document: PrivateDocument, in workspace: Workspace, from source: OperationSource
     ) throws(StorageError) {
-        try core.messages.reviewRedactions(inDocument: document.number)
-        try refoldPrivate(document, in: workspace, from: source)
+        try core.sink.reviewRedactions(inDocument: document.number)
+        try core.sink.refoldPrivate(document, only: nil, at: [], in: workspace, from: source)
     }
 }

@@ -7,6 +7,10 @@ import WorkspaceModel
 /// given here: people choose their own names, a changed program writes any, and none of them may take
 /// what a word, a list or another name means.
 enum NewNames {
+    /// The words behind a sign that mean everybody in the channel. Nobody is told from here who is
+    /// there now, so `@here` is one of them.
+    static let everybody = ["channel", "everyone", "here"]
+
     /// A channel's name. A `#` in front is the sign that people write before it, and no part of it.
     static func channel(_ typed: String, field: String) throws(NodeError) -> String {
         try signed("#", typed, field: field)
@@ -15,7 +19,7 @@ enum NewNames {
     /// A person's name. An `@` in front is the sign that people write before it.
     static func person(_ typed: String, field: String) throws(NodeError) -> String {
         let name = try signed("@", typed, field: field)
-        let own = MentionFinder.everybody + [Workspace.oneself]
+        let own = everybody + [Workspace.oneself]
         guard !own.contains(where: { NameFolding.matches($0, name) }) else {
             throw .badName("\(NodeError.quoted(name)) has another meaning in '@\(name)'", field)
         }

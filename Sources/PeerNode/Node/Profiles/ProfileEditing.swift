@@ -77,7 +77,7 @@ extension Profiles {
         for (field, before, after) in changes {
             try change(field, from: before, to: after, in: workspace)
         }
-        try stored { () throws(StorageError) in try core.messages.settleRedactions() }
+        try stored { () throws(StorageError) in try core.sink.settleRedactions() }
         return try profile(of: workspace.member, in: workspace)
     }
 
@@ -171,8 +171,7 @@ extension Profiles {
             for word in words {
                 try store.operations.operation(word.arrival).map { targets.append($0.reference) }
             }
-            return try core.messages.redact(
-                targets, nil, in: workspace.profileDocument, isOwn: true, of: workspace)
+            return try core.sink.redactOwn(targets, in: workspace.profileDocument, of: workspace)
         }
         guard isWritten else { throw core.membership.notAllowed(in: workspace) }
     }

@@ -133,11 +133,12 @@ extension Profiles {
 
     // MARK: What came beside a word that takes it back
 
-    /// Has erased what the own member said in a field that is taken back or hidden: another own
-    /// device may have written it when it had not heard of that, and whoever hid the field named
-    /// what was known then.
-    func noteHiddenFields() throws(StorageError) {
-        guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return }
+    /// What the own member said in fields that are taken back or hidden, by workspace and arrival
+    /// number, so that it is erased: another own device may have written it when it had not heard of
+    /// that, and whoever hid the field named what was known then.
+    func takeHidden() throws(StorageError) -> [(workspace: Int64, arrival: Int64)] {
+        guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return [] }
+        var hidden: [(workspace: Int64, arrival: Int64)] = []
         for number in hiddenProfiles.sorted() {
             guard let workspace = core.workspaces[number] else { continue }
             for field in ProfileChange.Field.allCases {
@@ -145,12 +146,12 @@ extension Profiles {
                     member: workspace.member, subject: .field(field))
                 guard workspace.people.registers.current(place)?.hasValue == false else { continue }
                 for word in workspace.people.registers.values(place) {
-                    core.messages.lateWords.append(
-                        Messages.LateWord(workspace: number, arrival: word.arrival, isOwn: true))
+                    hidden.append((number, word.arrival))
                 }
             }
         }
         hiddenProfiles = []
+        return hidden
     }
 
     // MARK: Writing
@@ -164,11 +165,11 @@ extension Profiles {
         guard let (subject, _) = content.aboutOneself else { return false }
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
         let count = workspace.people.registers.heads(place).count
-        return try core.messages.write(over: count) { made in
+        return try write(over: count) { made in
             workspace.people.registers.current(place)?.id == made
         } _: { () throws(StorageError) in
             let words = workspace.people.registers.whatToCite(place)
-            let overwritten = try core.messages.references(to: words.map(\.arrival))
+            let overwritten = try references(to: words.map(\.arrival))
             return try core.privates.authorContent(
                 content, to: workspace.profileDocument, in: workspace, overwriting: overwritten)?.id
         }
@@ -190,7 +191,7 @@ extension Profiles {
         _ subject: ProfileRegisters.Subject, in workspace: Workspace
     ) throws(NodeError) {
         let place = ProfileRegisters.Place(member: workspace.member, subject: subject)
-        try core.messages.refuseOverruled(workspace.people.registers.heads(place).count)
+        try refuseOverruled(workspace.people.registers.heads(place).count)
     }
 
     // MARK: From nothing

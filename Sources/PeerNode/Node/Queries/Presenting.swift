@@ -81,7 +81,7 @@ extension Queries {
             id: PublicID.device(home.device), name: core.membership.personName(of: home),
             createdAt: Int64(home.createdAt))
         object.hasPassphrase = turn.session.lock.sealed != nil
-        object.recovery = core.enrolment.recovery.recoveryState
+        object.recovery = core.membership.recoveryState
         object.members = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
             .map { (PublicID.workspace($0.id), PublicID.member($0.member), $0.displayName) }
@@ -120,7 +120,7 @@ extension Queries {
         }
         object.isPrivate = channel.isPrivate
         if channel.circle?.isFromJoin == true { object.history = "from-join" }
-        let followers = try followers(of: channel, in: workspace)
+        let followers = try core.channels.followers(of: channel, in: workspace)
         object.isDefault = channel.isDefault
         object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
         object.description = channel.description
@@ -135,37 +135,10 @@ extension Queries {
         return object
     }
 
-    /// Who follows a channel: everybody the default one, those who are in it a private one, and
-    /// those who said so any other.
-    func followers(
-        of channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> [MemberID] {
-        if channel.isDirect { return channel.people }
-        if let circle = channel.circle {
-            return workspace.members.map(\.member).filter { circle.roles[$0] != nil }
-        }
-        let members = workspace.members.filter { $0.role <= .member }.map(\.member)
-        if channel.isDefault { return members }
-        let said = Set(try store.view.following.followers(of: channel.number))
-        return members.filter { said.contains($0) }
-    }
-
-    /// Whether the own member is among those.
-    func isJoined(
-        _ channel: Workspace.Channel, in workspace: Workspace
-    ) throws(StorageError) -> Bool {
-        let member = workspace.member
-        if channel.isDirect { return channel.includes(member) }
-        guard let role = workspace.role(of: member) else { return false }
-        if let circle = channel.circle { return circle.roles[member] != nil }
-        guard role <= .member, !channel.isDefault else { return role <= .member }
-        return try store.view.following.isFollowing(member, channel.number)
-    }
-
     private func preview(
         of channel: Workspace.Channel, in workspace: Workspace
     ) throws(StorageError) -> PreviewObject? {
-        guard let row = try previewed(in: channel) else { return nil }
+        guard let row = try core.channels.previewed(in: channel) else { return nil }
         return try preview(of: row, in: workspace)
     }
 
@@ -188,21 +161,6 @@ extension Queries {
         }
         return PreviewObject(
             id: message.id, author: message.author, at: message.at, text: text)
-    }
-
-    /// The newest message that was not deleted, among the newest few; where all of those were, the
-    /// newest.
-    func previewed(
-        in channel: Workspace.Channel
-    ) throws(StorageError) -> ViewStore.MessageRow? {
-        guard let newest = try store.view.messages(channel.filter, before: nil, limit: 1).last
-        else { return nil }
-        if try store.view.redactions.deletion(of: newest.position.arrival) == nil { return newest }
-        let rows = try store.view.messages(
-            channel.filter, before: nil, limit: Limits.previewScanMax)
-        for row in rows.reversed()
-        where try store.view.redactions.deletion(of: row.position.arrival) == nil { return row }
-        return newest
     }
 
     // MARK: Messages

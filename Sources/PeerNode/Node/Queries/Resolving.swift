@@ -99,7 +99,7 @@ extension Queries {
                 }
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }
-                || core.enrolment.admissions.joinRequests(of: workspace).contains { $0.id == id }
+                || workspace.joinRequests.contains { $0.id == id }
         }
     }
 
@@ -226,7 +226,7 @@ extension Queries {
             let former = try core.profiles.former(
                 name, among: current, in: workspace, field: field, isTaken: formerly)
             if let former { return former }
-            throw unknown(name, among: current, in: workspace, field: field)
+            throw core.membership.unknown(name, among: current, in: workspace, field: field)
         }
     }
 

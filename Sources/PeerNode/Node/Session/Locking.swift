@@ -258,7 +258,7 @@ extension HomeSession {
                 guard judged.insert(document.number).inserted else { return }
                 return try core.privates.rejudgePrivate(document.id, in: workspace, from: source)
             }
-            return try core.privates.foldPrivate(stored, in: workspace, from: source)
+            return try core.messages.sealed.foldPrivate(stored, in: workspace, from: source)
         case .channel, .profile, .unknown:
             // What came before it is shown before it.
             try core.messages.foldUnfolded(in: workspace, from: source)

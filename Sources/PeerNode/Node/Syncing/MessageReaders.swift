@@ -42,7 +42,7 @@ extension Syncing {
     func readers(
         of channel: Workspace.Channel, sealedUnder key: KeyID?, in workspace: Workspace
     ) throws(StorageError) -> MessageReaders {
-        var people = Set(try core.queries.followers(of: channel, in: workspace))
+        var people = Set(try core.channels.followers(of: channel, in: workspace))
         if channel.circle?.isFromJoin == true, let key,
             let given = workspace.sealed.documents[channel.id]?.seated(before: key)
         {

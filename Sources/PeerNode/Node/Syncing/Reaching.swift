@@ -6,6 +6,21 @@ import WorkspaceModel
 /// when one of them does not confirm; who was told passes nothing on to them. So a message in a team
 /// where all are linked costs as many sendings as there are people, not its square (PROTOCOL.md, 5.4).
 extension Syncing {
+    /// Begins anew with the peers of these workspaces: what was agreed with them is not so any more.
+    func beginAnew(in numbers: [Int64]) throws(StorageError) {
+        for number in numbers {
+            guard let workspace = core.workspaces[number] else { continue }
+            try store.peers.forgetAgreements(in: number)
+            for link in network.ordered {
+                guard let sync = link.syncs[number], sync.standing != .joining else { continue }
+                try feed(.closed, to: sync, on: link)
+                link.syncs[number] = nil
+                try forgetReach(in: number, of: link)
+                try openSync(workspace, on: link)
+            }
+        }
+    }
+
     // MARK: Telling
 
     /// Tells whom this device reaches, before it pushes something; only what has changed.

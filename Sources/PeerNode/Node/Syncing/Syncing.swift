@@ -4,7 +4,7 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// What this node and its peers have of each workspace, and telling each other of it.
-final class Syncing: Component {
+final class Syncing: Component, LinkSyncs {
     /// Who got to hold what the own device wrote, in this turn.
     var heldNews = HeldNews()
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.

@@ -7,7 +7,7 @@ import WorkspaceModel
 /// stay may have said it many times beside each other: a device in foreign hands, or anybody where all
 /// may say it. So a command writes as many operations as that needs, and refuses before the first one
 /// where that would be too many.
-extension Messages {
+extension CoreMember {
     /// Writes a word until it counts.
     ///
     /// - Parameters:
@@ -33,6 +33,18 @@ extension Messages {
     func refuseOverruled(_ count: Int, isOwn: Bool = true) throws(NodeError) {
         guard count > Limits.ownWordsMax else { return }
         throw isOwn ? .overruledByOwnDevice : .overruledByOthers
+    }
+
+    /// How others cite operations.
+    func references(to arrivals: [Int64]) throws(StorageError) -> [OperationReference] {
+        var references: [OperationReference] = []
+        for arrival in arrivals {
+            guard let stored = try store.operations.operation(arrival, hasPayload: false) else {
+                continue
+            }
+            references.append(stored.reference)
+        }
+        return references
     }
 }
 

@@ -1,7 +1,7 @@
 import WorkspaceModel
 
 /// A name that nobody has.
-extension Queries {
+extension Memberships {
     /// So many of those whom a part of a name may mean are named.
     private static let candidatesMax = 20
 
@@ -29,7 +29,7 @@ extension Queries {
             details: [
                 "candidates": .array(
                     fitting.prefix(Self.candidatesMax).map {
-                        core.membership.person($0, in: workspace).json
+                        person($0, in: workspace).json
                     })
             ])
     }

@@ -5,7 +5,7 @@ import WorkspaceModel
 /// Messages and markers only add to it or take from it, and do so as they come. When the own member came
 /// in may change in many ways, by the words of anybody: then the rows rest on what is not so any more,
 /// and are made anew before anybody is told of them, once, however often it has changed.
-extension Messages {
+extension OwnDocuments {
     /// Makes the late messages of a conversation what they are by now.
     func settleLate(
         _ channel: Workspace.Channel, in workspace: Workspace
@@ -14,7 +14,7 @@ extension Messages {
         for document in [channel.number] + channel.others {
             workspace.readMarks.lateLimits[document] = nil
             let basis = try store.view.lateBasis(of: document)
-            guard let limit = try core.own.lateLimit(document, workspace) else {
+            guard let limit = try lateLimit(document, workspace) else {
                 let first = try store.view.firstLate(in: document)
                 guard basis != nil || first != nil else { continue }
                 try store.begin()
