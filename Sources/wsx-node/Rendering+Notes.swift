@@ -45,6 +45,8 @@ extension Rendering {
     /// The line about a note that was made or changed.
     func changedNote(_ note: JSONValue) -> String {
         let id = shown(note["id"])
+        // Who asked for the versions alone wants nothing else.
+        if note["title"] == nil { return "\(id)\t\(shown(note["version"]))\n" }
         if isPlain { return "\(id)\t\(shown(note["title"]))\t\(shown(note["version"]))\n" }
         let state = note["deleted"] == true ? "  (deleted)" : ""
         return flowed("\(id)  \(shown(note["title"]))\(state)\n", indent: 2, isOwn: false)

@@ -62,6 +62,12 @@ extension Session {
     /// A note with all of its text, which may come in several parts.
     func wholeNote(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
         var client = try client()
+        return try Self.wholeNote(parameters, &client)
+    }
+
+    static func wholeNote(
+        _ parameters: JSONObject, _ client: inout ControlClient
+    ) throws(NodeError) -> JSONValue {
         let first = try client.call("note.get", parameters)
         guard var fields = first.objectValue else { return first }
         var parameters = parameters

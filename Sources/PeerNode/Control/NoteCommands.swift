@@ -14,6 +14,9 @@ public protocol NoteCommands {
     /// Changes the text of a note.
     func edit(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
         throws(NodeError) -> NoteObject
+    /// The same, and says only between which versions that was.
+    func step(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteStepObject
     /// Opens a stream of what becomes of the text of a note.
     func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject
     /// Gives a note another title.
@@ -83,7 +86,7 @@ public enum NoteDeletion: Sendable {
 
 /// The commands about notes.
 enum NoteCommandTable {
-    static let commands = [list, create, get, edit, watch, rename, delete, history]
+    static let commands = [list, create, get, edit, watch, attach, rename, delete, history]
 
     private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
 
@@ -202,6 +205,7 @@ enum NoteCommandTable {
         let base = Parameter.text(
             "base", "The version you have seen; what changed since then is kept.", bytes: 1...64
         ).optional()
+        let brief = Parameter.flag("brief", "Answer with the versions before and after alone.")
         let editor = Parameter.flag(
             "editor", "Change the text in your editor: $VISUAL, or $EDITOR."
         ).local()
@@ -218,18 +222,23 @@ enum NoteCommandTable {
             parameters: [
                 note.definition, inChannel.definition, text.definition, from.definition,
                 editor.definition, changes.definition, base.definition, format.definition,
+                brief.definition,
             ],
             result: "note with its text", shape: .editedNote, effect: .signs,
             scope: .conversation,
             failures: refusals + [.archived, .conflict, .tooLarge],
             example: ["note": "n_01hx9t4c", "text": "milk"],
             run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.edit(
-                        reference(given),
-                        NoteEditRequest(
-                            text: given[text], changes: given[changes], base: given[base],
-                            isMarkdown: given[format] == "markdown"), context.scope(given)))
+                let request = NoteEditRequest(
+                    text: given[text], changes: given[changes], base: given[base],
+                    isMarkdown: given[format] == "markdown")
+                guard given[brief] else {
+                    return .reply(
+                        try context.node.notes.edit(
+                            reference(given), request, context.scope(given)))
+                }
+                return .reply(
+                    try context.node.notes.step(reference(given), request, context.scope(given)))
             })
     }()
 
@@ -246,6 +255,18 @@ enum NoteCommandTable {
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.notes.watch(reference(given), context.scope(given)))
         })
+
+    private static let attach = Command(
+        "note.attach",
+        line: CommandLineForm(
+            "note attach", ["note"], examples: ["note attach 'Shopping list' --in general"],
+            flow: .attachNote),
+        "Connect an editor to a note: changes as lines of JSON, both ways. docs/EDITORS.md "
+            + "describes them. The end of input ends it.",
+        parameters: [note.definition, inChannel.definition],
+        result: "changes, one per line", effect: .signs, scope: .conversation,
+        failures: refusals + [.archived, .conflict, .tooLarge, .tooMany],
+        example: ["note": "n_01hx9t4c"])
 
     private static let rename = {
         let title = Parameter.text(

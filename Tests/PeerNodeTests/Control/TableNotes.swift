@@ -63,6 +63,14 @@ struct TableNotes: NoteCommands {
         return Self.written
     }
 
+    func step(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteStepObject
+    {
+        try node.note(
+            "note step \(words(note)) \(edit.changes?.text ?? "nil") \(edit.base ?? "nil")", scope)
+        return NoteStepObject(id: "n_01hx9t4c", from: edit.base ?? "v_1", version: "v_2")
+    }
+
     func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject {
         try node.note("note watch \(words(note))", scope)
         return NoteWatchObject(subscription: 1, cursor: "e1.0", id: "n_01hx9t4c", version: "v_1")

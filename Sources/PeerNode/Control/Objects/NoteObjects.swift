@@ -82,6 +82,28 @@ public struct NoteObject: ControlObject {
     }
 }
 
+/// A change of the text of a note, without the text.
+public struct NoteStepObject: ControlObject {
+    /// `n_…`.
+    public let id: String
+    /// The version that was changed, `v_…`.
+    public let from: String
+    /// What came of it; the same where nothing was left to change.
+    public let version: String
+
+    /// A change that was made.
+    public init(id: String, from: String, version: String) {
+        self.id = id
+        self.from = from
+        self.version = version
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        ["id": .string(id), "from": .string(from), "version": .string(version)]
+    }
+}
+
 /// One thing that was done to a note.
 public struct NoteEventObject: ControlObject {
     /// What somebody can have done.
