@@ -86,6 +86,8 @@ extension CommandLineForm {
         case showNote
         /// It prints changes of a note as they come.
         case watchNote
+        /// It asks others not to write in a note, and perhaps goes on with that.
+        case lockNote
         /// It carries changes between a note and an editor.
         case attachNote
         /// It sends, and says who has it.
@@ -135,7 +137,7 @@ extension CommandLineForm {
 
         /// Whether `--timeout` says how long it lasts, so that it is no measure for an answer.
         public var isStream: Bool {
-            self == .tail || self == .events || self == .watchNote || self == .attachNote
+            [.tail, .events, .watchNote, .attachNote, .lockNote].contains(self)
         }
     }
 

@@ -83,6 +83,7 @@ extension NoteDesk: NoteCommands {
     ) throws(NodeError) -> NoteObject {
         let aim = try aimToWrite(note, scope)
         try refuseDeleted(aim)
+        if edit.isStrict { try refuseLocked(aim) }
         try write(try wish(edit), base: edit.base, aim)
         return try shown(
             aim,
@@ -94,6 +95,7 @@ extension NoteDesk: NoteCommands {
     ) throws(NodeError) -> NoteStepObject {
         let aim = try aimToWrite(note, scope)
         try refuseDeleted(aim)
+        if edit.isStrict { try refuseLocked(aim) }
         let wish = try wish(edit)
         let before = try openedToWrite(aim).version
         try write(wish, base: edit.base, aim)

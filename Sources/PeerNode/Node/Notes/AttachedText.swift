@@ -174,11 +174,7 @@ public struct AttachedText {
         let author = isOne ? authors.first ?? .null : .null
         var line: JSONObject = [
             "version": [.integer(Int64(taken + unseen.count)), .integer(Int64(received))],
-            "patch": .array(
-                patches.map {
-                    [.integer(Int64($0.at)), .integer(Int64($0.deleted)), .string($0.inserted)]
-                }),
-            "by": author,
+            "patch": NotePatch.json(patches), "by": author,
         ]
         if let error { line["error"] = error.json }
         said.append(.object(line))
