@@ -141,6 +141,7 @@ final class NoteAttachment {
             try drain()
             try takeWaiting()
             while let edit = text?.takeEdit() { try write(edit) }
+            if let cursor = text?.takeCursor() { try tell(cursor) }
             // At the end nobody reads on: what is still to be told of one's own changes is awaited.
             if isOver, text?.isSettled == false { try awaitEvent() }
         } while client?.hasMore == true || isOver && text?.isSettled == false
@@ -161,6 +162,15 @@ final class NoteAttachment {
         }
         try text?.written(
             from: answer["from"]?.stringValue ?? "", to: answer["version"]?.stringValue ?? "")
+    }
+
+    /// Tells others where the editor's cursor is. What has changed by then is no failure.
+    private func tell(_ cursor: JSONObject) throws(NodeError) {
+        var given = cursor
+        for member in named.members { given[member.key] = member.value }
+        do throws(NodeError) { _ = try call("note.cursor", given) } catch {
+            guard error.kind == .conflict || error.kind == .badRequest else { throw error }
+        }
     }
 
     private func call(_ method: String, _ given: JSONObject) throws(NodeError) -> JSONValue {
@@ -196,6 +206,7 @@ final class NoteAttachment {
         switch event["type"]?.stringValue {
         case "note.patch":
             if try text?.hear(event["data"] ?? .null) == false { try read() }
+        case "note.cursor": text?.hearCursor(event["data"] ?? .null)
         case "events.dropped": try read()
         case "note.deleted":
             if !session.globals.quiet { io.printError("wsx-node: this note was deleted\n") }

@@ -53,6 +53,8 @@ extension Limits {
     public static let noteWordDraftBytesMax = 4_096
     /// How long others are asked to wait without a word of who asked.
     public static let noteLockMilliseconds: UInt64 = 1_500
+    /// Others in one note of whom an editor is told where they are.
+    public static let notesGuestsToldMax = 64
     /// Notes of which it is known at a time that somebody asks others to wait.
     public static let noteClaimsMax = 256
 

@@ -292,6 +292,61 @@ import WorkspaceTestKit
         #expect(pair.editor.string == pair.host.text && pair.host.text.hasPrefix("here "))
     }
 
+    // MARK: Cursors
+
+    private func cursor(_ version: String, there: Bool = true, at: Int64 = 2) -> JSONValue {
+        [
+            "id": "n_1", "by": ["name": "Mina"], "device": "d_1", "self": false,
+            "there": .bool(there), "version": .string(version), "at": .integer(at), "length": 0,
+            "patch": [[1, 0, "x"]],
+        ]
+    }
+
+    @Test func `says where others are in the text that the editor has`() throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        pair.attached.hearCursor(cursor("v_0"))
+        let lines = pair.attached.takeLines()
+        #expect(lines.count == 1 && lines.first?["version"] == [1, 0])
+        #expect(
+            lines.first?["cursors"] == [
+                [
+                    "by": ["name": "Mina"], "device": "d_1", "at": 2, "length": 0,
+                    "patch": [[1, 0, "x"]],
+                ]
+            ])
+        #expect(lines.first?["patch"] == nil && pair.attached.takeLines().isEmpty)
+        // While something is on its way the places would be those of no text that the editor has.
+        pair.editor.write((0, 0, "a"))
+        try pair.readLine()
+        pair.attached.hearCursor(cursor("v_0"))
+        #expect(pair.attached.takeLines().isEmpty)
+        try pair.ask()
+        try pair.hear()
+        pair.attached.hearCursor(cursor("v_1", at: 3))
+        let later = pair.attached.takeLines()
+        #expect(later.first?["cursors"]?[0]?["at"] == 3 && later.first?["version"] == [1, 1])
+        pair.attached.hearCursor(cursor("v_1", there: false))
+        #expect(pair.attached.takeLines().first?["cursors"] == [])
+    }
+
+    @Test func `says where the editor is in the text of the node`() throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        try pair.attached.take(["version": [1, 0], "cursor": [4, 0]])
+        #expect(pair.attached.takeCursor() == ["base": "v_0", "at": 4, "length": 0])
+        #expect(pair.attached.takeCursor() == nil)
+        try pair.host.change([NotePatch(at: 0, deleted: 0, inserted: "my ")], by: "other")
+        try pair.hear()
+        try pair.attached.take(["version": [1, 0], "cursor": [1, 2]])
+        #expect(pair.attached.takeCursor() == ["base": "v_1", "at": 4, "length": 2])
+        for bad: JSONValue in [[5, 0], [0, 5], [-1, 0], [0], 4] {
+            #expect(throws: NodeError.self) {
+                try pair.attached.take(["version": [1, 0], "cursor": bad])
+            }
+        }
+    }
+
     // MARK: Bad input
 
     @Test(

@@ -9,7 +9,8 @@ extension NoteDesk {
     ) throws(NodeError) {
         let aim = try aim(note, scope)
         let open = try opened(aim)
-        guard let steps = selection.base.map({ open.past.steps(since: $0, now: open.version) }) ?? []
+        guard
+            let steps = selection.base.map({ open.past.steps(since: $0, now: open.version) }) ?? []
         else { throw .noteUnknownBase(aim.place) }
         let others = steps.flatMap(\.patches)
         let count = others.reduce(open.note.scalarCount) { $0 + $1.deleted - $1.insertedCount }
@@ -28,8 +29,9 @@ extension NoteDesk {
         let aim = try aimToWrite(note, scope)
         try refuseDeleted(aim)
         try refuseLocked(aim)
-        guard core.notes.watched.contains(aim.place)
-            || core.notes.company.own.count < Limits.noteClaimsMax
+        guard
+            core.notes.watched.contains(aim.place)
+                || core.notes.company.own.count < Limits.noteClaimsMax
         else {
             throw NodeError(
                 .tooMany, "too many notes are locked here", hint: "wait a few seconds",

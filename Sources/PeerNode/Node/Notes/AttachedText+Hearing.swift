@@ -142,6 +142,8 @@ struct AttachedLine {
     let editor: Int
     /// Each deletes, or inserts.
     var patches: [NotePatch] = []
+    /// Where its cursor is afterwards, if it says so.
+    var cursor: (at: Int, length: Int)?
 
     /// - Parameter line: comes from outside.
     init(_ line: JSONValue) throws(NodeError) {
@@ -151,6 +153,12 @@ struct AttachedLine {
         (self.node, self.editor) = (node, editor)
         guard let list = (line["patch"] ?? []).arrayValue else {
             throw .attached("'patch' must be a list of changes: [[at, deleted, \"inserted\"]]")
+        }
+        if let place = line["cursor"], !place.isNull {
+            guard let parts = place.arrayValue, parts.count == 2, let at = Self.number(parts[0]),
+                let length = Self.number(parts[1])
+            else { throw .attached("'cursor' must be [at, length]") }
+            cursor = (at, length)
         }
         for item in list {
             let patch = try Self.patch(item)

@@ -23,6 +23,11 @@ public struct AttachedText {
     var isBehind = true
     /// What is to be said to the editor.
     private var said: [JSONValue] = []
+    /// Where others are, by their device, as they were told of last.
+    var others: [String: JSONValue] = [:]
+    var hasNewOthers = false
+    /// Where the editor's cursor is in the text as the editor has it, where that is new.
+    var cursor: (at: Int, length: Int)?
 
     /// Changes of one line, and whose they are.
     struct Line {
@@ -70,6 +75,7 @@ public struct AttachedText {
 
     /// What is to be said to the editor, each a line; once.
     public mutating func takeLines() -> [JSONValue] {
+        if let line = cursorLine() { said.append(line) }
         defer { said = [] }
         return said
     }
@@ -96,6 +102,12 @@ public struct AttachedText {
                 throw .attached("a change reaches beyond the text of the editor")
             }
         }
+        if let cursor = line.cursor {
+            guard cursor.at <= count, cursor.length <= count - cursor.at else {
+                throw .attached("the cursor is beyond the text of the editor")
+            }
+        }
+        cursor = line.cursor
         guard !line.patches.isEmpty else { return }
         var new = writing ?? Writing(authors: unseen.map(\.author))
         if writing == nil { new.theirs = unseen.flatMap(\.patches) }

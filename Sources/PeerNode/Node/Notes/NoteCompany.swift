@@ -61,7 +61,8 @@ struct NoteCompany {
 
     /// When the next claim is over.
     var claimEnd: UInt64? {
-        (own.values.compactMap { $0.claim?.until } + claims.values.flatMap { $0.values.map(\.until) })
+        (own.values.compactMap { $0.claim?.until }
+            + claims.values.flatMap { $0.values.map(\.until) })
             .min()
     }
 
@@ -299,7 +300,8 @@ extension Notes {
             }
             company.claims[place] = left.isEmpty ? nil : left
         }
-        for (place, own) in company.own where own.claim.map({ $0.until <= time.monotonic }) == true {
+        for (place, own) in company.own where own.claim.map({ $0.until <= time.monotonic }) == true
+        {
             company.own[place]?.claim = nil
             company.owed.insert(place)
         }
