@@ -139,12 +139,17 @@ final class NoteAttachment {
         }
         repeat {
             try drain()
-            try takeWaiting()
+            var failure: NodeError?
+            do throws(NodeError) { try takeWaiting() } catch { failure = error }
             while let edit = text?.takeEdit() { try write(edit) }
             if let cursor = text?.takeCursor() { try tell(cursor) }
-            // At the end nobody reads on: what is still to be told of one's own changes is awaited.
-            if isOver, text?.isSettled == false { try awaitEvent() }
-        } while client?.hasMore == true || isOver && text?.isSettled == false
+            // What came before a line that is none, or before the end, is written nevertheless.
+            while isOver || failure != nil, text?.isSettled == false {
+                try awaitEvent()
+                while let edit = text?.takeEdit() { try write(edit) }
+            }
+            if let failure { throw failure }
+        } while client?.hasMore == true
     }
 
     private func write(_ edit: JSONObject) throws(NodeError) {

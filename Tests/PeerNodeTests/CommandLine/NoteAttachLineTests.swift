@@ -108,6 +108,15 @@ private final class EditorPipe: LiveInput {
         #expect(edits.isEmpty && !io.errors.isEmpty)
     }
 
+    @Test func `are written up to the one that is none`() {
+        io.eventsAfter = { [self] method, _ in
+            method == "note.edit" ? [event([[0, 0, "x"]])] : []
+        }
+        types(#"{"version": [1, 0], "patch": [[0, 0, "x"]]}"# + "\nhello")
+        #expect(attach() != 0)
+        #expect(edits.count == 1 && !io.errors.isEmpty)
+    }
+
     @Test func `end with a reader that went away`() {
         pipe.isRead = false
         #expect(attach() == 141)

@@ -123,6 +123,7 @@ extension Notes {
         {
             guard let word = word(of: place, in: channel, asks: true) else { return }
             company.asked[place, default: []].insert(link.id)
+            if word.lock != nil { company.own[place]?.hasToldClaim = true }
             send(word, of: workspace, on: link)
         }
     }

@@ -75,7 +75,8 @@ extension Notes {
         return [
             "by": core.membership.person(member, in: workspace).json,
             "device": .string(PublicID.device(claimant.device)),
-            "at": .integer(Int64(clamping: claimant.at)),
+            // Of whose clock is ahead, or who says anything, no more is shown than can be.
+            "at": .integer(Int64(clamping: min(claimant.at, time.wall))),
         ]
     }
 
