@@ -29,6 +29,12 @@ public enum NoteLimits {
     /// Bytes of their bodies.
     public static let waitingBytesMax = 8 * 1024 * 1024
 
+    /// Changes of what somebody else has not published that are shown; further ones are when they are
+    /// published. Each is carried past those before it.
+    public static let overlayPatchesMax = 64
+    /// Runs of text that are looked at for what it deletes, most of which may be gone already.
+    public static let overlayRunsMax = 1_024
+
     // MARK: Work
 
     /// Runs of text that are looked at one after the other before the order is searched instead.

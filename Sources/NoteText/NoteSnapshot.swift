@@ -1,7 +1,40 @@
 public import WorkspaceModel
 
 /// A note as it was once, so that it need not be made of all of its operations again. A cache of
-/// this home: it is sealed, never sent, and made anew wherever it does not fit.
+/// this home: it is sealed, never sent, and made anew wherever it does not fit. Anything that contradicts
+/// itself is refused.
+///
+/// - Form:
+///
+///       page  = Enc array [version, frontier bytes, verdict changes uint, text block, lines bytes]
+///       runs  = Enc array of 16 blocks, in the order of `SnapshotColumns.Column`
+///       block = byte string: 0, bytes
+///               or 1, count, symbols - 1, for each symbol: gap to the one before, bits of its code; codes
+///
+///   Numbers in byte strings have seven bits a byte, the lowest first, the highest bit where more follow. A
+///   *difference* d is written as 2d or -2d - 1; numbers *in a row* as [number, how often]. The codes of a
+///   block are canonical: shorter ones first, of one length by symbol, 12 bits at most, the highest bit of a
+///   byte first, zeros at the end.
+///
+///   `lines` of the page: for each line that is no paragraph without marks [plain lines passed, kind, runs,
+///   for each run: bytes, marks, for each mark its number, for a link length and bytes].
+///
+///   `authors`: device 32, incarnation. For each operation, in the order of its arrival: `ids` 8 bytes,
+///   `times` the milliseconds of its hlc as difference to the one before, and in a row `counters` of its hlc,
+///   `sequences` less the author's last, `writers` the author's number, `states` 0 valid, 1 not, 2 erased.
+///   `pieces`: for each stretch of numbered scalars twice its count, plus 1 and a difference where its
+///   operation is not the next in order.
+///
+///   For each run of text in order, sentinels included: `flags` (`SnapshotColumns.Flag`); `firsts`, where it
+///   goes on from none, its first number as difference to the one after the last run; `counts`. Where flags
+///   want it `origins` (differences to the last scalar before), `widths` bytes, `depths` steps to the right
+///   child that it stands before. An *end* is the last scalar of a run that stands before. A run that goes on
+///   from it begins with the next number, has it on the left and the same right origin, and no later end
+///   counts any more. Text of runs that are not seen is left out: so a note from a snapshot takes operations
+///   and edits, and is made anew when a verdict changes or something is erased.
+///
+///   `frontier` is `Enc` array of [device, incarnation, operations, sum of hlcs, sum of first 8 bytes of ids]
+///   of each log, ascending, the sums modulo 2^64. It says which operations, not what counts of them.
 public struct NoteSnapshot: Hashable, Sendable {
     /// What is shown: text, lines and marks. `NotePage` reads it.
     public let page: [UInt8]

@@ -17,8 +17,8 @@ extension Session {
                 hint: "--from FILE reads a file, --from - a pipe")
         }
         var given = try parameters(for: command)
-        let format = given["format"]
-        given["format"] = nil
+        let (format, strict) = (given["format"], given["strict"])
+        for name in ["format", "strict", "brief"] { given[name] = nil }
         var view = given
         if format == "markdown" { view["markdown"] = true }
         let shown = try wholeNote(view)
@@ -43,6 +43,7 @@ extension Session {
             edit["note"] = view["note"]
             edit["base"] = shown["version"]
             edit["format"] = format
+            edit["strict"] = strict
             var client = try client()
             result = try client.call(command.name, edit)
         } catch { throw file.kept(error) }

@@ -59,9 +59,35 @@ extension Session {
         return 0
     }
 
+    /// `note lock`: once, or again and again until somebody interrupts it.
+    func lockNote(_ command: Command) throws(NodeError) -> Int32 {
+        let parameters = try parameters(for: command)
+        guard scan.values["hold"]?.boolValue == true else {
+            return try callAndPrint(command, parameters)
+        }
+        var client = try client()
+        let end = streamEnd
+        show(rendering.text(try client.call(command.name, parameters), of: command.name))
+        while end.map({ io.now < $0 }) ?? true {
+            io.pause(milliseconds: Self.lockMilliseconds)
+            _ = try client.call(command.name, parameters)
+        }
+        _ = try client.call("note.unlock", parameters)
+        return 0
+    }
+
+    /// Three times in the time for which one holds.
+    private static let lockMilliseconds = Int64(Limits.noteLockMilliseconds / 3)
+
     /// A note with all of its text, which may come in several parts.
     func wholeNote(_ parameters: JSONObject) throws(NodeError) -> JSONValue {
         var client = try client()
+        return try Self.wholeNote(parameters, &client)
+    }
+
+    static func wholeNote(
+        _ parameters: JSONObject, _ client: inout ControlClient
+    ) throws(NodeError) -> JSONValue {
         let first = try client.call("note.get", parameters)
         guard var fields = first.objectValue else { return first }
         var parameters = parameters

@@ -141,6 +141,8 @@ extension Session {
         case .writeNote: return try writeNote(command)
         case .showNote: return try showNote(command)
         case .watchNote: return try watchNote(command)
+        case .lockNote: return try lockNote(command)
+        case .attachNote: return try attachNote(command)
         case .renewPhrase: return try renewPhrase(command)
         case .loseDevice: return try loseDevice(command)
         case .revokeDevice: return try revokeDevice(command)

@@ -36,7 +36,7 @@ extension Session {
     }
 
     /// When a stream that begins now was to end, milliseconds since 1970; `nil` for never.
-    private var streamEnd: Int64? { globals.timeoutMilliseconds.map { io.now &+ $0 } }
+    var streamEnd: Int64? { globals.timeoutMilliseconds.map { io.now &+ $0 } }
 
     /// The next event; `nil` when the time is over that was given.
     ///

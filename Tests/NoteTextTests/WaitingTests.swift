@@ -41,6 +41,27 @@ import WorkspaceTestKit
         #expect(note.text == writer.note.text)
     }
 
+    /// Ids are hashes, so nobody can sign such a circle; nothing here rests on that.
+    @Test mutating func `waits without end in a circle, and nobody else for it`() throws {
+        func operation(_ number: UInt64, citing other: UInt64) -> NoteOperation {
+            func time(_ number: UInt64) -> HybridTimestamp { HybridTimestamp(rawValue: number) }
+            return NoteOperation(
+                author: writer.author, sequence: number, timestamp: time(number),
+                id: OperationID(words: (number, 0, 0, 0)),
+                edit: NoteEdit(
+                    sources: [MessageKey(timestamp: time(other), idPrefix: other)],
+                    changes: [
+                        .insert(left: .init(source: 1, offset: 0), right: nil, text: "x")
+                    ]))
+        }
+        for (number, other) in [(1, 2), (2, 3), (3, 1), (4, 4)] as [(UInt64, UInt64)] {
+            #expect(note.apply(operation(number, citing: other)) == .waits)
+        }
+        #expect(note.text.isEmpty && !note.isComplete && note.waitingKeys.count == 4)
+        note.apply(try writer.write("text", at: 0, using: &random))
+        #expect(note.text == "text")
+    }
+
     @Test mutating func `is taken in as it was judged meanwhile`() throws {
         let operations = try chain(2)
         #expect(note.apply(operations[1], isValid: true) == .waits)

@@ -25,6 +25,7 @@ enum Benchmarks {
         ("departed", DepartedBench.run),
         ("roaming", RoamingBench.run),
         ("text", TextBench.run),
+        ("notes", NotesBench.run),
         ("scale", ScaleBench.run),
         ("links", LinksBench.run),
         ("events", EventsBench.run),

@@ -86,6 +86,10 @@ extension CommandLineForm {
         case showNote
         /// It prints changes of a note as they come.
         case watchNote
+        /// It asks others not to write in a note, and perhaps goes on with that.
+        case lockNote
+        /// It carries changes between a note and an editor.
+        case attachNote
         /// It sends, and says who has it.
         case send
         /// It fetches a file with its progress, and saves it.
@@ -132,7 +136,9 @@ extension CommandLineForm {
         case settingsPath
 
         /// Whether `--timeout` says how long it lasts, so that it is no measure for an answer.
-        public var isStream: Bool { self == .tail || self == .events || self == .watchNote }
+        public var isStream: Bool {
+            [.tail, .events, .watchNote, .attachNote, .lockNote].contains(self)
+        }
     }
 
     /// What is asked before something that nobody can take back.

@@ -47,8 +47,8 @@ extension Command {
     private static let eventsSubscribe = {
         let ephemeral = Parameter.flag(
             "ephemeral",
-            "Also those that are not kept: message.held, note.patch, presence.changed, "
-                + "sync.progress, transfer.progress and typing.")
+            "Also those that are not kept: message.held, presence.changed, sync.progress, "
+                + "transfer.progress and typing; of a note, 'note watch' alone tells them.")
         let keepalive = Parameter.integer(
             "keepalive_s", "Send a keepalive after this many seconds of silence.", 5...3_600
         ).optional()

@@ -14,8 +14,18 @@ public protocol NoteCommands {
     /// Changes the text of a note.
     func edit(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
         throws(NodeError) -> NoteObject
+    /// The same, and says only between which versions that was.
+    func step(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteStepObject
     /// Opens a stream of what becomes of the text of a note.
     func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject
+    /// Says where somebody here is in a note.
+    func select(_ note: NoteReference, _ selection: NoteSelectionRequest, _ scope: CallScope)
+        throws(NodeError)
+    /// Asks others not to write in a note for a while.
+    func lock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject
+    /// Lets others write again.
+    func unlock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject
     /// Gives a note another title.
     func rename(_ note: NoteReference, to title: String, _ scope: CallScope) throws(NodeError)
         -> NoteObject
@@ -69,6 +79,8 @@ public struct NoteEditRequest: Sendable {
     public let base: String?
     /// Whether the text is Markdown.
     public let isMarkdown: Bool
+    /// Whether it is refused while somebody else asks others to wait.
+    public let isStrict: Bool
 }
 
 /// How a note is deleted.
@@ -83,14 +95,15 @@ public enum NoteDeletion: Sendable {
 
 /// The commands about notes.
 enum NoteCommandTable {
-    static let commands = [list, create, get, edit, watch, rename, delete, history]
+    static let commands =
+        [list, create, get, edit, watch, attach] + companyCommands + [rename, delete, history]
 
-    private static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
+    static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
 
-    private static let note = Parameter<String>(
+    static let note = Parameter<String>(
         "note", "Which note: its title or id.", .note
     ) { $0.stringValue }
-    private static let inChannel = Parameter.channel(
+    static let inChannel = Parameter.channel(
         "in", "The channel in which to look for the title."
     ).optional()
     private static let format = Parameter.choice(
@@ -101,7 +114,7 @@ enum NoteCommandTable {
         "from", "Read the text from this file; '-' reads standard input.", bytes: 1...4_096
     ).optional().local()
 
-    private static func reference(_ given: Arguments) -> NoteReference {
+    static func reference(_ given: Arguments) -> NoteReference {
         NoteReference(text: given[note], channel: given[inChannel])
     }
 
@@ -202,6 +215,9 @@ enum NoteCommandTable {
         let base = Parameter.text(
             "base", "The version you have seen; what changed since then is kept.", bytes: 1...64
         ).optional()
+        let strict = Parameter.flag(
+            "strict", "Change nothing while someone else has locked the note.")
+        let brief = Parameter.flag("brief", "Answer with the versions before and after alone.")
         let editor = Parameter.flag(
             "editor", "Change the text in your editor: $VISUAL, or $EDITOR."
         ).local()
@@ -218,18 +234,23 @@ enum NoteCommandTable {
             parameters: [
                 note.definition, inChannel.definition, text.definition, from.definition,
                 editor.definition, changes.definition, base.definition, format.definition,
+                brief.definition, strict.definition,
             ],
             result: "note with its text", shape: .editedNote, effect: .signs,
             scope: .conversation,
             failures: refusals + [.archived, .conflict, .tooLarge],
             example: ["note": "n_01hx9t4c", "text": "milk"],
             run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.edit(
-                        reference(given),
-                        NoteEditRequest(
-                            text: given[text], changes: given[changes], base: given[base],
-                            isMarkdown: given[format] == "markdown"), context.scope(given)))
+                let request = NoteEditRequest(
+                    text: given[text], changes: given[changes], base: given[base],
+                    isMarkdown: given[format] == "markdown", isStrict: given[strict])
+                guard given[brief] else {
+                    return .reply(
+                        try context.node.notes.edit(
+                            reference(given), request, context.scope(given)))
+                }
+                return .reply(
+                    try context.node.notes.step(reference(given), request, context.scope(given)))
             })
     }()
 
@@ -246,6 +267,18 @@ enum NoteCommandTable {
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.notes.watch(reference(given), context.scope(given)))
         })
+
+    private static let attach = Command(
+        "note.attach",
+        line: CommandLineForm(
+            "note attach", ["note"], examples: ["note attach 'Shopping list' --in general"],
+            flow: .attachNote),
+        "Connect an editor to a note: changes as lines of JSON, both ways. docs/EDITORS.md "
+            + "describes them. The end of input ends it.",
+        parameters: [note.definition, inChannel.definition],
+        result: "changes, one per line", effect: .signs, scope: .conversation,
+        failures: refusals + [.archived, .conflict, .tooLarge, .tooMany],
+        example: ["note": "n_01hx9t4c"])
 
     private static let rename = {
         let title = Parameter.text(

@@ -41,6 +41,7 @@ extension SyncMessage {
         case .reading: 0x94
         case .book: 0x95
         case .reach: 0x96
+        case .note: 0x97
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -95,7 +96,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x96).contains(type)
+        (0x90...0x97).contains(type)
     }
 
     private var reservation: Int {
@@ -158,6 +159,7 @@ extension SyncMessage {
         case .reading(let workspace, let word): word.encode(workspace, to: &body)
         case .book(let workspace, let word): word.encode(workspace, to: &body)
         case .reach(let workspace, let word): word.encode(workspace, to: &body)
+        case .note(let workspace, let word): word.encode(workspace, to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -202,6 +204,7 @@ extension SyncMessage {
         case 0x94: return try reading(from: &body)
         case 0x95: return try book(from: &body)
         case 0x96: return try reach(from: &body)
+        case 0x97: return try note(from: &body)
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

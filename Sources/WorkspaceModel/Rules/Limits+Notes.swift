@@ -37,6 +37,27 @@ extension Limits {
     /// Logs of which it is known what was cited; of more it is cited again.
     public static let noteCitedLogsMax = 65_536
 
+    // MARK: What passes
+
+    /// The time between two words of this node on what happens in its open notes: ten a second.
+    public static let noteWordMilliseconds: UInt64 = 100
+    /// Notes of which one such word tells; of more, the others are told of with the next.
+    public static let noteWordsAtOnceMax = 4
+    /// Words on notes that a peer may say at once; what is too much is dropped.
+    public static let noteWordsMax = 64
+    /// And as many more as time goes by, one in this many milliseconds: half of it is what the busiest
+    /// honest peer says.
+    public static let noteWordRefillMilliseconds: UInt64 = 12
+    /// What is written and not published, in a word, in bytes: twice what becomes an operation at once.
+    /// With more the word says where somebody is alone.
+    public static let noteWordDraftBytesMax = 4_096
+    /// How long others are asked to wait without a word of who asked.
+    public static let noteLockMilliseconds: UInt64 = 1_500
+    /// Others in one note of whom an editor is told where they are.
+    public static let notesGuestsToldMax = 64
+    /// Notes of which it is known at a time that somebody asks others to wait.
+    public static let noteClaimsMax = 256
+
     // MARK: What is looked at
 
     /// Notes among which one of a title is looked for, the newest: each is opened for that, about 40 ms

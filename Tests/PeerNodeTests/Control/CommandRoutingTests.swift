@@ -149,8 +149,20 @@ import WorkspaceModel
             "note.edit", ["note": "n_01hx9t4c", "text": "milk", "base": "v_1"],
             "note edit n_01hx9t4c nil milk nil v_1 false"),
         Row(
+            "note.edit",
+            [
+                "note": "List", "ops": [["insert": ["at": 0, "text": "x"]]], "base": "v_1",
+                "brief": true,
+            ], #"note step List nil [{"insert":{"at":0,"text":"x"}}] v_1"#),
+        Row(
             "note.watch", ["note": "List", "in": "general"],
             "note watch List name(\"general\")"),
+        Row("note.cursor", ["note": "List", "at": 4], "note cursor List nil 4 0 nil"),
+        Row(
+            "note.cursor", ["note": "List", "at": 4, "length": 2, "base": "v_1"],
+            "note cursor List nil 4 2 v_1"),
+        Row("note.lock", ["note": "List"], "note lock List nil"),
+        Row("note.unlock", ["note": "List"], "note unlock List nil"),
         Row("note.rename", ["note": "List", "title": "Food"], "note rename List nil Food"),
         Row("note.delete", ["note": "List"], "note delete List nil hiding"),
         Row("note.delete", ["note": "List", "undo": true], "note delete List nil undoing"),
@@ -332,7 +344,8 @@ import WorkspaceModel
         let local = Command.all.filter { !$0.isMethod }
         #expect(
             Set(local.map(\.name)) == [
-                "tail", "chat", "up", "daemon.run", "socket", "rpc", "config.get", "config.set",
+                "tail", "chat", "note.attach", "up", "daemon.run", "socket", "rpc", "config.get",
+                "config.set",
                 "config.list", "config.path", "help", "backup.restore", "completion", "man",
             ])
         for command in local {
@@ -351,7 +364,8 @@ import WorkspaceModel
                 #expect(!command.isMethod, "\(command.name)")
             } else {
                 #expect(
-                    command.isMethod || ["tail", "chat"].contains(command.name), "\(command.name)")
+                    command.isMethod || ["tail", "chat", "note.attach"].contains(command.name),
+                    "\(command.name)")
             }
         }
     }

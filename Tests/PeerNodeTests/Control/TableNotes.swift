@@ -63,6 +63,36 @@ struct TableNotes: NoteCommands {
         return Self.written
     }
 
+    func step(_ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope)
+        throws(NodeError) -> NoteStepObject
+    {
+        try node.note(
+            "note step \(words(note)) \(edit.changes?.text ?? "nil") \(edit.base ?? "nil")", scope)
+        return NoteStepObject(id: "n_01hx9t4c", from: edit.base ?? "v_1", version: "v_2")
+    }
+
+    func select(_ note: NoteReference, _ selection: NoteSelectionRequest, _ scope: CallScope)
+        throws(NodeError)
+    {
+        try node.note(
+            "note cursor \(words(note)) \(selection.at) \(selection.length) "
+                + "\(selection.base ?? "nil")", scope)
+    }
+
+    func lock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject {
+        try node.note("note lock \(words(note))", scope)
+        var locked = Self.note
+        locked.lock = ["by": Self.note.author.json, "device": "d_device00", "at": 1]
+        return locked
+    }
+
+    func unlock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject {
+        try node.note("note unlock \(words(note))", scope)
+        var free = Self.note
+        free.lock = .null
+        return free
+    }
+
     func watch(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteWatchObject {
         try node.note("note watch \(words(note))", scope)
         return NoteWatchObject(subscription: 1, cursor: "e1.0", id: "n_01hx9t4c", version: "v_1")

@@ -7,8 +7,8 @@ import Testing
     static let pages =
         [
             "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Benchmarks/README.md",
-            "docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SCALE.md",
-            "docs/SECURITY.md",
+            "docs/ARCHITECTURE.md", "docs/EDITORS.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md",
+            "docs/SCALE.md", "docs/SECURITY.md",
         ] + SourceTree.decisions
 
     /// A sentence should have 30 words at most. Beyond 40 nobody reads it once only. A specification,

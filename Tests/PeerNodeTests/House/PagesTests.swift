@@ -10,7 +10,8 @@ import WorkspaceModel
     private static let pages =
         [
             "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md",
-            "docs/OPERATIONS.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md", "docs/SECURITY.md",
+            "docs/EDITORS.md", "docs/OPERATIONS.md", "docs/PROTOCOL.md", "docs/RELIABILITY.md",
+            "docs/SECURITY.md",
         ] + SourceTree.decisions
 
     /// What stands between backticks.

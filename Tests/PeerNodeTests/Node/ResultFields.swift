@@ -43,7 +43,9 @@ enum ResultFields {
         "id", "workspace", "channel", "title", "author", "created_at", "edited_at", "edited_by",
         "deleted",
     ]
-    static let noteText = note.union(["version", "text", "length", "complete", "next"])
+    static let noteText = note.union([
+        "version", "text", "length", "complete", "next", "participants", "lock",
+    ])
     static let noteEvent: Set<String> = ["id", "action", "by", "at", "valid", "title", "added"]
     static let starredMessage = message.union(["starred_at"])
     static let reminder: Set<String> = [

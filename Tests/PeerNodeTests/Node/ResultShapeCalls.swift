@@ -16,8 +16,20 @@ extension `Every method answers with the fields of the contract` {
             method: "note.edit", parameters: ["note": "$note", "text": "bread"],
             fields: ResultFields.noteText),
         Call(
+            method: "note.edit",
+            parameters: [
+                "note": "$note", "ops": [["insert": ["at": 0, "text": "x"]]], "brief": true,
+            ], fields: ["id", "from", "version"]),
+        Call(
             method: "note.watch", parameters: ["note": "$note"],
             fields: ["subscription", "cursor", "id", "version"]),
+        Call(method: "note.cursor", parameters: ["note": "$note", "at": 0], fields: []),
+        Call(
+            method: "note.lock", parameters: ["note": "$note"],
+            fields: ResultFields.note.union(["lock"])),
+        Call(
+            method: "note.unlock", parameters: ["note": "$note"],
+            fields: ResultFields.note.union(["lock"])),
         Call(
             method: "note.rename", parameters: ["note": "$note", "title": "Food"],
             fields: ResultFields.note),

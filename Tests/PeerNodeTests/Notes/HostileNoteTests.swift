@@ -75,6 +75,7 @@ import WorkspaceTestKit
             let shown = try node.show(note)
             #expect(shown["complete"] == false, "\(node.name)")
             #expect(try shown.text("text").contains("hello world"), "\(node.name)")
+            #expect(try !shown.text("text").contains("beyond"), "\(node.name)")
             #expect(try node.textMadeAnew(of: note) == shown.text("text"))
             #expect(try node.ok("note.list").items.count == 1)
             #expect(try node.ok("node.check")["problem_count"] == 0)
@@ -84,6 +85,29 @@ import WorkspaceTestKit
         try ada.edit(note, to: "hello, world")
         bench.advance(5_000)
         #expect(try bob.text(of: note) == "hello, world")
+    }
+
+    @Test func `takes nothing of another note`() throws {
+        let other = try ada.makeNote("Other", saying: "abc")
+        bench.advance(5_000)
+        let view = try #require(ada.host?.core.turn.store.view)
+        let edit = try #require(
+            try view.notes.latestNoteEdits(of: ada.place(of: other), limit: 1).first)
+        let stored = try #require(try ada.host?.core.turn.store.operations.operation(edit.arrival))
+        let place = NoteEdit.Reference(source: 1, offset: 0)
+        try write(
+            NoteEdit(
+                sources: [stored.messageKey],
+                changes: [
+                    .insert(left: place, right: nil, text: "taken"), .delete(place, count: 3),
+                ]
+            ).encoded)
+        for node in [ada, bob] {
+            let shown = try node.show(note)
+            #expect(shown["text"] == "hello world" && shown["complete"] == false)
+            #expect(try node.text(of: other) == "abc")
+            #expect(try node.textMadeAnew(of: note) == "hello world")
+        }
     }
 
     @Test func `of somebody without a right counts for nobody`() throws {

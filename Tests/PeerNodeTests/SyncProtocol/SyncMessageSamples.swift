@@ -22,6 +22,10 @@ enum SyncMessageSamples {
     static let operation = OperationID([UInt8](repeating: 0x0e, count: 32))
     static let digest = Identifier16<Named.Digest>([UInt8](repeating: 0xd1, count: 16))
 
+    static let noteKey = MessageKey(
+        timestamp: HybridTimestamp(rawValue: 0x0808_0808_0808_0808),
+        idPrefix: 0x0808_0808_0808_0808)
+
     static let readWord = {
         guard let conversation = ConversationName([UInt8](repeating: 0xc0, count: 16)) else {
             preconditionFailure("16 bytes")
@@ -253,6 +257,29 @@ enum SyncMessageSamples {
             name: "reach",
             message: .reach(2, ReachWord(come: [DeviceName(of: device)], gone: [])),
             golden: "96 a3 0102 02 81 48 de*8 03 80"),
+        Sample(
+            name: "note",
+            message: .note(
+                2,
+                NoteWord(
+                    tip.log.document, noteKey, asks: true,
+                    selection: .init(from: nil, to: .init(noteKey, offset: 7)), draft: [1, 2],
+                    lock: 24)),
+            golden: "97 a8 0102 02 5820 d0*32 03 50 08*16 04 f5 05 f5 "
+                + "06 82 f6 82 50 08*16 07 07 42 0102 08 1818"),
+        Sample(
+            name: "note with a place in the draft",
+            message: .note(
+                2,
+                NoteWord(
+                    tip.log.document, noteKey,
+                    selection: .init(from: .init(nil, offset: 0), to: .init(nil, offset: 24)))),
+            golden: "97 a6 0102 02 5820 d0*32 03 50 08*16 04 f5 05 f4 "
+                + "06 82 82 40 00 82 40 1818"),
+        Sample(
+            name: "note that is closed",
+            message: .note(2, NoteWord(tip.log.document, noteKey, isThere: false)),
+            golden: "97 a5 0102 02 5820 d0*32 03 50 08*16 04 f4 05 f4"),
         Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),

@@ -20,6 +20,8 @@ public struct NoteObject: ControlObject {
     public var editedBy: PersonObject?
     /// Whether it was deleted, and can come back.
     public var isDeleted = false
+    /// Who asks others to wait, `{by, device, at}` or `null`; `nil` where nobody asked for that.
+    public var lock: JSONValue?
     /// What its text is; `nil` where only the note was asked for.
     public var content: Content?
 
@@ -35,6 +37,8 @@ public struct NoteObject: ControlObject {
         public var length: Int64
         /// Whether everything that it is made of is here.
         public var isComplete: Bool
+        /// The others who have it open, with where they are.
+        public var participants = JSONValue.array([])
         /// The lines, with how they look; `nil` where nobody asked.
         public var blocks: JSONValue?
         /// Who wrote what; `nil` where nobody asked.
@@ -70,15 +74,39 @@ public struct NoteObject: ControlObject {
             "edited_at": JSONValue(orNull: editedAt), "edited_by": editedBy?.json ?? .null,
             "deleted": .bool(isDeleted),
         ]
+        if let lock { fields.append("lock", lock) }
         guard let content else { return .object(fields) }
         fields.append("version", .string(content.version))
         fields.append("text", .string(content.text))
         fields.append("length", .integer(content.length))
         fields.append("complete", .bool(content.isComplete))
         fields.append("next", JSONValue(orNull: content.next))
+        fields.append("participants", content.participants)
         if let blocks = content.blocks { fields.append("blocks", blocks) }
         if let blame = content.blame { fields.append("blame", blame) }
         return .object(fields)
+    }
+}
+
+/// A change of the text of a note, without the text.
+public struct NoteStepObject: ControlObject {
+    /// `n_…`.
+    public let id: String
+    /// The version that was changed, `v_…`.
+    public let from: String
+    /// What came of it; the same where nothing was left to change.
+    public let version: String
+
+    /// A change that was made.
+    public init(id: String, from: String, version: String) {
+        self.id = id
+        self.from = from
+        self.version = version
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        ["id": .string(id), "from": .string(from), "version": .string(version)]
     }
 }
 

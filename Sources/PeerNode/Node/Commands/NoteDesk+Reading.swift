@@ -52,6 +52,8 @@ extension NoteDesk {
         var content = NoteObject.Content(
             version: open.version.text, text: part, length: Int64(open.note.scalarCount),
             isComplete: open.isComplete)
+        content.participants = core.notes.participants(of: aim.place, in: aim.workspace)
+        object.lock = core.notes.lockObject(of: aim.place, in: aim.workspace)
         content.next = next.map(PageEnd.cursor)
         // Of what does not fit into one answer, the text alone is told.
         let isWhole = start == 0 && next == nil

@@ -17,7 +17,7 @@ extension NoteDesk {
                 reason: "note.watched")
         }
         let open = try opened(aim)
-        core.notes.watched.insert(aim.place)
+        core.notes.setWatched(core.notes.watched.union([aim.place]))
         let start = store.events.newest
         let id = core.events.subscriptions.open(
             on: scope.call.connection,

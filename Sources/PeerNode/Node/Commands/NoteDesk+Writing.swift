@@ -83,20 +83,37 @@ extension NoteDesk: NoteCommands {
     ) throws(NodeError) -> NoteObject {
         let aim = try aimToWrite(note, scope)
         try refuseDeleted(aim)
-        let wish: NoteWish
+        if edit.isStrict { try refuseLocked(aim) }
+        try write(try wish(edit), base: edit.base, aim)
+        return try shown(
+            aim,
+            NoteViewRequest(isMarkdown: false, hasBlocks: false, hasBlame: false, cursor: nil))
+    }
+
+    func step(
+        _ note: NoteReference, _ edit: NoteEditRequest, _ scope: CallScope
+    ) throws(NodeError) -> NoteStepObject {
+        let aim = try aimToWrite(note, scope)
+        try refuseDeleted(aim)
+        if edit.isStrict { try refuseLocked(aim) }
+        let wish = try wish(edit)
+        let before = try openedToWrite(aim).version
+        try write(wish, base: edit.base, aim)
+        return NoteStepObject(
+            id: PublicID.note(aim.place.key), from: before.text,
+            version: try opened(aim).version.text)
+    }
+
+    private func wish(_ edit: NoteEditRequest) throws(NodeError) -> NoteWish {
         switch (edit.text, edit.changes) {
-        case (let text?, nil): wish = try self.wish(text, isMarkdown: edit.isMarkdown)
-        case (nil, let changes?): wish = .steps(try NoteChanges.steps(changes))
+        case (let text?, nil): return try wish(text, isMarkdown: edit.isMarkdown)
+        case (nil, let changes?): return .steps(try NoteChanges.steps(changes))
         default:
             throw NodeError(
                 .badRequest, "give either 'text' or 'ops'",
                 hint: "see 'wsx-node rpc --describe note.edit'", reason: "control.bad_param",
                 fields: [.init(name: "text", reason: Misfit.missing.rawValue)])
         }
-        try write(wish, base: edit.base, aim)
-        return try shown(
-            aim,
-            NoteViewRequest(isMarkdown: false, hasBlocks: false, hasBlame: false, cursor: nil))
     }
 
     private func write(_ wish: NoteWish, base: String?, _ aim: Aim) throws(NodeError) {

@@ -7,15 +7,15 @@ extension EventType {
 
     /// What this build tells and does not keep.
     static let passing = [
-        "message.held", "note.patch", "presence.changed", "sync.progress", "transfer.progress",
-        "typing",
+        "message.held", "note.cursor", "note.lock", "note.patch", "presence.changed",
+        "sync.progress", "transfer.progress", "typing",
     ]
 
     /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
     /// a script may ask for all that it knows; they are in no list and never come.
     private static let absent = [
-        "file.added", "file.available", "file.dropped", "note.lock", "conflict.resolved",
-        "import.finished", "config.changed",
+        "file.added", "file.available", "file.dropped", "conflict.resolved", "import.finished",
+        "config.changed",
     ]
 
     /// Every name that an event can have.

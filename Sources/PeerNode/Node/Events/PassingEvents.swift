@@ -43,7 +43,15 @@ extension Events {
                 "note.patch", data(of: move, in: workspace), in: workspace,
                 document: move.place.document, note: move.place)
         }
-        core.notes.watched = subscriptions.notes
+        for news in core.notes.takeCompanyNews() {
+            guard let document = store.operations.document(numbered: news.place.document),
+                let workspace = core.workspaces[document.workspace]
+            else { continue }
+            pass(
+                news.type, news.data, in: workspace, document: news.place.document,
+                note: news.place)
+        }
+        core.notes.setWatched(subscriptions.notes)
     }
 
     /// `{id, channel, from, version, patch, by, self}`; `version` and `patch` are `null` where the text
@@ -63,12 +71,7 @@ extension Events {
             data["version"] = .null
             return .object(data)
         }
-        data["patch"] = .array(
-            patches.map {
-                [
-                    .integer(Int64($0.at)), .integer(Int64($0.deleted)), .string($0.inserted),
-                ]
-            })
+        data["patch"] = NotePatch.json(patches)
         return .object(data)
     }
 

@@ -259,6 +259,10 @@ final class WorkspaceLink {
     var passing = Allowance(
         tokens: UInt64(Limits.passingWordsMax),
         refillMilliseconds: Limits.passingWordMilliseconds)
+    /// How much it may still say of what happens in notes.
+    var noteWords = Allowance(
+        tokens: UInt64(Limits.noteWordsMax),
+        refillMilliseconds: Limits.noteWordRefillMilliseconds)
     /// What the other end's address book hashes to, as it said last.
     var book: Identifier16<BookSummary>?
     /// Of which time the other end was asked for a record, by device.

@@ -133,6 +133,7 @@ extension Notes {
         let before = note.version
         guard try publish(note, to: document, of: workspace) else { return false }
         if !note.isDropped { noteMove(of: note, from: before, [], by: workspace.member) }
+        owe(note.place)
         return true
     }
 

@@ -35,10 +35,7 @@ extension Notes {
     ) throws(NodeError) -> ArraySlice<NotePast.Step> {
         guard let base else { return [] }
         if let steps = note.past.steps(since: base, now: note.version) { return steps }
-        throw NodeError(
-            .conflict, "that version of the note is no longer known",
-            hint: "wsx-node note show \(PublicID.note(note.place.key))", reason: "note.base",
-            fields: [.init(name: "base", reason: "not_found")])
+        throw .noteUnknownBase(note.place)
     }
 
     /// - Parameter others: what others changed meanwhile; afterwards, what they changed of the text as
@@ -128,6 +125,11 @@ extension Notes {
             if !note.isDropped {
                 noteMove(
                     of: note, from: writing.before, writing.patches, by: workspace.member)
+                // Who types is behind what was typed, until they say something else.
+                if !isPublished, let last = writing.patches.last {
+                    select((last.at + last.insertedCount, 0), in: note.place)
+                }
+                noteWord(in: note.place)
             }
             return true
         }
@@ -252,6 +254,13 @@ struct NoteWriting {
 }
 
 extension NodeError {
+    static func noteUnknownBase(_ place: ViewStore.NotePlace) -> NodeError {
+        NodeError(
+            .conflict, "that version of the note is no longer known",
+            hint: "wsx-node note show \(PublicID.note(place.key))", reason: "note.base",
+            fields: [.init(name: "base", reason: "not_found")])
+    }
+
     static func noteOutOfRange(_ index: Int) -> NodeError {
         NodeError(
             .badRequest, "change \(index + 1) reaches beyond the text of the note",

@@ -7,6 +7,13 @@ extension Notes {
     func place(
         of key: MessageKey, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.NotePlace? {
+        // Who types on asks for one that is open, again and again.
+        let known = orderedOpen.first {
+            $0.place.key == key && workspace.channel(numbered: $0.place.document) != nil
+        }
+        if let known, try store.view.current(known.place.register(.note)) != nil {
+            return known.place
+        }
         for channel in workspace.channelIndex.all {
             for document in [channel.number] + channel.others {
                 let place = ViewStore.NotePlace(document: document, key: key)

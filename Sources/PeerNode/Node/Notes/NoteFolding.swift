@@ -104,6 +104,7 @@ extension Notes: ContentFamily {
         guard let patches = outcome.patches else { return drop(note) }
         let before = note.version
         note.took(operation.id, state, at: operation.arrival, patches)
+        published(by: stored.log.device, in: note.place)
         noteMove(
             of: note, from: before, patches.made,
             by: workspace.evaluator.subject(ofGrant: operation.grant))

@@ -26,6 +26,8 @@ final class Notes: Component {
     var cited: [LogName: UInt64] = [:]
     /// The notes whose text somebody here watches: they stay open.
     var watched: Set<ViewStore.NotePlace> = []
+    /// Who else is in these.
+    var company = NoteCompany()
     /// What changed in these since it was told.
     private(set) var moves: [NoteMove] = []
     /// The note into which an own edit is being written, which is in its text already.
@@ -47,14 +49,18 @@ final class Notes: Component {
     private func forgetAll() {
         (open, tails, told, moves, cited) = ([:], [:], [], [], [:])
         (changed, madeAnew, mentioned) = ([:], [], [])
+        company = NoteCompany()
         hasLookedForDrafts = false
     }
 
     // MARK: When time passes
 
     override var deadlines: [UInt64] {
-        guard home != nil, mayWrite else { return [] }
-        return hasLookedForDrafts ? [draftDue].compactMap { $0 } : [time.monotonic]
+        guard home != nil else { return [] }
+        let passing = [company.wordDue, company.claimEnd].compactMap { $0 }
+        guard mayWrite else { return passing }
+        return passing
+            + (hasLookedForDrafts ? [draftDue].compactMap { $0 } : [time.monotonic])
     }
 
     override func tick() throws(StorageError) {
@@ -111,7 +117,10 @@ final class Notes: Component {
         open[note.place] = nil
         // What was being written in it is kept, and taken up again.
         if note.hasDraft { hasLookedForDrafts = false }
-        if watched.contains(note.place) { moves.append(NoteMove(place: note.place)) }
+        guard watched.contains(note.place) else { return }
+        moves.append(NoteMove(place: note.place))
+        company.own[note.place]?.selection = nil
+        company.moved(note.place)
     }
 
     /// Notes that the text of a note has become another one.
@@ -124,6 +133,7 @@ final class Notes: Component {
         moves.append(
             NoteMove(
                 place: note.place, change: (before, note.version, patches), member: member))
+        moveCompany(in: note.place, past: patches)
     }
 
     /// What whoever watches is to be told.
@@ -167,6 +177,7 @@ final class Notes: Component {
     func closeAll() throws(StorageError) {
         forgetGone()
         try publishAll()
+        leaveCompany()
         for note in orderedOpen { try close(note) }
     }
 

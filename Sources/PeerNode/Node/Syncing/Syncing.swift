@@ -62,6 +62,9 @@ extension Syncing {
         case .reach(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try reachHeard(word, in: workspace, on: link)
+        case .note(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            core.notes.heard(word, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)
@@ -298,6 +301,7 @@ extension Syncing {
         try core.links.settleFarewells()
         try core.links.writeRegistry()
         core.presence.tellPresence()
+        core.notes.tellCompany()
         try core.own.tellMarkers()
         for link in network.ordered {
             try core.links.perform(link.session.flush(now: time.monotonic), on: link)

@@ -1,0 +1,79 @@
+import WorkspaceModel
+
+/// Where somebody is in a note, as a call says it.
+public struct NoteSelectionRequest: Sendable {
+    /// Where it begins, in scalars.
+    public let at: Int
+    /// How much of the text is selected; 0 for a cursor.
+    public let length: Int
+    /// The version that these are places of, `v_…`; `nil` for the text of now.
+    public let base: String?
+}
+
+extension NoteCommandTable {
+    /// Being in a note together with others.
+    static let companyCommands = [cursor, lock, unlock]
+
+    private static let cursor = {
+        let at = Parameter.integer("at", "Where it is, in Unicode characters.", 0...placeMax)
+        let length = Parameter.integer(
+            "length", "How many characters behind it are selected.", 0...placeMax
+        ).defaulting(to: 0)
+        let base = Parameter.text(
+            "base", "The version these places are in; without it, the text as it is now.",
+            bytes: 1...64
+        ).optional()
+        return Command(
+            "note.cursor",
+            "Tell others who watch a note where you are in it. Needs a 'note.watch' on this node.",
+            parameters: [
+                note.definition, inChannel.definition, at.definition, length.definition,
+                base.definition,
+            ],
+            result: "nothing", effect: .writesBeside, scope: .conversation,
+            failures: refusals + [.conflict], example: ["note": "n_01hx9t4c", "at": 4],
+            run: { (context, given) throws(NodeError) in
+                try context.node.notes.select(
+                    reference(given),
+                    NoteSelectionRequest(
+                        at: Int(given[at]), length: Int(given[length]), base: given[base]),
+                    context.scope(given))
+                return .reply([:])
+            })
+    }()
+
+    /// No text is longer than the largest note.
+    private static let placeMax: Int64 = 16 * 1024 * 1024
+
+    private static let lock = {
+        let hold = Parameter.flag("hold", "Keep it locked until Ctrl-C.").local()
+        return Command(
+            "note.lock",
+            line: CommandLineForm(
+                "note lock", ["note"],
+                examples: [
+                    "note lock 'Shopping list' --in general", "note lock n_01hx9t4c --hold",
+                ], flow: .lockNote),
+            "Ask others not to write in a note. It ends 1.5 s after your last change or 'note lock'. "
+                + "Nobody is kept out: 'note edit --strict' heeds it.",
+            parameters: [note.definition, inChannel.definition, hold.definition],
+            result: "note", shape: .changedNote, effect: .writesBeside, scope: .conversation,
+            failures: refusals + [.archived, .conflict, .tooMany],
+            example: ["note": "n_01hx9t4c"],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.notes.lock(reference(given), context.scope(given)))
+            })
+    }()
+
+    private static let unlock = Command(
+        "note.unlock",
+        line: CommandLineForm(
+            "note unlock", ["note"], examples: ["note unlock 'Shopping list' --in general"]),
+        "Let others write in a note that you locked.",
+        parameters: [note.definition, inChannel.definition],
+        result: "note", shape: .changedNote, effect: .writesBeside, scope: .conversation,
+        failures: refusals, example: ["note": "n_01hx9t4c"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.notes.unlock(reference(given), context.scope(given)))
+        })
+}

@@ -1,0 +1,228 @@
+import NoteText
+public import WorkspaceModel
+
+/// The text of a note between the node and an editor, which both change without waiting for each
+/// other (docs/EDITORS.md).
+///
+/// The editor says how many lines of the other side it has taken, and passes over those that were
+/// written before its own last one came. So it never carries a change past another: that is done
+/// here. Nothing here reads or writes: whoever has the two ends calls, and passes on what comes of it.
+public struct AttachedText {
+    /// The text as the node had it when it was heard of last, and what names that.
+    var text: [Unicode.Scalar]
+    var version: String
+    /// The text as the editor has it: after `taken` lines of ours and `received` of its own.
+    var shown: [Unicode.Scalar] = []
+    var taken = 0
+    private(set) var received = 0
+    /// Lines that the editor may not have taken, the first behind `taken`.
+    var unseen: [Line] = []
+    /// What the editor wrote and the node does not have yet.
+    var writing: Writing?
+    /// Whether events may still tell of what was read already.
+    var isBehind = true
+    /// What is to be said to the editor.
+    private var said: [JSONValue] = []
+    /// Where others are, by their device, as they were told of last.
+    var others: [String: JSONValue] = [:]
+    var hasNewOthers = false
+    /// Where the editor's cursor is in the text as the editor has it, where that is new.
+    var cursor: (at: Int, length: Int)?
+
+    /// Changes of one line, and whose they are.
+    struct Line {
+        var patches: [NotePatch]
+        var author = JSONValue.null
+    }
+
+    /// Changes on their way to the node.
+    struct Writing {
+        /// What the node was asked to do, of the text of `version`; empty where nothing was asked.
+        var asked: [NotePatch] = []
+        /// What it is to be asked next, of the text after that.
+        var rest: [NotePatch] = []
+        /// What others changed, of the text as the editor has it.
+        var theirs: [NotePatch] = []
+        /// Who that was.
+        var authors: [JSONValue] = []
+        /// What the node told since it was asked.
+        var steps: [Step] = []
+        /// Before and after the own change, once the node has answered.
+        var answer: (from: String, to: String)?
+    }
+
+    /// One step of the node's text.
+    struct Step {
+        let from: String
+        let to: String
+        let line: Line
+    }
+
+    /// A note that was just read. The editor begins with an empty text, and the first line fills it.
+    ///
+    /// - Parameters:
+    ///   - text: all of it.
+    ///   - version: what names it, `v_…`.
+    public init(text: String, version: String) {
+        self.text = Array(text.unicodeScalars)
+        self.version = version
+        let patches = text.isEmpty ? [] : [NotePatch(at: 0, deleted: 0, inserted: text)]
+        say(patches, by: [], always: true)
+    }
+
+    /// Whether everything that the editor wrote is at the node.
+    public var isSettled: Bool { writing == nil }
+
+    /// What is to be said to the editor, each a line; once.
+    public mutating func takeLines() -> [JSONValue] {
+        if let line = cursorLine() { said.append(line) }
+        defer { said = [] }
+        return said
+    }
+
+    // MARK: From the editor
+
+    /// Takes a line of the editor.
+    ///
+    /// - Parameter line: `{version: [node, editor], patch: [[at, deleted, inserted]…]}`.
+    /// - Throws: `bad_request` for what is no such line, `conflict` where too much has changed since.
+    public mutating func take(_ line: JSONValue) throws(NodeError) {
+        let line = try AttachedLine(line)
+        guard line.editor == received else {
+            throw .attached("the line counts \(line.editor) lines of the editor, not \(received)")
+        }
+        guard line.node <= taken + unseen.count else {
+            throw .attached("the line counts more lines of the node than there were")
+        }
+        guard line.node >= taken else { throw .noteTooFarApart }
+        while taken < line.node { see() }
+        var count = shown.count
+        for patch in line.patches {
+            guard NoteStep.patch(patch).fits(&count) else {
+                throw .attached("a change reaches beyond the text of the editor")
+            }
+        }
+        if let cursor = line.cursor {
+            guard cursor.at <= count, cursor.length <= count - cursor.at else {
+                throw .attached("the cursor is beyond the text of the editor")
+            }
+        }
+        cursor = line.cursor
+        guard !line.patches.isEmpty else { return }
+        var new = writing ?? Writing(authors: unseen.map(\.author))
+        if writing == nil { new.theirs = unseen.flatMap(\.patches) }
+        guard let met = NotePatch.carried(line.patches, past: new.theirs) else {
+            throw .noteTooFarApart
+        }
+        (new.rest, new.theirs) = (new.rest + met.ours, met.theirs)
+        unseen = []
+        Self.apply(line.patches, to: &shown)
+        received += 1
+        writing = new
+    }
+
+    /// The editor has taken one more of our lines.
+    private mutating func see() {
+        guard !unseen.isEmpty else { return }
+        Self.apply(unseen.removeFirst().patches, to: &shown)
+        taken += 1
+    }
+
+    // MARK: To the node
+
+    /// What the node is to be asked now: `base` and `ops` of `note.edit`; `nil` for nothing.
+    public mutating func takeEdit() -> JSONObject? {
+        guard var new = writing, new.asked.isEmpty else { return nil }
+        guard !new.rest.isEmpty else {
+            // Others have done the same.
+            finish(new)
+            return nil
+        }
+        var (count, bytes) = (0, 0)
+        while count < min(new.rest.count, Limits.noteChangesPerCallMax),
+            bytes < Limits.noteEditBytesMax
+        {
+            bytes += new.rest[count].inserted.utf8.count
+            count += 1
+        }
+        new.asked = Array(new.rest.prefix(count))
+        new.rest.removeFirst(count)
+        writing = new
+        let changes: [JSONValue] = new.asked.map { patch in
+            let at = JSONValue.integer(Int64(patch.at))
+            return patch.deleted > 0
+                ? ["delete": ["at": at, "length": .integer(Int64(patch.deleted))]]
+                : ["insert": ["at": at, "text": .string(patch.inserted)]]
+        }
+        return ["base": .string(version), "ops": .array(changes)]
+    }
+
+    /// The node takes nothing of what it was asked: what the editor wrote goes again there.
+    ///
+    /// - Parameter error: why, which the editor is told.
+    public mutating func refused(_ error: NodeError) {
+        for step in writing?.steps ?? [] {
+            Self.apply(step.line.patches, to: &text)
+            version = step.to
+        }
+        (writing, unseen) = (nil, [])
+        say(Self.difference(from: shown, to: text), by: [], because: error)
+    }
+
+    // MARK: To the editor
+
+    /// What the editor wrote is at the node. It is told what others changed.
+    mutating func finish(_ done: Writing) {
+        writing = nil
+        say(done.theirs, by: done.authors)
+    }
+
+    mutating func say(
+        _ patches: [NotePatch], by authors: [JSONValue], because error: NodeError? = nil,
+        always: Bool = false
+    ) {
+        guard always || !patches.isEmpty || error != nil else { return }
+        let isOne = authors.allSatisfy { $0 == authors.first }
+        let author = isOne ? authors.first ?? .null : .null
+        var line: JSONObject = [
+            "version": [.integer(Int64(taken + unseen.count)), .integer(Int64(received))],
+            "patch": NotePatch.json(patches), "by": author,
+        ]
+        if let error { line["error"] = error.json }
+        said.append(.object(line))
+        unseen.append(Line(patches: patches, author: author))
+        // Who only reads says nothing, and has taken all of that long ago.
+        var bytes = unseen.reduce(0) { $0 + Self.bytes(of: $1.patches) }
+        while unseen.count > 1,
+            unseen.count > Limits.noteVersionsMax || bytes > Limits.noteVersionBytesMax
+        {
+            bytes -= Self.bytes(of: unseen[0].patches)
+            see()
+        }
+    }
+
+    // MARK: Texts
+
+    /// - Precondition: each fits what those before it have left.
+    static func apply(_ patches: [NotePatch], to text: inout [Unicode.Scalar]) {
+        for patch in patches {
+            let range = (patch.at..<patch.at + patch.deleted).clamped(to: 0..<text.count)
+            text.replaceSubrange(range, with: patch.inserted.unicodeScalars)
+        }
+    }
+
+    static func difference(
+        from old: [Unicode.Scalar], to new: [Unicode.Scalar]
+    ) -> [NotePatch] {
+        func string(_ text: [Unicode.Scalar]) -> String {
+            var view = String.UnicodeScalarView()
+            view.append(contentsOf: text)
+            return String(view)
+        }
+        return TextDifference.patches(from: string(old), to: string(new))
+    }
+
+    private static func bytes(of patches: [NotePatch]) -> Int {
+        patches.reduce(64) { $0 + 64 + $1.inserted.utf8.count }
+    }
+}

@@ -1,0 +1,167 @@
+public import WorkspaceModel
+
+/// What somebody does in a note right now, as one of their devices says it to others that have the note
+/// open too. It is not stored, not passed on, and holds as long as the link does over which it came.
+public struct NoteWord: Sendable, Equatable {
+    /// A place in the text: behind a scalar.
+    public struct Place: Sendable, Equatable {
+        /// The operation that inserted it; `nil` for what the sender has not published.
+        public var operation: MessageKey?
+        /// Its number among the scalars of that operation, below 65,536.
+        public var offset: UInt32
+
+        /// Behind the scalar `offset` of an operation.
+        public init(_ operation: MessageKey?, offset: UInt32) {
+            self.operation = operation
+            self.offset = offset
+        }
+    }
+
+    /// From where to where somebody's selection goes, the cursor being its end; `nil` is the
+    /// beginning of the note.
+    public struct Selection: Sendable, Equatable {
+        /// Where it was begun.
+        public var start: Place?
+        /// Where the cursor is.
+        public var end: Place?
+
+        /// A selection.
+        public init(from start: Place?, to end: Place?) {
+            self.start = start
+            self.end = end
+        }
+    }
+
+    /// The channel's document.
+    public var document: DocumentID
+    /// Which note.
+    public var note: MessageKey
+    /// Whether the sender has it open; if not, there is nothing else to say.
+    public var isThere: Bool
+    /// Whether the sender wants to hear the receiver's word.
+    public var asks: Bool
+    /// Where the sender's person is in it, as far as that is known.
+    public var selection: Selection?
+    /// What they have written and not published, a body of at most `Limits.noteWordDraftBytesMax` (3.7),
+    /// not interpreted here.
+    public var draft: [UInt8]?
+    /// When they asked others to wait, milliseconds since 1970; `nil` where they do not.
+    public var lock: UInt64?
+
+    /// A word with the given fields.
+    public init(
+        _ document: DocumentID, _ note: MessageKey, isThere: Bool = true, asks: Bool = false,
+        selection: Selection? = nil, draft: [UInt8]? = nil, lock: UInt64? = nil
+    ) {
+        self.document = document
+        self.note = note
+        self.isThere = isThere
+        self.asks = asks
+        self.selection = selection
+        self.draft = draft
+        self.lock = lock
+    }
+}
+
+extension NoteWord {
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.document(
+            document, in: workspace,
+            pairs: 5 + [selection != nil, draft != nil, lock != nil].count { $0 })
+        body.byteString(note.bytes)
+        body.key(4)
+        body.bool(isThere)
+        body.key(5)
+        body.bool(asks)
+        if let selection {
+            body.key(6)
+            body.array(count: 2)
+            for place in [selection.start, selection.end] {
+                guard let place else {
+                    body.null()
+                    continue
+                }
+                body.array(count: 2)
+                body.byteString(place.operation?.bytes ?? [])
+                body.uint(UInt64(place.offset))
+            }
+        }
+        if let draft {
+            body.key(7)
+            body.byteString(draft)
+        }
+        if let lock {
+            body.key(8)
+            body.uint(lock)
+        }
+    }
+}
+
+extension SyncMessage {
+    static func note(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        let start = body.position
+        let count = try body.mapCount()
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        let document: DocumentID = try body.identifier32()
+        try body.key(exactly: 3)
+        var word = NoteWord(document, try messageKey(from: &body))
+        try body.key(exactly: 4)
+        word.isThere = try body.bool()
+        try body.key(exactly: 5)
+        word.asks = try body.bool()
+        guard (5...8).contains(count) else { throw Malformed(.wrongKeys, at: start) }
+        var last: UInt64 = 5
+        for _ in 5..<count {
+            let place = body.position
+            let key = try body.key()
+            guard key > last else { throw Malformed(.wrongKeys, at: place) }
+            switch key {
+            case 6: word.selection = try selection(from: &body)
+            case 7: word.draft = try body.byteString(maxCount: Limits.noteWordDraftBytesMax)
+            case 8: word.lock = try body.uint()
+            default: throw Malformed(.wrongKeys, at: place)
+            }
+            last = key
+        }
+        return .note(workspace, word)
+    }
+
+    private static func selection(
+        from body: inout CBORDecoder
+    ) throws(Malformed) -> NoteWord.Selection {
+        try body.arrayCount(exactly: 2)
+        let start = try place(from: &body)
+        return NoteWord.Selection(from: start, to: try place(from: &body))
+    }
+
+    private static func place(from body: inout CBORDecoder) throws(Malformed) -> NoteWord.Place? {
+        try body.nullOr { (body) throws(Malformed) in
+            try body.arrayCount(exactly: 2)
+            let start = body.position
+            let bytes = try body.byteString(maxCount: 16)
+            guard bytes.isEmpty || bytes.count == 16 else {
+                throw Malformed(.outOfRange, at: start)
+            }
+            let offset = try body.uint(as: UInt32.self)
+            guard offset <= UInt32(UInt16.max) else { throw Malformed(.outOfRange, at: start) }
+            return NoteWord.Place(bytes.isEmpty ? nil : MessageKey(of: bytes), offset: offset)
+        }
+    }
+
+    private static func messageKey(from body: inout CBORDecoder) throws(Malformed) -> MessageKey {
+        MessageKey(of: try body.byteString(exactly: 16))
+    }
+}
+
+extension MessageKey {
+    /// - Precondition: 16 bytes, as `bytes` gives them.
+    fileprivate init(of bytes: [UInt8]) {
+        func word(_ part: some Sequence<UInt8>) -> UInt64 {
+            part.reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(
+            timestamp: HybridTimestamp(rawValue: word(bytes.prefix(8))),
+            idPrefix: word(bytes.suffix(8)))
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import WorkspaceTestKit
+
+extension TerminalEndToEnd {
+    /// The client that docs/EDITORS.md shows, with real nodes.
+    @Suite struct `An editor that is attached to a note` {
+        /// The Python between the fences.
+        private static func client() throws -> String {
+            let page = try SourceTree.text("docs/EDITORS.md")
+            let parts = page.components(separatedBy: "```python\n")
+            try #require(parts.count == 2)
+            return parts[1].components(separatedBy: "```")[0]
+        }
+
+        @Test func `needs a client of sixty lines at most`() throws {
+            #expect(try Self.client().split(separator: "\n").count <= 60)
+        }
+
+        @Test func `shows what others write and keeps what is typed, also while the node is away`()
+            throws
+        {
+            guard let python = Tool.path("python3", to: "attach an editor to a note") else {
+                return
+            }
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            #expect(mina.run("note", "create", "general", "List").status == 0)
+
+            let script = mina.folder + "/client.py"
+            try Self.client().write(toFile: script, atomically: true, encoding: .utf8)
+            let shown = mina.folder + "/shown"
+            _ = FileManager.default.createFile(atPath: shown, contents: nil)
+            let keyboard = Pipe()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: python)
+            process.arguments = ["-B", script, "List"]
+            process.environment = mina.scriptEnvironment
+            process.standardInput = keyboard
+            process.standardOutput = FileHandle(forWritingAtPath: shown)
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            defer { if process.isRunning { process.terminate() } }
+            func type(_ text: String) throws {
+                try keyboard.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            }
+            func screen() -> String {
+                let all = (try? String(contentsOfFile: shown, encoding: .utf8)) ?? ""
+                return all.components(separatedBy: "---\n").last ?? ""
+            }
+            func note(_ node: TemporaryNode) -> String { node.run("note", "show", "List").output }
+
+            try type("milk\n")
+            #expect(eventually { note(joon) == "milk\n" }, "\(note(mina))")
+            // One line break at the end of a text that is handed in belongs to its last line.
+            let edited = joon.run("note", "edit", "List", "--from", "-", input: "eggs\nmilk\n\n")
+            #expect(edited.status == 0, "\(edited.errors)")
+            #expect(eventually { screen().contains("eggs\nmilk") }, "\(screen())")
+
+            mina.kill()
+            try type("bread\n")
+            #expect(mina.up().status == 0)
+            #expect(eventually { note(joon).contains("bread") }, "\(note(mina))")
+            try keyboard.fileHandleForWriting.close()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(eventually { note(mina) == note(joon) })
+            let words = note(mina).split(separator: "\n").map(String.init).sorted()
+            #expect(words == ["bread", "eggs", "milk"])
+        }
+    }
+}

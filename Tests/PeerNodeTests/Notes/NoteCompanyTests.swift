@@ -1,0 +1,266 @@
+import CRDTStore
+import NoteText
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What others do in a note right now: told over links, never stored, gone with the link.
+@Suite struct `Others in a note` {
+    private let bench: CoreBench
+    private let ada: BenchNode
+    private let bob: BenchNode
+    private let cleo: BenchNode
+    private let note: JSONValue
+
+    init() throws {
+        let table = try `Private channels`.Table()
+        (bench, ada, bob, cleo) = (table.bench, table.ada, table.bob, table.cleo)
+        note = try ada.makeNote("Plan", saying: "text")
+        bench.advance(5_000)
+    }
+
+    private func watch(_ nodes: BenchNode..., note other: JSONValue? = nil) throws {
+        for node in nodes {
+            try node.ok("note.watch", ["note": (other ?? note)["id"] ?? .null], on: 7)
+        }
+        bench.advance(1_000)
+        for node in nodes { _ = `Presence`.take(node) }
+    }
+
+    private func type(_ text: String, at place: Int64, on node: BenchNode) throws {
+        try node.ok(
+            "note.edit",
+            [
+                "note": note["id"] ?? .null, "brief": true,
+                "ops": [["insert": ["at": .integer(place), "text": .string(text)]]],
+            ])
+    }
+
+    private func heard(_ node: BenchNode, _ type: String = "note.cursor") -> [JSONValue] {
+        `Presence`.take(node).filter { $0["type"] == .string(type) }.compactMap { $0["data"] }
+    }
+
+    // MARK: Who is where
+
+    @Test func `are shown with their cursor and with what they have not published`() throws {
+        try watch(ada, bob)
+        let before = try bob.rowCount("note_edit")
+        try type(" more", at: 4, on: ada)
+        bench.advance(200)
+        let event = try #require(heard(bob).last)
+        #expect(event["by"]?["name"] == "Ada" && event["there"] == true)
+        #expect(event["patch"] == [[4, 0, " more"]])
+        #expect(event["at"] == 9 && event["length"] == 0)
+        #expect(try event["version"] == bob.show(note)["version"])
+        // It is laid over, and neither in the text nor on the disk.
+        #expect(try bob.text(of: note) == "text" && bob.rowCount("note_edit") == before)
+        #expect(try bob.show(note)["participants"]?.arrayValue?.count == 1)
+        try ada.ok("note.cursor", ["note": note["id"] ?? .null, "at": 1, "length": 2])
+        bench.advance(200)
+        let moved = try #require(heard(bob).last)
+        #expect(moved["at"] == 1 && moved["length"] == 2)
+        // Once it is published, it is the text, and laid over no more.
+        bench.advance(5_000)
+        #expect(try bob.text(of: note) == "text more")
+        #expect(try #require(heard(bob).last)["patch"] == [])
+        #expect(try bob.show(note)["participants"]?[0]?["patch"] == [])
+    }
+
+    @Test func `are told to those alone who have the note open`() throws {
+        try watch(ada, bob)
+        let link = try link(to: cleo, at: ada)
+        let before = link.session.unsentBytes
+        try type("!", at: 4, on: ada)
+        #expect(link.session.unsentBytes == before)
+        #expect(cleo.host?.core.notes.company.guests.isEmpty == true)
+        bench.advance(200)
+        #expect(!heard(bob).isEmpty)
+        // Who comes later hears of who is there, and is heard of.
+        try watch(cleo)
+        #expect(try cleo.show(note)["participants"]?.arrayValue?.count == 2)
+        #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)
+    }
+
+    @Test func `are gone with their stream, their link, and their keys`() throws {
+        try watch(ada, bob, cleo)
+        #expect(try ada.show(note)["participants"]?.arrayValue?.count == 2)
+        try bob.ok("events.unsubscribe", ["subscription": 1], on: 7)
+        bench.advance(1_000)
+        #expect(heard(ada).last?["there"] == false)
+        bench.cut(ada, cleo)
+        bench.advance(1_000)
+        #expect(try ada.show(note)["participants"] == [])
+        bench.heal(ada, cleo)
+        bench.advance(2_000)
+        #expect(try ada.show(note)["participants"]?.arrayValue?.count == 1)
+        try cleo.ok("identity.passphrase.change", ["new": .string(goodPassphrase)])
+        try cleo.ok("lock.now")
+        bench.advance(1_000)
+        #expect(try ada.show(note)["participants"] == [])
+    }
+
+    @Test func `are told of at most ten times a second, and the last word is told`() throws {
+        try watch(ada, bob)
+        let core = try #require(ada.host).core
+        var words = 0
+        for number in 0..<100 {
+            let before = core.notes.company.lastSaid
+            try type("x", at: Int64(4 + number), on: ada)
+            bench.advance(10)
+            if core.notes.company.lastSaid != before { words += 1 }
+        }
+        #expect(words <= 11, "\(words)")
+        bench.advance(Limits.noteWordMilliseconds + 100)
+        let last = try #require(heard(bob).last)
+        #expect(last["at"] == 104)
+    }
+
+    @Test func `see nobody who wants to look offline`() throws {
+        try ada.ok("presence.set", ["state": "offline"])
+        bench.advance(3_000)
+        try watch(ada, bob)
+        try type("!", at: 4, on: ada)
+        bench.advance(200)
+        #expect(heard(bob).isEmpty)
+        #expect(try bob.show(note)["participants"] == [])
+    }
+
+    // MARK: What others may say
+
+    private func link(to other: BenchNode, at node: BenchNode) throws -> PeerLink {
+        let device = try #require(other.host?.core.session.ownDevice)
+        return try #require(node.host?.core.links.network.links(to: device).first)
+    }
+
+    private func say(_ change: (inout NoteWord) -> Void, to node: BenchNode) throws {
+        let core = try #require(node.host).core
+        let place = try node.place(of: note)
+        let document = try #require(core.turn.store.operations.document(numbered: place.document))
+        var word = NoteWord(document.id, place.key)
+        change(&word)
+        core.notes.heard(word, in: try node.workspace(), on: try link(to: bob, at: node))
+        try node.ok("node.status")
+    }
+
+    @Test func `do no harm with places and drafts that are none`() throws {
+        try watch(ada)
+        let missing = MessageKey(timestamp: HybridTimestamp(rawValue: 7), idPrefix: 9)
+        let drafts: [[UInt8]] = [
+            [], [0xff], [UInt8](repeating: 0x82, count: 4_096),
+            NoteEdit(sources: [missing], changes: [.delete(.init(source: 1, offset: 0), count: 9)])
+                .encoded,
+        ]
+        for draft in drafts {
+            try say({ $0.draft = draft }, to: ada)
+            #expect(try #require(heard(ada).last)["patch"] == [])
+        }
+        for place in [NoteWord.Place(missing, offset: 0), .init(nil, offset: 65_535)] {
+            try say({ $0.selection = .init(from: nil, to: place) }, to: ada)
+            #expect(try #require(heard(ada).last)["at"] == .null)
+        }
+        // Of a note that is not open, of none, and of another document nothing is kept.
+        try say({ $0.note = missing }, to: ada)
+        try say({ $0.document = .zero }, to: ada)
+        #expect(ada.host?.core.notes.company.guests.count == 1)
+        #expect(try ada.text(of: note) == "text")
+    }
+
+    @Test func `are dropped where they say too much`() throws {
+        try watch(ada)
+        let core = try #require(ada.host).core
+        let place = try ada.place(of: note)
+        let document = try #require(core.turn.store.operations.document(numbered: place.document))
+        let (workspace, sender) = (try ada.workspace(), try link(to: bob, at: ada))
+        for _ in 0..<2 * Limits.noteWordsMax {
+            core.notes.heard(NoteWord(document.id, place.key), in: workspace, on: sender)
+        }
+        let allowance = try link(to: bob, at: ada).syncs.values.first?.noteWords
+        var rest = try #require(allowance)
+        let isLeft = rest.take(at: bench.monotonic)
+        #expect(!isLeft)
+    }
+
+    @Test func `of a private channel are its people alone`() throws {
+        try ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
+        try ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])
+        bench.advance(2_000)
+        let secret = try ada.makeNote("Secret", in: "board", saying: "x")
+        bench.advance(5_000)
+        try watch(ada, bob, note: secret)
+        #expect(try ada.show(secret)["participants"]?.arrayValue?.count == 1)
+        let core = try #require(ada.host).core
+        let place = try ada.place(of: secret)
+        let document = try #require(core.turn.store.operations.document(numbered: place.document))
+        #expect(core.notes.company.asked[place]?.count == 1)
+        core.notes.heard(
+            NoteWord(document.id, place.key, lock: 1), in: try ada.workspace(),
+            on: try link(to: cleo, at: ada))
+        #expect(try ada.show(secret)["participants"]?.arrayValue?.count == 1)
+        #expect(try ada.show(secret)["lock"] == .null)
+    }
+
+    // MARK: Waiting for each other
+
+    @Test func `are asked to wait, for a second and a half without a word`() throws {
+        try watch(ada, bob)
+        let locked = try ada.ok("note.lock", ["note": note["id"] ?? .null])
+        #expect(locked["lock"]?["by"]?["name"] == "Ada")
+        bench.advance(200)
+        #expect(heard(bob, "note.lock").last?["lock"]?["by"]?["name"] == "Ada")
+        #expect(try bob.show(note)["lock"]?["by"]?["name"] == "Ada")
+        #expect(try bob.refused("note.lock", ["note": note["id"] ?? .null]).reason == "note.locked")
+        // Who types is not idle.
+        for number in 0..<4 {
+            bench.advance(1_000)
+            try type("x", at: Int64(4 + number), on: ada)
+        }
+        bench.advance(300)
+        #expect(try bob.show(note)["lock"] != .null)
+        bench.advance(Limits.noteLockMilliseconds + 300)
+        #expect(heard(bob, "note.lock").last?["lock"] == .null)
+        try bob.ok("note.lock", ["note": note["id"] ?? .null])
+        bench.advance(200)
+        try bob.ok("note.unlock", ["note": note["id"] ?? .null])
+        bench.advance(200)
+        #expect(try ada.show(note)["lock"] == .null && bob.show(note)["lock"] == .null)
+    }
+
+    @Test func `are kept out by nothing but their own wish to wait`() throws {
+        try ada.ok("note.lock", ["note": note["id"] ?? .null])
+        bench.advance(200)
+        let change: JSONObject = [
+            "note": note["id"] ?? .null, "text": "mine",
+        ]
+        var strict = change
+        strict["strict"] = true
+        // Also where nobody watches the note.
+        let refusal = try bob.refused("note.edit", .object(strict))
+        #expect(refusal.kind == .conflict && refusal.reason == "note.locked")
+        try ada.ok("note.edit", .object(strict))
+        bench.advance(200)
+        #expect(try bob.refused("note.edit", .object(strict)).reason == "note.locked")
+        try bob.ok("note.edit", .object(change))
+        bench.advance(Limits.noteLockMilliseconds + 500)
+        strict["text"] = "mine again"
+        try bob.ok("note.edit", .object(strict))
+        #expect(try bob.text(of: note) == "mine again")
+    }
+
+    @Test func `of whom two ask at once wait for who asked first`() throws {
+        try watch(ada, bob)
+        bench.cut(ada, bob)
+        try ada.ok("note.lock", ["note": note["id"] ?? .null])
+        bench.advance(300)
+        try bob.ok("note.lock", ["note": note["id"] ?? .null])
+        bench.heal(ada, bob)
+        bench.advance(300)
+        for node in [ada, bob] {
+            try ada.ok("note.lock", ["note": note["id"] ?? .null])
+            bench.advance(200)
+            #expect(try node.show(note)["lock"]?["by"]?["name"] == "Ada")
+        }
+    }
+}
