@@ -6,6 +6,8 @@ public import WorkspaceModel
 public protocol NodeCommands: PersonCommands, MarkCommands {
     /// What is done with notes.
     var notes: any NoteCommands { get }
+    /// What is done with ledgers.
+    var ledgers: any LedgerCommands { get }
     /// What it does for files.
     var files: any FileCommands { get }
 

@@ -65,6 +65,9 @@ public struct WorkspaceObject: ControlObject {
     public var address: String?
     /// To whom an owner who leaves hands it.
     public var successor: PersonObject?
+    /// Whether somebody paid for it, where a ledger of this home says so or asks for it. Only of one
+    /// workspace that is asked for.
+    public var payment: PaymentObject?
     /// The devices that say they know of its end; `nil` while it goes on.
     public var acknowledged: [AcknowledgementObject]?
 
@@ -90,6 +93,7 @@ public struct WorkspaceObject: ControlObject {
             "removed_how": JSONValue(orNull: removedHow), "note": JSONValue(orNull: note),
             "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
             "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
+            "payment": payment?.json ?? .null,
         ]
     }
 }

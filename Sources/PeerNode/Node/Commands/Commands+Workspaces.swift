@@ -130,11 +130,17 @@ extension CommandDesk {
                 reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
+        // What refuses does so before anything is written.
+        let tender = try LedgerDesk(core).tender(from: draft.paidFrom)
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.found(
                 name: name, description: draft.description, firstChannel: channel)
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
+            if let tender {
+                try core.ledgers.pay(
+                    tender.coins, from: tender.ledger, of: tender.workspace, for: workspace)
+            }
             return workspace
         }
         try core.remember(scope, made: workspace.id.bytes)
@@ -162,6 +168,7 @@ extension CommandDesk {
         let workspace = try core.queries.shownWorkspace(scope)
         return try stored { () throws(StorageError) in
             var object: WorkspaceObject = try self.core.queries.object(of: workspace)
+            object.payment = try core.ledgers.payment(of: workspace)
             guard counted else { return object }
             var count: Int64 = 0
             for channel in workspace.channelIndex.all {

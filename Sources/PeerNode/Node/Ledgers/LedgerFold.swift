@@ -114,6 +114,11 @@ struct LedgerFold {
         settle(ordered)
     }
 
+    /// What is offered under a word now.
+    func offer(of item: String) -> Offer? {
+        items[Array(item.utf8)].flatMap { offers[$0] }
+    }
+
     /// What a workspace costs now, `nil` for nothing.
     var workspacePrice: UInt64? { prices.last?.coins }
 

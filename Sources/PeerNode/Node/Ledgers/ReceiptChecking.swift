@@ -53,7 +53,9 @@ extension Ledgers {
             fold.items[Array(known.item.utf8)] == known.offer,
             let question = try question(receipt, known, fold, in: ledger, workspace)
         else { return .byHand }
-        let isUnderWay = checks.values.contains { $0.ledger == ledger.document && $0.order == order }
+        let isUnderWay = checks.values.contains {
+            $0.ledger == ledger.document && $0.order == order
+        }
         guard !isUnderWay, checks.count < Limits.receiptChecksMax, mayWrite else { return .busy }
         checkAllowances.forgetFull(at: time.monotonic)
         guard checkAllowances.take(known.buyer, at: time.monotonic) else { return .busy }

@@ -12,18 +12,18 @@ extension Ledgers {
 
     /// Spends the price of a workspace that was founded in this turn, and says so there.
     ///
-    /// - Returns: whether this device may write both.
+    /// - Throws: where this device may not write both, upon which neither is there, nor the workspace.
     func pay(
         _ coins: UInt64, from ledger: OpenLedger, of payer: Workspace, for workspace: Workspace
-    ) throws(StorageError) -> Bool {
+    ) throws(StorageError) {
         let spend = LedgerContent.Spend(
             coins: coins, purpose: "a workspace", workspace: Self.name(of: workspace.id))
         guard let spent = try write(.spend(spend), to: ledger, in: payer),
-            let document = try makeDocument(in: workspace)
-        else { return false }
-        let word = LedgerContent.payment(
-            in: payer.id, ledger: ledger.document, spend: spent.key)
-        return try core.privates.authorContent(.ledger(word), to: document, in: workspace) != nil
+            let document = try makeDocument(in: workspace),
+            try core.privates.authorContent(
+                .ledger(.payment(in: payer.id, ledger: ledger.document, spend: spent.key)),
+                to: document, in: workspace) != nil
+        else { throw StorageError(.other, "a workspace could not be paid", statement: "pay") }
     }
 
     /// Makes a document in which things are said of coins.
