@@ -214,7 +214,7 @@ public struct StoreSettingObject: ControlObject {
     public let value: JSONValue?
 
     /// A setting.
-    public init(id: String, ledger: String?, value: JSONValue?) {
+    public init(of id: String, ledger: String?, value: JSONValue?) {
         self.id = id
         self.ledger = ledger
         self.value = value

@@ -79,9 +79,9 @@ public struct WorkspaceObject: ControlObject {
         self.digest = digest
     }
 
-    /// All fields.
+    /// All fields, and `payment` where something is known of one.
     public var json: JSONValue {
-        [
+        var fields: JSONObject = [
             "id": .string(id), "name": .string(name), "description": JSONValue(orNull: description),
             "image": JSONValue(orNull: image), "role": JSONValue(orNull: role),
             "owner": owner?.json ?? .null, "members": .integer(members),
@@ -93,8 +93,9 @@ public struct WorkspaceObject: ControlObject {
             "removed_how": JSONValue(orNull: removedHow), "note": JSONValue(orNull: note),
             "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
             "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
-            "payment": payment?.json ?? .null,
         ]
+        if let payment { fields.append("payment", payment.json) }
+        return .object(fields)
     }
 }
 

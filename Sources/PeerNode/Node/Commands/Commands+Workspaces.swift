@@ -130,17 +130,13 @@ extension CommandDesk {
                 reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
-        // What refuses does so before anything is written.
         let tender = try LedgerDesk(core).tender(from: draft.paidFrom)
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.found(
                 name: name, description: draft.description, firstChannel: channel)
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
-            if let tender {
-                try core.ledgers.pay(
-                    tender.coins, from: tender.ledger, of: tender.workspace, for: workspace)
-            }
+            try core.ledgers.pay(tender, for: workspace)
             return workspace
         }
         try core.remember(scope, made: workspace.id.bytes)

@@ -213,7 +213,7 @@ extension LedgerDesk {
 
     private static func price(of aim: Aim) -> StoreSettingObject {
         StoreSettingObject(
-            id: "store.price", ledger: PublicID.ledger(aim.ledger.document),
+            of: "store.price", ledger: PublicID.ledger(aim.ledger.document),
             value: aim.ledger.fold.workspacePrice.map { .integer(Int64(clamping: $0)) })
     }
 
@@ -230,6 +230,6 @@ extension LedgerDesk {
         }
         let known = try stored { () throws(StorageError) in try core.ledgers.verifyCommand() }
         return StoreSettingObject(
-            id: Ledgers.commandName, ledger: nil, value: known.map { .string($0) })
+            of: "store.verify_command", ledger: nil, value: known.map { .string($0) })
     }
 }

@@ -9,13 +9,6 @@ final class LedgerDesk: Component {
         let ledger: OpenLedger
     }
 
-    /// A ledger that a workspace is paid from, and what that costs.
-    struct Tender {
-        let workspace: Workspace
-        let ledger: OpenLedger
-        let coins: UInt64
-    }
-
     // MARK: Aiming
 
     /// Finds a ledger: the one that is named, or the only one.
@@ -153,7 +146,7 @@ final class LedgerDesk: Component {
     /// costs nothing.
     ///
     /// - Throws: `insufficient_coins` where the caller has less.
-    func tender(from name: String?) throws(NodeError) -> Tender? {
+    func tender(from name: String?) throws(NodeError) -> WorkspaceTender? {
         guard let name else { return nil }
         var found: [Aim] = []
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
@@ -179,7 +172,7 @@ final class LedgerDesk: Component {
         try refuseWriting(in: aim.workspace)
         try refuseMore(in: aim)
         try requireCoins(coins, in: aim)
-        return Tender(workspace: aim.workspace, ledger: aim.ledger, coins: coins)
+        return WorkspaceTender(workspace: aim.workspace, ledger: aim.ledger, coins: coins)
     }
 
     func requireCoins(_ coins: UInt64, in aim: Aim) throws(NodeError) {

@@ -49,7 +49,9 @@ final class NodeCore {
     ]
 
     /// Whom the log tells of what it stores.
-    var sink: any LogSink { derivation }
+    var sink: any LogSink {
+        derivation
+    }
     /// What takes up content that is no message.
     var contentFamilies: [any ContentFamily] { [notes, ledgers] }
 

@@ -24,7 +24,7 @@ struct ReceiptCheck {
 /// The issuer's side: a receipt comes by a call or over a link, a command of the owner's looks at it beside
 /// the turn, and a grant follows. The receipt is in no field here: it goes into the command and is gone.
 extension Ledgers {
-    static let commandName = "store.verify_command"
+    private static let commandName = "receipt.command"
     /// What the loop may need to end a command, and those that it has started before.
     private static let checkSlackMilliseconds: UInt64 = 10_000
 

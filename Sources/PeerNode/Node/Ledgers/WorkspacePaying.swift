@@ -2,6 +2,13 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
+/// A ledger that a workspace is paid from, and what that costs.
+struct WorkspaceTender {
+    let workspace: Workspace
+    let ledger: OpenLedger
+    let coins: UInt64
+}
+
 /// Coins for a workspace: what its founder spends in somebody's ledger, and the word in the new workspace
 /// that says so (PROTOCOL.md, W-83). Nobody can be forced to pay; who trusts the issuer sees who did.
 extension Ledgers {
@@ -12,12 +19,13 @@ extension Ledgers {
 
     /// Spends the price of a workspace that was founded in this turn, and says so there.
     ///
+    /// - Parameter tender: `nil` where it costs nothing.
     /// - Throws: where this device may not write both, upon which neither is there, nor the workspace.
-    func pay(
-        _ coins: UInt64, from ledger: OpenLedger, of payer: Workspace, for workspace: Workspace
-    ) throws(StorageError) {
+    func pay(_ tender: WorkspaceTender?, for workspace: Workspace) throws(StorageError) {
+        guard let tender else { return }
+        let (ledger, payer) = (tender.ledger, tender.workspace)
         let spend = LedgerContent.Spend(
-            coins: coins, purpose: "a workspace", workspace: Self.name(of: workspace.id))
+            coins: tender.coins, purpose: "a workspace", workspace: Self.name(of: workspace.id))
         guard let spent = try write(.spend(spend), to: ledger, in: payer),
             let document = try makeDocument(in: workspace),
             try core.privates.authorContent(
