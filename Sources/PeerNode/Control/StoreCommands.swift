@@ -215,8 +215,8 @@ enum StoreCommandTable {
             "command",
             """
             The shell command, with order and receipt as JSON on standard input. It prints \
-            {"paid":true,"billing":"ID"} or {"paid":false}. Empty removes it. Left out, the current \
-            one is shown.
+            {"paid":true,"billing":"ID"} or {"paid":false}. Empty removes it. Left out, the \
+            current one is shown.
             """, bytes: 0...Limits.noticeCommandBytesMax
         ).optional().writing()
         return Command(
