@@ -5,6 +5,7 @@ import WorkspaceModel
 final class TableNode: NodeCommands {
     func workspaces(having things: [NamedThing]) throws(NodeError) -> [String] { [] }
     var notes: any NoteCommands { TableNotes(node: self) }
+    var ledgers: any LedgerCommands { TableLedgers(node: self) }
 
     var asked: [String] = []
     /// The workspace that each of these calls named.
