@@ -12,12 +12,12 @@ public protocol LedgerCommands {
     /// Spends coins of the caller's.
     func spend(_ coins: Int64, for purpose: String, in ledger: String?, _ scope: CallScope)
         throws(NodeError) -> Made<SpendObject>
-    /// What the caller spent, or everybody, the latest first.
+    /// What the caller spent, or everybody, the latest first: without a ledger in all of them.
     func spends(all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<SpendObject>
     /// Gives the coins of a spend back.
     func refund(_ spend: String, _ scope: CallScope) throws(NodeError) -> SpendObject
-    /// What is offered.
+    /// What is offered, without a ledger in all of them.
     func items(in ledger: String?, _ page: PageRequest, _ scope: CallScope)
         throws(NodeError) -> Page<LedgerItemObject>
     /// Offers coins, under a word that may be offered already.
@@ -62,7 +62,7 @@ public struct OfferDraft: Sendable {
 
 /// Which orders are wanted.
 public struct OrderFilter: Sendable {
-    /// The ledger; `nil` for the only one.
+    /// The ledger; `nil` for all of them.
     public let ledger: String?
     /// `open`, `paid`, `granted` or `void`; `nil` for all.
     public let state: String?
@@ -78,6 +78,11 @@ enum LedgerCommandTable {
     static let ledger = Parameter.text(
         "ledger", "Which ledger: its name or id. Without it, the only one.",
         bytes: 1...Limits.ledgerTextBytesMax
+    ).optional()
+
+    /// The same of what lists can be about all of.
+    static let listedLedger = Parameter.text(
+        "ledger", "Only of this ledger: its name or id.", bytes: 1...Limits.ledgerTextBytesMax
     ).optional()
 
     static let coinRange: ClosedRange<Int64> = 1...Int64(Limits.ledgerCoinsMax)
@@ -156,7 +161,7 @@ enum LedgerCommandTable {
             line: CommandLineForm("coin spends", examples: ["coin spends", "coin spends --all"]),
             "List what you spent, the latest first, and what did not suffice.",
             parameters: [
-                all.definition, ledger.definition, Command.limit.definition,
+                all.definition, listedLedger.definition, Command.limit.definition,
                 Command.cursor.definition,
             ],
             result: "list of spend", shape: .spends, emptiness: "nothing spent", effect: .reads,
@@ -164,7 +169,7 @@ enum LedgerCommandTable {
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.ledgers.spends(
-                        all: given[all], in: given[ledger], PageRequest(given),
+                        all: given[all], in: given[listedLedger], PageRequest(given),
                         context.scope(given)))
             })
     }()

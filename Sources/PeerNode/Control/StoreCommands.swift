@@ -8,6 +8,7 @@ enum StoreCommandTable {
 
     private static let refusals = LedgerCommandTable.refusals
     private static let ledger = LedgerCommandTable.ledger
+    private static let listedLedger = LedgerCommandTable.listedLedger
     private static let item = Parameter.text(
         "item", "The word for the item, as 'store list' shows it.",
         bytes: 1...Limits.ledgerItemBytesMax)
@@ -18,14 +19,14 @@ enum StoreCommandTable {
         "store.list", line: CommandLineForm("store list", examples: ["store list"]),
         "List what you can buy.",
         parameters: [
-            ledger.definition, Command.limit.definition, Command.cursor.definition,
+            listedLedger.definition, Command.limit.definition, Command.cursor.definition,
         ],
         result: "list of item", shape: .ledgerItems, emptiness: "nothing is offered",
         effect: .reads, scope: .workspace, failures: refusals,
         run: { (context, given) throws(NodeError) in
             .reply(
                 try context.node.ledgers.items(
-                    in: given[ledger], PageRequest(given), context.scope(given)))
+                    in: given[listedLedger], PageRequest(given), context.scope(given)))
         })
 
     private static let offer = {
@@ -103,7 +104,7 @@ enum StoreCommandTable {
                 "store orders", examples: ["store orders", "store orders --state open"]),
             "List your orders, the latest first; in your own ledger everyone's.",
             parameters: [
-                state.definition, ledger.definition, Command.limit.definition,
+                state.definition, listedLedger.definition, Command.limit.definition,
                 Command.cursor.definition,
             ],
             result: "list of order", shape: .orders, emptiness: "no orders", effect: .reads,
@@ -111,7 +112,7 @@ enum StoreCommandTable {
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.ledgers.orders(
-                        OrderFilter(ledger: given[ledger], state: given[state]),
+                        OrderFilter(ledger: given[listedLedger], state: given[state]),
                         PageRequest(given), context.scope(given)))
             })
     }()

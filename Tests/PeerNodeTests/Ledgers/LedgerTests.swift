@@ -287,8 +287,19 @@ import WorkspaceTestKit
         #expect(try ada.refused("ledger.open", ["name": "COINS"]).kind == .duplicate)
         try bob.ok("ledger.open", ["name": "coins"])
         table.bench.advance(5_000)
-        #expect(try ada.refused("store.list").kind == .ambiguous)
-        #expect(try ada.refused("store.list", ["ledger": "coins"]).kind == .ambiguous)
+        #expect(try ada.refused("coin.balance").kind == .ambiguous)
+        #expect(try ada.refused("coin.balance", ["ledger": "coins"]).kind == .ambiguous)
+        // Lists are about all of them.
+        let theirs = try #require(try bob.ok("ledger.list").items.first { $0["self"] == true })
+        try bob.ok(
+            "store.offer",
+            [
+                "item": "small", "label": "s", "coins": 7, "price": "1",
+                "ledger": theirs["id"] ?? .null,
+            ])
+        table.bench.advance(1_000)
+        let sold = try ada.ok("store.list").items.compactMap { $0["coins"]?.integerValue }
+        #expect(sold.sorted() == [7, 100])
         let id = try #require(table.ledger["id"])
         #expect(try ada.ok("store.list", ["ledger": id]).items.count == 1)
         #expect(try ada.refused("store.list", ["ledger": "gold"]).kind == .notFound)

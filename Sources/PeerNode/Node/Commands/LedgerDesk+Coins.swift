@@ -106,13 +106,13 @@ extension LedgerDesk: LedgerCommands {
     func spends(
         all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<SpendObject> {
-        let aim = try aim(ledger, scope)
-        let objects = aim.ledger.fold.spends.values
-            .filter { all || $0.member == aim.workspace.member }
-            .sorted { $1.key < $0.key }
-        let (items, next) = try core.queries.page(objects, page)
+        let found = try aims(ledger, scope).flatMap { aim in
+            aim.ledger.fold.spends.values
+                .filter { all || $0.member == aim.workspace.member }.map { (aim, $0) }
+        }.sorted { $1.1.key < $0.1.key }
+        let (items, next) = try core.queries.page(found, page)
         return Page(
-            items.map { core.ledgers.object(of: $0, in: aim.ledger, aim.workspace) }, next: next)
+            items.map { core.ledgers.object(of: $1, in: $0.ledger, $0.workspace) }, next: next)
     }
 
     func refund(_ id: String, _ scope: CallScope) throws(NodeError) -> SpendObject {

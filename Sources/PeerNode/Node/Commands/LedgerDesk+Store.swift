@@ -9,7 +9,8 @@ extension LedgerDesk {
     func items(
         in ledger: String?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<LedgerItemObject> {
-        try Page(core.ledgers.items(of: try aim(ledger, scope).ledger)).part(page)
+        let items = try aims(ledger, scope).flatMap { core.ledgers.items(of: $0.ledger) }
+        return try Page(items).part(page)
     }
 
     func offer(
@@ -79,15 +80,16 @@ extension LedgerDesk {
     func orders(
         _ filter: OrderFilter, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<OrderObject> {
-        let aim = try aim(filter.ledger, scope)
-        let isIssuer = aim.ledger.issuer == aim.workspace.member
-        let orders = aim.ledger.fold.orders.values
-            .filter { isIssuer || $0.buyer == aim.workspace.member }
-            .filter { filter.state.map($0.state.rawValue.elementsEqual) ?? true }
-            .sorted { $1.key < $0.key }
-        let (items, next) = try core.queries.page(orders, page)
+        let found = try aims(filter.ledger, scope).flatMap { aim in
+            let member = aim.workspace.member
+            return aim.ledger.fold.orders.values
+                .filter { aim.ledger.issuer == member || $0.buyer == member }
+                .filter { filter.state.map($0.state.rawValue.elementsEqual) ?? true }
+                .map { (aim, $0) }
+        }.sorted { $1.1.key < $0.1.key }
+        let (items, next) = try core.queries.page(found, page)
         return Page(
-            items.compactMap { core.ledgers.object(of: $0, in: aim.ledger, aim.workspace) },
+            items.compactMap { core.ledgers.object(of: $1, in: $0.ledger, $0.workspace) },
             next: next)
     }
 

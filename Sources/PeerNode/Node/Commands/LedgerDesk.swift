@@ -54,6 +54,15 @@ final class LedgerDesk: Component {
         return Aim(workspace: workspace, ledger: ledger)
     }
 
+    /// The ledgers that a list is about: the one that is named, or all.
+    func aims(_ name: String?, _ scope: CallScope) throws(NodeError) -> [Aim] {
+        if name != nil { return [try aim(name, scope)] }
+        let workspace: Workspace = try core.queries.shownWorkspace(scope)
+        return try ledgers(named: nil, in: workspace).map {
+            Aim(workspace: workspace, ledger: $0)
+        }
+    }
+
     private static let candidatesMax = 10
 
     private func ledgers(
