@@ -140,7 +140,10 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...LedgerContent.types.upperBound).contains(type) else {
+        guard
+            (1...NoteContent.types.upperBound).contains(type)
+                || LedgerContent.types.contains(type)
+        else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)

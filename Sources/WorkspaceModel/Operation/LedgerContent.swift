@@ -1,4 +1,4 @@
-/// What somebody says in a ledger (PROTOCOL.md, 3.2 and 3.9).
+/// What somebody says in a ledger (PROTOCOL.md, 3.2 and 3.10).
 ///
 /// Whether it counts is not decided here: the issuer alone offers, grants and refunds.
 public enum LedgerContent: Hashable, Sendable {
@@ -86,47 +86,47 @@ public typealias PaidWorkspace = Identifier16<NamedInLedger.Workspace>
 
 extension LedgerContent {
     /// The types of content that are in ledgers.
-    static let types: ClosedRange<UInt64> = 19...27
+    static let types: ClosedRange<UInt64> = 20...28
 
     var encoded: [UInt8] {
         switch self {
         case .opening(let name):
-            var fields = FieldWriter(type: 19)
+            var fields = FieldWriter(type: 20)
             fields.field(1) { $0.text(name) }
             return fields.bytes
         case .item(let item, let offer):
-            var fields = FieldWriter(type: 20)
+            var fields = FieldWriter(type: 21)
             fields.field(1) { $0.text(item) }
             fields.optional(2, offer?.label) { $0.text($1) }
             fields.optional(3, offer?.coins) { $0.uint($1) }
             fields.optional(4, offer?.price) { $0.text($1) }
             return fields.bytes
         case .workspacePrice(let coins):
-            var fields = FieldWriter(type: 21)
+            var fields = FieldWriter(type: 22)
             fields.optional(1, coins) { $0.uint($1) }
             return fields.bytes
         case .order(let offer, let amount):
-            var fields = FieldWriter(type: 22)
+            var fields = FieldWriter(type: 23)
             fields.field(1) { offer.encode(to: &$0) }
             fields.field(2) { $0.uint(amount) }
             return fields.bytes
         case .grant(let grant):
-            var fields = FieldWriter(type: 23)
+            var fields = FieldWriter(type: 24)
             fields.field(1) { grant.order.encode(to: &$0) }
             fields.field(2) { $0.text(grant.billing) }
             fields.field(3) { $0.uint(grant.coins) }
             fields.field(4) { $0.uint(grant.paidAt) }
             return fields.bytes
         case .spend(let spend):
-            var fields = FieldWriter(type: 24)
+            var fields = FieldWriter(type: 25)
             fields.field(1) { $0.uint(spend.coins) }
             fields.field(2) { $0.text(spend.purpose) }
             fields.optional(3, spend.workspace) { $0.byteString($1) }
             return fields.bytes
-        case .refund(let spend): return Self.naming(spend, as: 25)
-        case .void(let order): return Self.naming(order, as: 26)
+        case .refund(let spend): return Self.naming(spend, as: 26)
+        case .void(let order): return Self.naming(order, as: 27)
         case .payment(let workspace, let ledger, let spend):
-            var fields = FieldWriter(type: 27)
+            var fields = FieldWriter(type: 28)
             fields.field(1) { $0.byteString(workspace) }
             fields.field(2) { $0.byteString(ledger) }
             fields.field(3) { spend.encode(to: &$0) }
@@ -143,34 +143,34 @@ extension LedgerContent {
     /// - Precondition: `type` is one of `types`.
     init(_ type: UInt64, _ fields: inout FieldReader) throws(Malformed) {
         switch type {
-        case 19: self = .opening(name: try Self.text(1, Limits.ledgerTextBytesMax, &fields))
-        case 20:
+        case 20: self = .opening(name: try Self.text(1, Limits.ledgerTextBytesMax, &fields))
+        case 21:
             let item = try Self.text(1, Limits.ledgerItemBytesMax, &fields)
             self = .item(item, try Self.offer(&fields))
-        case 21:
+        case 22:
             self = .workspacePrice(
                 try fields.optional(1) { (d) throws(Malformed) in
                     try Self.number(&d, Limits.ledgerCoinsMax)
                 })
-        case 22:
+        case 23:
             let offer = try Self.key(1, &fields)
             self = .order(of: offer, amount: try Self.number(2, Limits.ledgerAmountMax, &fields))
-        case 23:
+        case 24:
             let order = try Self.key(1, &fields)
             let billing = try Self.text(2, Limits.ledgerBillingBytesMax, &fields)
             let coins = try Self.number(3, Limits.ledgerCoinsMax, &fields)
             let paidAt = try fields.required(4) { (d) throws(Malformed) in try d.uint() }
             self = .grant(
                 Grant(order: order, billing: billing, coins: coins, paidAt: paidAt))
-        case 24:
+        case 25:
             let coins = try Self.number(1, Limits.ledgerCoinsMax, &fields)
             let purpose = try Self.text(2, Limits.ledgerTextBytesMax, &fields)
             let workspace = try fields.optional(3) { (d) throws(Malformed) -> PaidWorkspace in
                 try d.identifier16()
             }
             self = .spend(Spend(coins: coins, purpose: purpose, workspace: workspace))
-        case 25: self = .refund(of: try Self.key(1, &fields))
-        case 26: self = .void(order: try Self.key(1, &fields))
+        case 26: self = .refund(of: try Self.key(1, &fields))
+        case 27: self = .void(order: try Self.key(1, &fields))
         default:
             let workspace = try fields.required(1) { (d) throws(Malformed) -> WorkspaceID in
                 try d.identifier32()

@@ -2,13 +2,13 @@ import WorkspaceModel
 
 @testable import PeerNode
 
-/// What a ledger says, as PROTOCOL.md 3.9 words it: each question by itself, asked of the whole set and
+/// What a ledger says, as PROTOCOL.md 3.10 words it: each question by itself, asked of the whole set and
 /// answered by looking at all of it again. Slow, and nothing like `LedgerFold`.
 struct LedgerDefinition {
     let issuer: MemberID
     let all: [LedgerEntry]
 
-    /// W-70: those of one member that count.
+    /// W-83: those of one member that count.
     private func isCounted(_ entry: LedgerEntry) -> Bool {
         guard entry.author != issuer else { return true }
         switch entry.content {
@@ -33,7 +33,7 @@ struct LedgerDefinition {
         issued.filter(fits).max { $0 < $1 }
     }
 
-    /// W-71: whether no other one of its kind has its key and a smaller id.
+    /// W-84: whether no other one of its kind has its key and a smaller id.
     private func isFirst(_ entry: LedgerEntry, _ isKind: (LedgerContent) -> Bool) -> Bool {
         !counted.contains { $0.key == entry.key && $0.id < entry.id && isKind($0.content) }
     }
@@ -49,7 +49,7 @@ struct LedgerDefinition {
         return (item, offer)
     }
 
-    /// W-73. An order that names no offer is none, and takes no other one's key.
+    /// W-86. An order that names no offer is none, and takes no other one's key.
     func order(_ key: MessageKey) -> (buyer: MemberID, coins: UInt64)? {
         let found = counted.compactMap { entry -> (id: OperationID, MemberID, UInt64)? in
             guard entry.key == key, case .order(let word, let amount) = entry.content,
@@ -62,7 +62,7 @@ struct LedgerDefinition {
         return found.map { ($0.1, $0.2) }
     }
 
-    /// W-74: whether a grant is taken.
+    /// W-87: whether a grant is taken.
     private func isTaken(_ entry: LedgerEntry) -> Bool {
         guard entry.author == issuer, case .grant(let grant) = entry.content else { return false }
         let isBilled = issued.contains { other in
@@ -85,7 +85,7 @@ struct LedgerDefinition {
         }
     }
 
-    /// W-75 and W-76: what a grant gives.
+    /// W-88 and W-89: what a grant gives.
     private func given(by entry: LedgerEntry) -> (member: MemberID, coins: UInt64)? {
         guard isTaken(entry), case .grant(let grant) = entry.content,
             let order = order(grant.order), !isVoided(grant.order, by: issuer)
@@ -100,7 +100,7 @@ struct LedgerDefinition {
             .reduce(0) { $0 + $1.coins }
     }
 
-    /// W-79.
+    /// W-92.
     func state(ofOrder key: MessageKey) -> String? {
         guard let order = order(key) else { return nil }
         let grants = issued.filter { entry in
@@ -132,7 +132,7 @@ struct LedgerDefinition {
         }
     }
 
-    /// W-77: asked of each by looking at those before it.
+    /// W-90: asked of each by looking at those before it.
     private func counts(_ entry: LedgerEntry) -> Bool {
         guard case .spend(let spend) = entry.content, !isRefunded(entry.key) else { return false }
         let before = spends(of: entry.author).filter { $0 < entry && counts($0) }
@@ -167,7 +167,7 @@ struct LedgerDefinition {
         return name
     }
 
-    /// W-72: the word by which an item is offered.
+    /// W-85: the word by which an item is offered.
     func word(for item: String) -> MessageKey? {
         let last = last { entry in
             guard case .item(let other, let offer) = entry.content else { return false }

@@ -100,7 +100,7 @@ final class LedgerDesk: Component {
         }
     }
 
-    /// Refuses what would not count any more (W-70).
+    /// Refuses what would not count any more (W-83).
     func refuseMore(in aim: Aim) throws(NodeError) {
         let count = aim.ledger.fold.counts[aim.workspace.member] ?? 0
         guard count >= Limits.ledgerEntriesPerMemberMax else { return }

@@ -15,7 +15,7 @@ struct LedgerEntry: Comparable {
         (left.timestamp.rawValue, left.id) < (right.timestamp.rawValue, right.id)
     }
 
-    /// Whether it is one of those of which a member has only so many (W-70).
+    /// Whether it is one of those of which a member has only so many (W-83).
     var isCounted: Bool {
         switch content {
         case .order, .spend, .void: true
@@ -24,7 +24,7 @@ struct LedgerEntry: Comparable {
     }
 }
 
-/// What a ledger says: a pure function of the set of its valid operations (PROTOCOL.md, 3.9). It has
+/// What a ledger says: a pure function of the set of its valid operations (PROTOCOL.md, 3.10). It has
 /// neither a clock nor an order of arrival, and costs n log n.
 struct LedgerFold {
     /// Coins that are sold, by one word of the issuer.

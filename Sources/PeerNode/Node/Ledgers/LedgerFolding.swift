@@ -27,7 +27,7 @@ extension Ledgers: ContentFamily {
         }
     }
 
-    /// Nothing of a ledger is deleted on anybody's word (W-80).
+    /// Nothing of a ledger is deleted on anybody's word (W-93).
     func noteDeleted(
         _ arrivals: [Int64], in workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {}

@@ -10,7 +10,7 @@ struct WorkspaceTender {
 }
 
 /// Coins for a workspace: what its founder spends in somebody's ledger, and the word in the new workspace
-/// that says so (PROTOCOL.md, W-83). Nobody can be forced to pay; who trusts the issuer sees who did.
+/// that says so (PROTOCOL.md, W-96). Nobody can be forced to pay; who trusts the issuer sees who did.
 extension Ledgers {
     /// What names a workspace in a ledger of another one: only who knows that workspace can tell.
     static func name(of workspace: WorkspaceID) -> PaidWorkspace {

@@ -95,7 +95,7 @@ extension Messages {
         _ content: ContentPayload, _ place: Folding
     ) throws(StorageError) {
         let workspace = place.workspace
-        // Nothing else has an effect in a ledger, and what is said of coins has none elsewhere (W-81).
+        // Nothing else has an effect in a ledger, and what is said of coins has none elsewhere (W-94).
         guard workspace.isLedger(place.documentID) == content.isOfLedger else { return }
         switch content {
         case .message(let message):
