@@ -59,7 +59,7 @@ final class Ledgers: Component {
             let number = store.operations.document(document, in: workspace.number)?.number
         else { return nil }
         let ledger: OpenLedger
-        if let known = open[number] {
+        if let known = open[number], try isWhole(known, in: workspace) {
             ledger = known
         } else {
             ledger = try load(document, in: workspace, issuer: issuer)
@@ -104,7 +104,28 @@ final class Ledgers: Component {
             else { return }
             add(said, WordSource(stored), to: ledger, in: workspace)
         }
+        _ = try isWhole(ledger, in: workspace)
         return ledger
+    }
+
+    /// Whether nothing has gone of what a ledger in memory was made of: of a device that writes several
+    /// histories some are not kept. Otherwise notes where its logs end now.
+    private func isWhole(
+        _ ledger: OpenLedger, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        let branches = store.operations.branches(in: ledger.document, of: workspace.number)
+        let tips = Dictionary(
+            uniqueKeysWithValues: branches.map {
+                ($0.number, OpenLedger.Tip(sequence: $0.tipSequence, id: $0.tip.id))
+            })
+        for (branch, tip) in ledger.tips where tips[branch] != tip {
+            let place = try tips[branch].flatMap { _ throws(StorageError) in
+                try store.operations.place(in: branch, at: tip.sequence)
+            }
+            guard place?.link.id == tip.id else { return false }
+        }
+        ledger.tips = tips
+        return true
     }
 
     /// Adds what somebody said, whose grant says who that is.
