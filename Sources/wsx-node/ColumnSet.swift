@@ -38,7 +38,7 @@ struct ColumnSet {
         [
             "name", "label", "topic", "last.text", "author.name", "member.name", "owner.name",
             "last_error", "message", "hint", "text", "note", "value", "title", "by.name",
-            "edited_by.name",
+            "edited_by.name", "issuer.name", "buyer.name", "purpose", "price",
         ].contains(paths[column])
     }
 
@@ -168,6 +168,7 @@ struct ColumnSet {
                     "TITLE": "title", "COUNTS": "valid", "ID": "id",
                 ], drops: ["COUNTS", "ID", "ADDED"])
         case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
+        case .ledgers, .balance, .ledgerItems, .orders, .spends, .storeSetting: ofLedgers(shape)
         case .presences:
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",

@@ -81,6 +81,8 @@ extension ReferenceResolver {
             case "i": ("invite", "wsx-node invite list")
             case "r": ("request", "wsx-node request list")
             case "y": ("reminder", "wsx-node remind list")
+            case "p": ("order", "wsx-node store orders")
+            case "s": ("spend", "wsx-node coin spends --all")
             default: ("device", "wsx-node peer list")
             }
         return .notFound(what, text, field: parameter.name, hint: hint)

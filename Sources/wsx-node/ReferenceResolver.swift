@@ -160,6 +160,8 @@ struct ReferenceResolver {
         case "y": ("reminder.list", [:])
         case "n": ("note.list", [:])
         case "b": ("blob.list", [:])
+        case "p": ("store.orders", [:])
+        case "s": ("coin.spends", ["all": true])
         default: nil
         }
     }

@@ -47,6 +47,7 @@ extension Rendering {
         if let address = workspace["address"]?.stringValue {
             rows.append(("address", sanitised(address)))
         }
+        if let payment = payment(workspace["payment"]) { rows.append(("payment", payment)) }
         rows.append(("digest", shown(workspace["digest"])))
         if workspace["selected"] == true { rows.append(("selected", "yes")) }
         if workspace["deleted"] == true { rows.append(("deleted", deletion(workspace))) }

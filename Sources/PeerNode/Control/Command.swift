@@ -129,6 +129,7 @@ extension Command {
         Group(title: "messages", commands: messageCommands),
         Group(title: "stars and reminders", commands: markCommands),
         Group(title: "notes", commands: NoteCommandTable.commands),
+        Group(title: "coins and the store", commands: LedgerCommandTable.commands),
         Group(title: "files", commands: FileMethods.all + CacheMethods.all),
         Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),

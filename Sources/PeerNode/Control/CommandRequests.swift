@@ -10,6 +10,8 @@ public struct WorkspaceDraft: Sendable {
     public let description: String?
     /// The channel everybody is in; `general` unless said otherwise.
     public let firstChannel: String
+    /// The ledger that is paid from, by its name or id; `nil` for none.
+    public var paidFrom: String?
 }
 
 /// What is to be changed of a workspace; what is `nil` stays.

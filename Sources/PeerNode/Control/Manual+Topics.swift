@@ -1,7 +1,7 @@
 extension Manual {
     /// What help explains besides commands: the word and what it says.
     public static let topics: [(word: String, text: String)] = [
-        ("http", http), ("bots", bots),
+        ("http", http), ("bots", bots), ("coins", coins),
     ]
 
     private static let http = """

@@ -31,6 +31,8 @@ public protocol NodeCommands {
     var messages: any MessageCommands { get }
     /// Notes.
     var notes: any NoteCommands { get }
+    /// Ledgers.
+    var ledgers: any LedgerCommands { get }
     /// Files.
     var files: any FileCommands { get }
     /// Stars and reminders.

@@ -51,6 +51,19 @@ extension Command {
         /// What was done to a note.
         case noteHistory
 
+        /// Ledgers, or one that was opened.
+        case ledgers
+        /// What somebody has in a ledger.
+        case balance
+        /// What is offered in ledgers.
+        case ledgerItems
+        /// Orders, or one that was made or changed.
+        case orders
+        /// What was spent.
+        case spends
+        /// A setting of a ledger, or of a node that checks receipts.
+        case storeSetting
+
         /// Workspaces, or one that was made or changed.
         case workspaces
         /// One workspace with all that is known of it.

@@ -52,24 +52,32 @@ extension Command {
             .optional()
         let firstChannel = Parameter.name("first_channel", "The channel that everybody is in.")
             .defaulting(to: "general")
+        let paidFrom = Parameter.text(
+            "paid_from",
+            "Spend what this ledger asks for a workspace: its name or id, in any workspace of "
+                + "yours. Members who trust its issuer see that it is paid.",
+            bytes: 1...Limits.ledgerTextBytesMax
+        ).optional()
         return Command(
             "workspace.create",
             line: CommandLineForm(
-                "workspace create", ["name"], examples: ["workspace create acme"],
+                "workspace create", ["name"],
+                examples: ["workspace create acme", "workspace create acme --paid-from coins"],
                 flow: .makeWorkspace),
             "Create a workspace and select it.",
             parameters: [
-                name.definition, description.definition, firstChannel.definition, key.definition,
+                name.definition, description.definition, firstChannel.definition,
+                paidFrom.definition, key.definition,
             ],
             result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
-            failures: [.duplicate, .keyReused],
+            failures: [.duplicate, .keyReused, .insufficientCoins],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.workspaces.createWorkspace(
                         WorkspaceDraft(
                             name: given[name], description: given[description],
-                            firstChannel: given[firstChannel]),
+                            firstChannel: given[firstChannel], paidFrom: given[paidFrom]),
                         context.scope(creating: "workspace.create", given)))
             })
     }()

@@ -5,7 +5,8 @@ import WorkspaceModel
 /// Shows notices: runs the owner's command for one after the other.
 ///
 /// A command has so much time, and is then killed with all that it started. While one runs others
-/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command.
+/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command. Those that answer
+/// a question do not wait for these (`QuestionRunner`).
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class NoticeRunner {
@@ -19,36 +20,43 @@ final class NoticeRunner {
     }
 
     private let driver: NodeLoop.Driver
+    private let questions: QuestionRunner
     private var running: Running?
     private var waiting: [Notice] = []
     private var inputs: [NodeInput] = []
     private var isClosed = false
 
     /// What a command of the owner's has no use for: it is about the daemon's own start.
-    private static let dropped: Set<String> = [
+    static let dropped: Set<String> = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
         "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
     ]
 
-    init(driver: NodeLoop.Driver) { self.driver = driver }
+    init(driver: NodeLoop.Driver) {
+        self.driver = driver
+        questions = QuestionRunner(driver: driver)
+    }
 
     /// The process that runs, for tests.
     var process: Int32? { running?.process }
     /// How many wait behind it.
     var waitingCount: Int { waiting.count }
     /// Whether `takeInputs` would give something.
-    var hasInputs: Bool { !inputs.isEmpty }
-    /// When the command that runs is killed.
-    var nextDeadline: UInt64? { running?.deadline }
+    var hasInputs: Bool { !inputs.isEmpty || questions.hasInputs }
+    /// When a command that runs is killed.
+    var nextDeadline: UInt64? {
+        [running?.deadline, questions.nextDeadline].compactMap { $0 }.min()
+    }
 
     /// What the core is to be told.
     func takeInputs() -> [NodeInput] {
         defer { inputs = [] }
-        return inputs
+        return inputs + questions.takeInputs()
     }
 
     /// Shows a notice, now or as soon as its turn comes.
     func show(_ notice: Notice, now: UInt64) {
+        if let question = notice.question { return questions.ask(question, notice, now: now) }
         guard !isClosed else { return }
         if waiting.count >= Limits.noticesWaitingMax {
             waiting.removeFirst()
@@ -59,13 +67,18 @@ final class NoticeRunner {
     }
 
     /// Drops those that wait: their texts are nobody's to show any more.
-    func forgetWaiting() { waiting = [] }
+    func forgetWaiting() {
+        waiting = []
+        questions.forgetWaiting()
+    }
 
-    /// Takes the end of the command.
+    /// Takes the end of a command.
     ///
-    /// - Returns: whether the descriptor is its own.
+    /// - Returns: whether the descriptor is of one.
     func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
-        guard let running, running.token == ready.token else { return false }
+        guard let running, running.token == ready.token else {
+            return questions.handle(ready, now: now)
+        }
         driver.poller.forget(running.descriptor)
         inputs.append(.noticed(.ended(status: try? DetachedProcess.wait(for: running.process))))
         self.running = nil
@@ -75,6 +88,7 @@ final class NoticeRunner {
 
     /// Kills a command whose time is over.
     func passTime(now: UInt64) {
+        questions.passTime(now: now)
         guard let deadline = running?.deadline, deadline <= now else { return }
         running?.deadline = nil
         endRunning()
@@ -84,6 +98,7 @@ final class NoticeRunner {
     func close() {
         isClosed = true
         waiting = []
+        questions.close()
         guard let running else { return }
         endRunning()
         driver.poller.forget(running.descriptor)

@@ -20,7 +20,7 @@ public enum ShellProcess {
     ///
     /// - Parameters:
     ///   - input: what it reads; `nil` for what this process reads.
-    ///   - output: where it writes, in the foreground, instead of where this process does.
+    ///   - output: where it writes; `nil` for where this process does, in the background for nowhere.
     ///   - environment: `NAME=value` each.
     /// - Returns: its process number; whoever starts it waits for it.
     public static func start(
@@ -40,7 +40,8 @@ public enum ShellProcess {
                 as: .foreground)
         case .background:
             return try SpawnSetup.start(
-                "/bin/sh", words, environment: environment, streams: (given, .nothing, .nothing),
+                "/bin/sh", words, environment: environment,
+                streams: (given, output.map { .descriptor($0) } ?? .nothing, .nothing),
                 as: .background(folder: "/"))
         }
     }

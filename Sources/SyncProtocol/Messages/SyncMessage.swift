@@ -60,6 +60,10 @@ public enum SyncMessage: Sendable, Equatable {
     /// 97: what the sender's person does in a note right now. Not stored, not passed on. Who does not
     /// know it ignores it.
     case note(WorkspaceNumber, NoteWord)
+    /// 98: has a device of an issuer check a receipt. Who does not know it ignores it.
+    case receipt(WorkspaceNumber, ReceiptWord)
+    /// 99: what became of that.
+    case receiptResult(WorkspaceNumber, ReceiptResult)
     /// 30: a sign of life. One that is no answer wants one.
     case ping(number: UInt64, isAnswer: Bool)
     /// 31: where devices of the workspace listen.
@@ -224,7 +228,8 @@ extension SyncMessage {
             .tips(let number, _, _), .pull(let number, _), .operations(let number, _, _, _),
             .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
             .typing(let number, _), .reading(let number, _), .book(let number, _),
-            .reach(let number, _), .note(let number, _):
+            .reach(let number, _), .note(let number, _), .receipt(let number, _),
+            .receiptResult(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

@@ -42,6 +42,8 @@ extension SyncMessage {
         case .book: 0x95
         case .reach: 0x96
         case .note: 0x97
+        case .receipt: 0x98
+        case .receiptResult: 0x99
         case .ping: 0x30
         case .peers: 0x31
         case .error: 0x3f
@@ -96,7 +98,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x97).contains(type)
+        (0x90...0x99).contains(type)
     }
 
     private var reservation: Int {
@@ -110,6 +112,7 @@ extension SyncMessage {
             buckets.reduce(into: 32) { $0 += 8 + 52 * $1.documents.count }
         case .pull(_, let pull):
             pull.items.reduce(into: 64) { $0 += 120 + 28 * $1.have.count }
+        case .receipt(_, let word): 192 + word.receipt.utf8.count
         default: 192
         }
     }
@@ -160,6 +163,8 @@ extension SyncMessage {
         case .book(let workspace, let word): word.encode(workspace, to: &body)
         case .reach(let workspace, let word): word.encode(workspace, to: &body)
         case .note(let workspace, let word): word.encode(workspace, to: &body)
+        case .receipt(let workspace, let word): word.encode(workspace, to: &body)
+        case .receiptResult(let workspace, let result): result.encode(workspace, to: &body)
         case .ping(let number, let isAnswer):
             body.map(count: 2)
             body.key(1)
@@ -205,6 +210,8 @@ extension SyncMessage {
         case 0x95: return try book(from: &body)
         case 0x96: return try reach(from: &body)
         case 0x97: return try note(from: &body)
+        case 0x98: return try receipt(from: &body)
+        case 0x99: return try receiptResult(from: &body)
         case 0x30: return try ping(from: &body)
         case 0x31: return try peers(from: &body)
         case 0x3f: return try error(from: &body)

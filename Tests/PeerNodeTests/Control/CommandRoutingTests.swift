@@ -234,7 +234,8 @@ import WorkspaceModel
         let creating: Set<String> = [
             "identity.create", "workspace.create", "invite.accept", "workspace.join",
             "invite.create", "identity.recover", "device.link",
-            "channel.create", "message.send", "reminder.create", "note.create",
+            "channel.create", "message.send", "reminder.create", "note.create", "ledger.open",
+            "store.buy", "coin.spend",
         ]
         let taking = Command.methods.filter { $0.parameters.contains { $0.name == "key" } }
         #expect(Set(taking.map(\.name)) == creating)

@@ -19,6 +19,7 @@ extension TableNode: HomeCommands, InspectionCommands, BackupCommands, IdentityC
     var channels: any ChannelCommands { self }
     var messages: any MessageCommands { self }
     var notes: any NoteCommands { TableNotes(node: self) }
+    var ledgers: any LedgerCommands { TableLedgers(node: self) }
     var files: any FileCommands { self }
     var marks: any MarkCommands { self }
     var reading: any ReadingCommands { self }

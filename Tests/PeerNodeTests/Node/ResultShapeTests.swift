@@ -292,7 +292,7 @@ import WorkspaceTestKit
         }
     }
 
-    @Test(arguments: calls + notesAndFiles)
+    @Test(arguments: calls + notesAndFiles + ledgers)
     func `and with no other`(_ call: Call) throws {
         let (bench, mina, known) = try world()
         var names = known
@@ -323,6 +323,8 @@ import WorkspaceTestKit
             let made = try mina.ok(
                 "note.create", ["channel": "general", "title": "List", "text": "milk"])
             names["$note"] = made["id"]
+        } else if Self.ledgers.contains(where: { $0.method == call.method }) {
+            names.merge(try Self.openLedger(for: call.method, on: mina)) { $1 }
         } else if ["reminder.list", "reminder.cancel"].contains(call.method) {
             let made = try mina.ok(
                 "reminder.create", ["channel": "general", "at": 1_795_200_000_000])
@@ -348,7 +350,9 @@ import WorkspaceTestKit
     }
 
     @Test func `and none is left out of this table`() {
-        let tried = Set((Self.calls + Self.notesAndFiles).map(\.method)).union([
+        let tried = Set((Self.calls + Self.notesAndFiles + Self.ledgers).map(\.method)).union([
+            // `A receipt` has it: a command of the owner's answers it.
+            "store.validate",
             "identity.create", "backup.create", "backup.verify",
             // `device.revoke` with the phrase: `A recovery phrase` has it.
             "device.lost",

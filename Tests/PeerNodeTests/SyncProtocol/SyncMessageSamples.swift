@@ -280,6 +280,19 @@ enum SyncMessageSamples {
             name: "note that is closed",
             message: .note(2, NoteWord(tip.log.document, noteKey, isThere: false)),
             golden: "97 a5 0102 02 5820 d0*32 03 50 08*16 04 f4 05 f4"),
+            name: "receipt",
+            message: .receipt(
+                2,
+                ReceiptWord(
+                    number: 7, ledger: tip.log.document,
+                    order: MessageKey(
+                        timestamp: HybridTimestamp(rawValue: 9), idPrefix: 0x0808_0808_0808_0808),
+                    receipt: "r1")),
+            golden: "98 a5 0102 0207 03 5820 d0*32 04 82 09 48 08*8 05 62 7231"),
+        Sample(
+            name: "receipt result",
+            message: .receiptResult(2, ReceiptResult(number: 7, .notPaid)),
+            golden: "99 a3 0102 0207 0303"),
         Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),

@@ -65,6 +65,9 @@ public struct WorkspaceObject: ControlObject {
     public var address: String?
     /// To whom an owner who leaves hands it.
     public var successor: PersonObject?
+    /// Whether somebody paid for it, where a ledger of this home says so or asks for it. Only of one
+    /// workspace that is asked for.
+    public var payment: PaymentObject?
     /// The devices that say they know of its end; `nil` while it goes on.
     public var acknowledged: [AcknowledgementObject]?
 
@@ -76,9 +79,9 @@ public struct WorkspaceObject: ControlObject {
         self.digest = digest
     }
 
-    /// All fields.
+    /// All fields, and `payment` where something is known of one.
     public var json: JSONValue {
-        [
+        var fields: JSONObject = [
             "id": .string(id), "name": .string(name), "description": JSONValue(orNull: description),
             "image": JSONValue(orNull: image), "role": JSONValue(orNull: role),
             "owner": owner?.json ?? .null, "members": .integer(members),
@@ -91,6 +94,8 @@ public struct WorkspaceObject: ControlObject {
             "address": JSONValue(orNull: address), "successor": successor?.json ?? .null,
             "acknowledged": acknowledged.map { .array($0.map(\.json)) } ?? .null,
         ]
+        if let payment { fields.append("payment", payment.json) }
+        return .object(fields)
     }
 }
 

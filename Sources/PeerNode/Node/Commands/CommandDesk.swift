@@ -14,6 +14,7 @@ final class CommandDesk: CorePart, NodeCommands {
     var channels: any ChannelCommands { ChannelDesk(core) }
     var messages: any MessageCommands { MessageDesk(core) }
     var notes: any NoteCommands { NoteDesk(core) }
+    var ledgers: any LedgerCommands { LedgerDesk(core) }
     var files: any FileCommands { core.files }
     var marks: any MarkCommands { MarkDesk(core) }
     var reading: any ReadingCommands { ReadingDesk(core) }

@@ -27,11 +27,13 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
                 reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
+        let tender = try LedgerDesk(core).tender(from: draft.paidFrom)
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.founding.found(
                 name: name, description: draft.description, firstChannel: channel)
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
+            try core.ledgers.pay(tender, for: workspace)
             return workspace
         }
         try core.remember(scope, made: workspace.id.bytes)
@@ -59,6 +61,7 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
         let workspace = try core.queries.shownWorkspace(scope)
         return try stored { () throws(StorageError) in
             var object: WorkspaceObject = try self.core.queries.object(of: workspace)
+            object.payment = try core.ledgers.payment(of: workspace)
             guard counted else { return object }
             var count: Int64 = 0
             for channel in workspace.channelIndex.all {

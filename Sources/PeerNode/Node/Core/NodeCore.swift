@@ -27,6 +27,7 @@ final class NodeCore {
     private(set) lazy var channels = Channels(self)
     private(set) lazy var messages = Messages(self)
     private(set) lazy var notes = Notes(self)
+    private(set) lazy var ledgers = Ledgers(self)
     private(set) lazy var profiles = Profiles(self)
     private(set) lazy var own = OwnDocuments(self)
     private(set) lazy var presence = Presences(self)
@@ -44,7 +45,7 @@ final class NodeCore {
     private(set) lazy var components: [Component] = [
         links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
         log, files,
-        messages, notes, profiles, syncing, session, queries, derivation,
+        messages, notes, ledgers, profiles, syncing, session, queries, derivation,
     ]
 
     /// Whom the log tells of what it stores, and lower rooms of what those above them do.
@@ -53,7 +54,7 @@ final class NodeCore {
     var syncs: any LinkSyncs { syncing }
     var entrances: any LinkEntrances { enrolment }
     /// What takes up content that is no message.
-    var contentFamilies: [any ContentFamily] { [notes] }
+    var contentFamilies: [any ContentFamily] { [notes, ledgers] }
 
     /// A core that has read nothing yet.
     ///

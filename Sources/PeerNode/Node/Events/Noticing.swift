@@ -114,6 +114,8 @@ extension Events {
     func noticed(_ outcome: NoticeOutcome) throws(StorageError) {
         switch outcome {
         case .dropped: turn.tally.noteNotice("dropped")
+        case .answered(let question, let output):
+            try core.ledgers.receiptChecked(question, output)
         case .ended(status: 0):
             notices.failures = 0
             turn.tally.noteNotice("shown")

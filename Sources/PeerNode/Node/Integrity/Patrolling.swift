@@ -88,7 +88,8 @@ extension Integrity {
         }
         guard row.kind != .profile,
             let content = try core.keys.content(of: stored, in: workspace),
-            workspace.sealed.documents[row.id].map({ !workspace.isOwn($0) }) ?? true
+            workspace.sealed.documents[row.id].map({ !workspace.isOwn($0) }) ?? true,
+            !workspace.isLedger(row.id)
         else { return [] }
         switch content {
         case .message(let message):
@@ -97,7 +98,7 @@ extension Integrity {
         case .annotation(let annotation):
             return try isNoted(annotation, stored, in: workspace)
                 ? [] : [.init(table: "annotation", arrival: arrival)]
-        case .membership, .profile, .profileField, .device, .own, .note: return []
+        case .membership, .profile, .profileField, .device, .own, .note, .ledger: return []
         }
     }
 

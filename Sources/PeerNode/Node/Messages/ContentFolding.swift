@@ -97,6 +97,8 @@ extension Messages {
         _ content: ContentPayload, _ place: Folding
     ) throws(StorageError) {
         let workspace = place.workspace
+        // Nothing else has an effect in a ledger, and what is said of coins has none elsewhere (W-94).
+        guard workspace.isLedger(place.documentID) == content.isOfLedger else { return }
         switch content {
         case .message(let message):
             guard place.document.kind == .channel,
@@ -117,7 +119,7 @@ extension Messages {
             try core.channels.hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)
         case .own: break
-        case .note:
+        case .note, .ledger:
             guard place.document.kind == .channel else { return }
             for family in core.contentFamilies {
                 try family.fold(

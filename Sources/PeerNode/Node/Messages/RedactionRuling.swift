@@ -25,6 +25,8 @@ extension Messages {
         on target: StoredOperation, _ before: ViewStore.Deletion?,
         because cause: RedactionReview.Cause, in workspace: Workspace, _ pass: RedactionPass
     ) throws(StorageError) -> RedactionRuling {
+        // What somebody spent stays spent (W-93).
+        guard !workspace.isLedger(target.log.document) else { return .stands }
         let author = workspace.evaluator.subject(ofGrant: target.entry.grant)
         var best: Weighed?
         if let cause {

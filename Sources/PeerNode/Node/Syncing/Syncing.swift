@@ -65,6 +65,12 @@ extension Syncing {
         case .note(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             core.notes.heard(word, in: workspace, on: link)
+        case .receipt(let number, let word):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try core.ledgers.receiptHeard(word, in: workspace, on: link)
+        case .receiptResult(let number, let result):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try core.ledgers.receiptAnswered(result, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)

@@ -1,4 +1,5 @@
-/// One message that the owner is told of, by a command of the owner's.
+/// What a command of the owner's is run for: one message that the owner is told of, or a question that
+/// the command answers.
 public struct Notice: Sendable, Equatable {
     /// A variable of the command's environment.
     public struct Variable: Sendable, Equatable {
@@ -14,6 +15,8 @@ public struct Notice: Sendable, Equatable {
     public let input: [UInt8]
     /// What else the command finds of it, in order.
     public let variables: [Variable]
+    /// The number under which what it prints is wanted; `nil` for a message, of which nothing is.
+    public var question: UInt64?
 }
 
 /// What became of a notice.
@@ -22,4 +25,7 @@ public enum NoticeOutcome: Sendable, Equatable {
     case ended(status: Int32?)
     /// It was never shown, since too many waited.
     case dropped
+    /// A command that was asked something has printed this, and ended well. `nil`: it could not be run,
+    /// failed, took too long or said too much.
+    case answered(question: UInt64, [UInt8]?)
 }

@@ -1,0 +1,176 @@
+public import WorkspaceModel
+
+/// What the node does with ledgers.
+public protocol LedgerCommands {
+    /// Opens a ledger of which the caller is the issuer.
+    func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject>
+    /// The ledgers of a workspace.
+    func ledgers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<LedgerObject>
+    /// What a member has, without a name the caller.
+    func balance(of member: MemberReference?, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> BalanceObject
+    /// Spends coins of the caller's.
+    func spend(_ coins: Int64, for purpose: String, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> Made<SpendObject>
+    /// What the caller spent, or everybody, the latest first: without a ledger in all of them.
+    func spends(all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<SpendObject>
+    /// Gives the coins of a spend back.
+    func refund(_ spend: String, _ scope: CallScope) throws(NodeError) -> SpendObject
+    /// What is offered, without a ledger in all of them.
+    func items(in ledger: String?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<LedgerItemObject>
+    /// Offers coins, under a word that may be offered already.
+    func offer(_ draft: OfferDraft, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> LedgerItemObject
+    /// Offers something no more. Answers with what it was.
+    func withdraw(_ item: String, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> LedgerItemObject
+    /// Orders something.
+    func buy(_ item: String, amount: Int64, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> Made<OrderObject>
+    /// The caller's orders, and of an own ledger everybody's, the latest first.
+    func orders(_ filter: OrderFilter, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<OrderObject>
+    /// Has a receipt checked, here or by the issuer. Answers with the order, later.
+    func validate(_ order: String, receipt: String, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Grants the coins of an order by hand.
+    func grant(_ order: String, billing: String?, _ scope: CallScope) throws(NodeError)
+        -> OrderObject
+    /// Voids an order.
+    func void(_ order: String, _ scope: CallScope) throws(NodeError) -> OrderObject
+    /// What a workspace costs; with `coins`, a number or `none`, from now on.
+    func price(_ coins: String?, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> StoreSettingObject
+    /// What this node runs to check a receipt; with a command, from now on. Empty for nothing.
+    func verifyCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> StoreSettingObject
+}
+
+/// What is offered for money.
+public struct OfferDraft: Sendable {
+    /// The word for it, 1 to `Limits.ledgerItemBytesMax` bytes.
+    public let item: String
+    /// What it is called, 1 to `Limits.ledgerTextBytesMax` bytes.
+    public let label: String
+    /// How many coins it gives, from 1 on.
+    public let coins: Int64
+    /// What it costs, in words, 1 to `Limits.ledgerTextBytesMax` bytes.
+    public let price: String
+}
+
+/// Which orders are wanted.
+public struct OrderFilter: Sendable {
+    /// The ledger; `nil` for all of them.
+    public let ledger: String?
+    /// `open`, `paid`, `granted` or `void`; `nil` for all.
+    public let state: String?
+}
+
+/// The commands about coins and the store.
+enum LedgerCommandTable {
+    static let commands =
+        [open, list, balance, spend, spends] + StoreCommandTable.commands
+
+    static let refusals: [NodeError.Kind] = [.notFound, .ambiguous, .forbidden]
+
+    static let ledger = Parameter.text(
+        "ledger", "Which ledger: its name or id. Without it, the only one.",
+        bytes: 1...Limits.ledgerTextBytesMax
+    ).optional()
+
+    /// The same of what lists can be about all of.
+    static let listedLedger = Parameter.text(
+        "ledger", "Only of this ledger: its name or id.", bytes: 1...Limits.ledgerTextBytesMax
+    ).optional()
+
+    static let coinRange: ClosedRange<Int64> = 1...Int64(Limits.ledgerCoinsMax)
+
+    private static let open = {
+        let name = Parameter.name("name", "The name of the ledger.")
+        return Command(
+            "ledger.open",
+            line: CommandLineForm("ledger open", ["name"], examples: ["ledger open coins"]),
+            "Open a ledger. You are its issuer: its coins are worth your word.",
+            parameters: [name.definition, Command.key.definition], result: "ledger",
+            shape: .ledgers, effect: .signs, scope: .workspace,
+            failures: [.notFound, .forbidden, .duplicate, .keyReused],
+            example: ["name": "coins"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.ledgers.open(
+                        given[name], context.scope(creating: "ledger.open", given)))
+            })
+    }()
+
+    private static let list = Command(
+        "ledger.list", line: CommandLineForm("ledger list", examples: ["ledger list"]),
+        "List the ledgers of a workspace, with what you have in each.",
+        parameters: [Command.limit.definition, Command.cursor.definition],
+        result: "list of ledger", shape: .ledgers, emptiness: "no ledgers", effect: .reads,
+        scope: .workspace, failures: [.notFound],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.ledgers.ledgers(PageRequest(given), context.scope(given)))
+        })
+
+    private static let balance = {
+        let member = Parameter.member("member", "Whose. Without it, yours.").optional()
+        return Command(
+            "coin.balance",
+            line: CommandLineForm(
+                "coin balance", ["member"], examples: ["coin balance", "coin balance @Mina"]),
+            "Show how many coins you have.",
+            parameters: [member.definition, ledger.definition], result: "balance",
+            shape: .balance, effect: .reads, scope: .workspace, failures: refusals,
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.ledgers.balance(
+                        of: given[member], in: given[ledger], context.scope(given)))
+            })
+    }()
+
+    private static let spend = {
+        let coins = Parameter.integer("coins", "How many.", coinRange)
+        let purpose = Parameter.text(
+            "purpose", "What for. Everyone in the workspace can read it.",
+            bytes: 1...Limits.ledgerTextBytesMax)
+        return Command(
+            "coin.spend",
+            line: CommandLineForm(
+                "coin spend", ["coins", "purpose"], examples: ["coin spend 5 'a new logo'"]),
+            "Spend coins. Only the issuer can give them back.",
+            parameters: [
+                coins.definition, purpose.definition, ledger.definition, Command.key.definition,
+            ],
+            result: "spend", shape: .spends, effect: .signs, scope: .workspace,
+            failures: refusals + [.insufficientCoins, .tooMany, .keyReused],
+            example: ["coins": 5, "purpose": "a new logo"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.ledgers.spend(
+                        given[coins], for: given[purpose], in: given[ledger],
+                        context.scope(creating: "coin.spend", given)))
+            })
+    }()
+
+    private static let spends = {
+        let all = Parameter.flag("all", "What everyone spent.")
+        return Command(
+            "coin.spends",
+            line: CommandLineForm("coin spends", examples: ["coin spends", "coin spends --all"]),
+            "List what you spent, the latest first, and what did not suffice.",
+            parameters: [
+                all.definition, listedLedger.definition, Command.limit.definition,
+                Command.cursor.definition,
+            ],
+            result: "list of spend", shape: .spends, emptiness: "nothing spent", effect: .reads,
+            scope: .workspace, failures: refusals,
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.ledgers.spends(
+                        all: given[all], in: given[listedLedger], PageRequest(given),
+                        context.scope(given)))
+            })
+    }()
+}

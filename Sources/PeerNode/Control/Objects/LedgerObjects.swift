@@ -1,0 +1,264 @@
+public import WorkspaceModel
+
+/// A ledger, as the caller sees it.
+public struct LedgerObject: ControlObject {
+    /// `l_…`.
+    public let id: String
+    /// `w_…`.
+    public let workspace: String
+    /// What its issuer called it.
+    public let name: String
+    /// Whose word its coins are.
+    public let issuer: PersonObject
+    /// Whether that is the caller.
+    public let isOwn: Bool
+    /// How many items are offered.
+    public let items: Int64
+    /// What the caller has.
+    public let balance: Int64
+    /// What a workspace costs, `nil` for nothing.
+    public let workspacePrice: Int64?
+
+    /// A ledger with all of this.
+    public init(
+        id: String, workspace: String, name: String, issuer: PersonObject, isOwn: Bool,
+        items: Int64, balance: Int64, workspacePrice: Int64?
+    ) {
+        self.id = id
+        self.workspace = workspace
+        self.name = name
+        self.issuer = issuer
+        self.isOwn = isOwn
+        self.items = items
+        self.balance = balance
+        self.workspacePrice = workspacePrice
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "workspace": .string(workspace), "name": .string(name),
+            "issuer": issuer.json, "self": .bool(isOwn), "items": .integer(items),
+            "balance": .integer(balance), "workspace_price": JSONValue(orNull: workspacePrice),
+        ]
+    }
+}
+
+/// Coins that are sold.
+public struct LedgerItemObject: ControlObject {
+    /// The word by which one orders it.
+    public let item: String
+    /// What it is called.
+    public let label: String
+    /// How many coins one gives.
+    public let coins: Int64
+    /// What one costs outside, in the issuer's words.
+    public let price: String
+    /// The ledger, `l_…`.
+    public let ledger: String
+
+    /// An item with all of this.
+    public init(item: String, label: String, coins: Int64, price: String, ledger: String) {
+        self.item = item
+        self.label = label
+        self.coins = coins
+        self.price = price
+        self.ledger = ledger
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "item": .string(item), "label": .string(label), "coins": .integer(coins),
+            "price": .string(price), "ledger": .string(ledger),
+        ]
+    }
+}
+
+/// What somebody ordered.
+public struct OrderObject: ControlObject {
+    /// `p_…`.
+    public let id: String
+    /// The ledger, `l_…`.
+    public let ledger: String
+    /// The word for what was ordered.
+    public let item: String
+    /// What it was called.
+    public let label: String
+    /// How often.
+    public let amount: Int64
+    /// Of all of it together.
+    public let coins: Int64
+    /// What one costs outside, in the issuer's words.
+    public let price: String
+    /// Who ordered.
+    public let buyer: PersonObject
+    /// When, milliseconds since 1970, as the buyer's clock said.
+    public let at: Int64
+    /// `open`, `paid`, `granted` or `void`.
+    public let state: String
+
+    /// An order with all of this.
+    public init(
+        id: String, ledger: String, item: String, label: String, amount: Int64, coins: Int64,
+        price: String, buyer: PersonObject, at: Int64, state: String
+    ) {
+        self.id = id
+        self.ledger = ledger
+        self.item = item
+        self.label = label
+        self.amount = amount
+        self.coins = coins
+        self.price = price
+        self.buyer = buyer
+        self.at = at
+        self.state = state
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "state": .string(state), "item": .string(item),
+            "label": .string(label), "amount": .integer(amount), "coins": .integer(coins),
+            "price": .string(price), "buyer": buyer.json, "at": .integer(at),
+            "ledger": .string(ledger),
+        ]
+    }
+}
+
+/// What somebody spent, or meant to.
+public struct SpendObject: ControlObject {
+    /// `s_…`.
+    public let id: String
+    /// The ledger, `l_…`.
+    public let ledger: String
+    /// How many coins.
+    public let coins: Int64
+    /// What for, in the member's words.
+    public let purpose: String
+    /// Who spent.
+    public let member: PersonObject
+    /// When, milliseconds since 1970, as the member's clock said.
+    public let at: Int64
+    /// `spent`, `insufficient` or `refunded`.
+    public let state: String
+
+    /// A spend with all of this.
+    public init(
+        id: String, ledger: String, coins: Int64, purpose: String, member: PersonObject,
+        at: Int64, state: String
+    ) {
+        self.id = id
+        self.ledger = ledger
+        self.coins = coins
+        self.purpose = purpose
+        self.member = member
+        self.at = at
+        self.state = state
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "state": .string(state), "coins": .integer(coins),
+            "purpose": .string(purpose), "member": member.json, "at": .integer(at),
+            "ledger": .string(ledger),
+        ]
+    }
+}
+
+/// What somebody has in a ledger.
+public struct BalanceObject: ControlObject {
+    /// The ledger, `l_…`.
+    public let ledger: String
+    /// What the ledger is called.
+    public let name: String
+    /// Who.
+    public let member: PersonObject
+    /// What is left.
+    public let balance: Int64
+    /// What was granted in all.
+    public let granted: Int64
+    /// What was spent in all.
+    public let spent: Int64
+
+    /// A balance with all of this.
+    public init(
+        ledger: String, name: String, member: PersonObject, balance: Int64, granted: Int64,
+        spent: Int64
+    ) {
+        self.ledger = ledger
+        self.name = name
+        self.member = member
+        self.balance = balance
+        self.granted = granted
+        self.spent = spent
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "ledger": .string(ledger), "name": .string(name), "member": member.json,
+            "balance": .integer(balance), "granted": .integer(granted), "spent": .integer(spent),
+        ]
+    }
+}
+
+/// A setting of a ledger, or of a node that checks receipts.
+public struct StoreSettingObject: ControlObject {
+    /// `store.price` or `store.verify_command`.
+    public let id: String
+    /// The ledger, `l_…`; `nil` for what is of the node.
+    public let ledger: String?
+    /// What it is; `nil` for nothing.
+    public let value: JSONValue?
+
+    /// A setting.
+    public init(of id: String, ledger: String?, value: JSONValue?) {
+        self.id = id
+        self.ledger = ledger
+        self.value = value
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "id": .string(id), "ledger": JSONValue(orNull: ledger), "value": value ?? .null,
+        ]
+    }
+}
+
+/// Whether a workspace is paid, as far as the ledgers of this home say.
+public struct PaymentObject: ControlObject {
+    /// `paid`, `unpaid`, or `unknown` where the ledger is not here.
+    public let state: String
+    /// The ledger that was paid from, `l_…`, where one is named.
+    public let ledger: String?
+    /// Whose coins they are, where the ledger is here.
+    public let issuer: PersonObject?
+    /// Who spent them.
+    public let payer: PersonObject?
+    /// How many; of those that count alone.
+    public let coins: Int64?
+
+    /// What is known of a payment.
+    public init(
+        state: String, ledger: String? = nil, issuer: PersonObject? = nil,
+        payer: PersonObject? = nil, coins: Int64? = nil
+    ) {
+        self.state = state
+        self.ledger = ledger
+        self.issuer = issuer
+        self.payer = payer
+        self.coins = coins
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "state": .string(state), "ledger": JSONValue(orNull: ledger),
+            "issuer": issuer?.json ?? .null, "payer": payer?.json ?? .null,
+            "coins": JSONValue(orNull: coins),
+        ]
+    }
+}

@@ -1,0 +1,213 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// A receipt that a command of the owner's is checking.
+struct ReceiptCheck {
+    /// Who wants to know.
+    enum Asker {
+        /// A call here.
+        case call(CallID)
+        /// The buyer, at the other end of a link, by the buyer's number.
+        case link(LinkID, number: UInt64)
+    }
+
+    /// The short number of the ledger's workspace.
+    let workspace: Int64
+    let ledger: DocumentID
+    let order: MessageKey
+    let asker: Asker
+    /// When its command is waited for no longer, on the monotonic clock.
+    let due: UInt64
+}
+
+/// The issuer's side: a receipt comes by a call or over a link, a command of the owner's looks at it beside
+/// the turn, and a grant follows. The receipt is in no field here: it goes into the command and is gone.
+extension Ledgers {
+    private static let commandName = "receipt.command"
+    /// What the loop may need to end a command, and those that it has started before.
+    private static let checkSlackMilliseconds: UInt64 = 10_000
+
+    var checkDue: UInt64? { checks.values.map(\.due).min() }
+
+    /// Gives up those of which nothing was heard, as after a failure of the disk.
+    func passChecks() throws(StorageError) {
+        let due = checks.filter { $0.value.due <= time.monotonic }
+        for number in due.keys.sorted() { try receiptChecked(number, nil) }
+    }
+
+    /// Has a receipt checked.
+    ///
+    /// - Returns: why not; `nil` where it is under way, and the asker is told later.
+    func check(
+        _ receipt: String, for order: MessageKey, in ledger: OpenLedger, _ workspace: Workspace,
+        asker: ReceiptCheck.Asker
+    ) throws(StorageError) -> ReceiptResult.Code? {
+        let fold = ledger.fold
+        guard ledger.issuer == workspace.member, let known = fold.orders[order],
+            known.state != .void
+        else { return .noOrder }
+        guard known.state == .open else { return .redeemed }
+        // What was offered once and is not any more, its issuer decides about.
+        guard let command = try verifyCommand(), workspace.ownRole != nil,
+            fold.items[Array(known.item.utf8)] == known.offer,
+            let question = try question(receipt, known, fold, in: ledger, workspace)
+        else { return .byHand }
+        let isUnderWay = checks.values.contains {
+            $0.ledger == ledger.document && $0.order == order
+        }
+        guard !isUnderWay, checks.count < Limits.receiptChecksMax, mayWrite else { return .busy }
+        checkAllowances.forgetFull(at: time.monotonic)
+        guard checkAllowances.take(known.buyer, at: time.monotonic) else { return .busy }
+        lastCheck += 1
+        checks[lastCheck] = ReceiptCheck(
+            workspace: workspace.number, ledger: ledger.document, order: order, asker: asker,
+            due: time.monotonic &+ Limits.receiptCheckMilliseconds &+ Self.checkSlackMilliseconds)
+        var notice = Notice(
+            command: command, input: Array((question.text + "\n").utf8), variables: [])
+        notice.question = lastCheck
+        turn.emit(.notify(notice))
+        return nil
+    }
+
+    /// What the command reads: the order, what was offered, and the receipt.
+    private func question(
+        _ receipt: String, _ order: LedgerFold.Order, _ fold: LedgerFold, in ledger: OpenLedger,
+        _ workspace: Workspace
+    ) throws(StorageError) -> JSONValue? {
+        guard let object = object(of: order, in: ledger, workspace) else { return nil }
+        return [
+            "order": object.json,
+            "ledger": [
+                "id": .string(PublicID.ledger(ledger.document)),
+                "name": JSONValue(orNull: fold.name),
+            ],
+            "workspace": .string(PublicID.workspace(workspace.id)), "receipt": .string(receipt),
+        ]
+    }
+
+    /// Takes what a command has printed, and grants what was paid.
+    func receiptChecked(_ number: UInt64, _ output: [UInt8]?) throws(StorageError) {
+        // Those of before a lock are nobody's.
+        guard let check = checks.removeValue(forKey: number),
+            let workspace = core.workspaces[check.workspace]
+        else { return }
+        let code: ReceiptResult.Code
+        if let ledger = try ledger(check.ledger, in: workspace) {
+            code = try grant(check, output, in: ledger, workspace)
+        } else {
+            code = .noOrder
+        }
+        turn.emit(.log(.info, "receipt.checked code=\(code)"))
+        try tell(check.asker, code, check.ledger, check.order, in: workspace)
+    }
+
+    private func grant(
+        _ check: ReceiptCheck, _ output: [UInt8]?, in ledger: OpenLedger, _ workspace: Workspace
+    ) throws(StorageError) -> ReceiptResult.Code {
+        // It may have been granted by hand, or voided, while the command ran.
+        guard let order = ledger.fold.orders[check.order], order.state != .void else {
+            return .noOrder
+        }
+        guard order.state == .open else { return .redeemed }
+        let question = ReceiptVerdict.Question(
+            order: PublicID.order(order.key), buyer: PublicID.member(order.buyer),
+            coins: order.coins)
+        switch ReceiptVerdict(untrusted: output, about: question) {
+        case .notPaid: return .notPaid
+        case .unknown: return .notChecked
+        case .paid(let billing, let at):
+            guard !ledger.fold.isBilled(billing) else { return .redeemed }
+            guard mayWrite else { return .notChecked }
+            let paidAt = min(at ?? time.wall, time.wall &+ Limits.credibleLeadMillisecondsMax)
+            return try write(
+                .grant(
+                    .init(
+                        order: order.key, billing: billing, coins: order.coins, paidAt: paidAt)),
+                to: ledger, in: workspace) == nil ? .notChecked : .granted
+        }
+    }
+
+    /// Writes into a ledger.
+    ///
+    /// - Returns: what names the operation, or `nil` where this device may not write.
+    func write(
+        _ content: LedgerContent, to ledger: OpenLedger, in workspace: Workspace
+    ) throws(StorageError) -> (key: MessageKey, arrival: Int64)? {
+        guard
+            let made = try core.privates.authorContent(
+                .ledger(content), to: ledger.document, in: workspace),
+            let stored = try store.operations.operation(made.arrival, hasPayload: false)
+        else { return nil }
+        return (stored.messageKey, made.arrival)
+    }
+
+    private func tell(
+        _ asker: ReceiptCheck.Asker, _ code: ReceiptResult.Code, _ document: DocumentID,
+        _ order: MessageKey, in workspace: Workspace
+    ) throws(StorageError) {
+        switch asker {
+        case .call(let call):
+            turn.emit(.answer(call, try outcome(code, document, order, in: workspace)))
+        case .link(let link, let number):
+            guard let link = network.ordered.first(where: { $0.id == link && !$0.isClosing })
+            else { return }
+            answer(ReceiptResult(number: number, code), in: workspace, on: link)
+        }
+    }
+
+    private func answer(
+        _ result: ReceiptResult, in workspace: Workspace, on link: PeerLink
+    ) {
+        guard let sync = link.syncs[workspace.number], sync.standing == .full else { return }
+        link.session.send(.receiptResult(sync.number, result), in: .live, isUnasked: false)
+    }
+
+    // MARK: Over a link
+
+    /// Takes a receipt of somebody else. Only the buyer's own devices are believed to have one.
+    func receiptHeard(
+        _ word: ReceiptWord, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        guard let sync = link.syncs[workspace.number], sync.standing == .full,
+            sync.passing.take(at: time.monotonic), let device = link.peer?.device
+        else { return }
+        var code: ReceiptResult.Code? = .noOrder
+        if home == nil {
+            code = .busy
+        } else if let ledger = try ledger(word.ledger, in: workspace) {
+            let buyer = ledger.fold.orders[word.order]?.buyer
+            let isBuyer = workspace.members.contains {
+                $0.member == buyer && $0.devices.contains(device)
+            }
+            // Somebody else's order is none that the sender has.
+            code =
+                isBuyer
+                ? try check(
+                    word.receipt, for: word.order, in: ledger, workspace,
+                    asker: .link(link.id, number: word.number)) : .noOrder
+        }
+        if let code { answer(ReceiptResult(number: word.number, code), in: workspace, on: link) }
+    }
+
+    // MARK: The command
+
+    /// What is run for each receipt, on this node alone; `nil` while there is none.
+    func verifyCommand() throws(StorageError) -> String? {
+        let name = Self.commandName
+        guard let home, let sealed = try store.registry.value(name),
+            let bytes = home.open(sealed, name: Array(name.utf8)), !bytes.isEmpty
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Keeps it sealed: it may have a password in it, and whoever can write to the disk alone must not
+    /// have a command run.
+    func setVerifyCommand(_ command: String) throws(StorageError) {
+        try write()
+        let name = Self.commandName
+        try store.registry.setValue(
+            home?.seal(Array(command.utf8), name: Array(name.utf8), using: environment.random),
+            of: name)
+    }
+}

@@ -1,0 +1,64 @@
+import WorkspaceModel
+
+/// What a command that checks receipts has said: the closed list of what it may print.
+///
+/// ```
+/// {"paid": true, "billing": "ch_3P…", "order": "p_…", "buyer": "u_…", "coins": 100, "paid_at": 1795150800123}
+/// {"paid": false}
+/// ```
+///
+/// `order`, `buyer` and `coins` may be left out. Where they are there they have to be those that were
+/// asked about, so that a receipt of another payment pays for nothing.
+enum ReceiptVerdict: Equatable {
+    /// It is paid, by the payment of this name, then.
+    case paid(billing: String, at: UInt64?)
+    /// It is not, or by somebody else, or something else was.
+    case notPaid
+    /// Nothing is known of the payment.
+    case unknown
+
+    /// What the command was asked about.
+    struct Question: Equatable {
+        let order: String
+        let buyer: String
+        let coins: UInt64
+    }
+
+    /// - Parameters:
+    ///   - output: what the command printed, from outside; `nil` where it failed.
+    ///   - question: what it was asked about.
+    init(untrusted output: [UInt8]?, about question: Question) {
+        guard let output, output.count <= Limits.receiptAnswerBytesMax,
+            let answer = try? JSONValue(parsing: output), let paid = answer["paid"]?.boolValue
+        else {
+            self = .unknown
+            return
+        }
+        guard paid, Self.fits(answer, question) else {
+            self = .notPaid
+            return
+        }
+        guard let billing = answer["billing"]?.stringValue, Self.isName(billing) else {
+            self = .unknown
+            return
+        }
+        self = .paid(
+            billing: billing, at: answer["paid_at"]?.integerValue.flatMap { UInt64(exactly: $0) })
+    }
+
+    private static func fits(_ answer: JSONValue, _ question: Question) -> Bool {
+        let texts = [("order", question.order), ("buyer", question.buyer)]
+        let isSame = texts.allSatisfy { name, wanted in
+            guard let given = answer[name] else { return true }
+            return given.stringValue?.utf8.elementsEqual(wanted.utf8) ?? false
+        }
+        guard let coins = answer["coins"] else { return isSame }
+        return isSame && coins.integerValue.flatMap { UInt64(exactly: $0) } == question.coins
+    }
+
+    /// Whether a payment may be called so: it is shown, and is one for ever.
+    static func isName(_ billing: String) -> Bool {
+        (1...Limits.ledgerBillingBytesMax).contains(billing.utf8.count)
+            && (try? CheckedName.checkWire(billing)) != nil
+    }
+}

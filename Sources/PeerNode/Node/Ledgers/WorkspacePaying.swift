@@ -1,0 +1,100 @@
+import CRDTStore
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// A ledger that a workspace is paid from, and what that costs.
+struct WorkspaceTender {
+    let workspace: Workspace
+    let ledger: OpenLedger
+    let coins: UInt64
+}
+
+/// Coins for a workspace: what its founder spends in somebody's ledger, and the word in the new workspace
+/// that says so (PROTOCOL.md, W-96). Nobody can be forced to pay; who trusts the issuer sees who did.
+extension Ledgers {
+    /// What names a workspace in a ledger of another one: only who knows that workspace can tell.
+    static func name(of workspace: WorkspaceID) -> PaidWorkspace {
+        PaidWorkspace(prefixOf: Hash.name("wsx-paid1", workspace.bytes) as OperationID)
+    }
+
+    /// Spends the price of a workspace that was founded in this turn, and says so there.
+    ///
+    /// - Parameter tender: `nil` where it costs nothing.
+    /// - Throws: where this device may not write both, upon which neither is there, nor the workspace.
+    func pay(_ tender: WorkspaceTender?, for workspace: Workspace) throws(StorageError) {
+        guard let tender else { return }
+        let (ledger, payer) = (tender.ledger, tender.workspace)
+        let spend = LedgerContent.Spend(
+            coins: tender.coins, purpose: "a workspace", workspace: Self.name(of: workspace.id))
+        guard let spent = try write(.spend(spend), to: ledger, in: payer),
+            let document = try makeDocument(in: workspace),
+            try core.privates.authorContent(
+                .ledger(.payment(in: payer.id, ledger: ledger.document, spend: spent.key)),
+                to: document, in: workspace) != nil
+        else { throw StorageError(.other, "a workspace could not be paid", statement: "pay") }
+    }
+
+    /// Makes a document in which things are said of coins.
+    ///
+    /// - Returns: its id, or `nil` when this device may not.
+    func makeDocument(in workspace: Workspace) throws(StorageError) -> DocumentID? {
+        let nonce = environment.random.bytes(16)
+        return try core.log.authorAuthority(
+            in: workspace, { _ in .createDocument(type: Workspace.ledgerType, nonce: nonce) }
+        ).map { DocumentID(sameBytesAs: $0) }
+    }
+
+    /// Whether a workspace is paid; `nil` where nothing says so and nobody whom this home trusts asks for
+    /// it.
+    func payment(of workspace: Workspace) throws(StorageError) -> PaymentObject? {
+        let payments = try payments(in: workspace)
+        var best: PaymentObject?
+        for payment in payments {
+            let found = try object(of: payment, for: workspace)
+            if found.state == "paid" { return found }
+            // What cannot be told here is more than what is known to be none.
+            if best == nil || found.state == "unknown" { best = found }
+        }
+        if let best { return best }
+        for other in core.workspaces.values.sorted(by: { $0.number < $1.number })
+        where other !== workspace && other.standing == .member {
+            for (ledger, _) in try opened(in: other) where ledger.fold.workspacePrice != nil {
+                return PaymentObject(
+                    state: "unpaid", ledger: PublicID.ledger(ledger.document),
+                    issuer: core.membership.person(ledger.issuer, in: other))
+            }
+        }
+        return nil
+    }
+
+    private func payments(
+        in workspace: Workspace
+    ) throws(StorageError) -> [LedgerFold.Payment] {
+        var found: [LedgerFold.Payment] = []
+        for document in documents(in: workspace).prefix(Limits.ledgersListedMax) {
+            guard let ledger = try ledger(document, in: workspace) else { continue }
+            found += ledger.fold.payments.prefix(Limits.paymentsOfWorkspaceMax)
+        }
+        return found
+    }
+
+    private func object(
+        of payment: LedgerFold.Payment, for workspace: Workspace
+    ) throws(StorageError) -> PaymentObject {
+        let id = PublicID.ledger(payment.ledger)
+        let other = core.workspaces.values.first { $0.id == payment.workspace }
+        guard let other, other !== workspace,
+            let ledger = try ledger(payment.ledger, in: other), ledger.fold.name != nil
+        else { return PaymentObject(state: "unknown", ledger: id) }
+        let fold = ledger.fold
+        let issuer = core.membership.person(ledger.issuer, in: other)
+        guard let spend = fold.spends[payment.spend], spend.state == .spent,
+            spend.spend.workspace == Self.name(of: workspace.id),
+            spend.spend.coins >= fold.workspacePrice(before: payment.spend) ?? 0
+        else { return PaymentObject(state: "unpaid", ledger: id, issuer: issuer) }
+        return PaymentObject(
+            state: "paid", ledger: id, issuer: issuer,
+            payer: core.membership.person(spend.member, in: other),
+            coins: Int64(clamping: spend.spend.coins))
+    }
+}

@@ -1,0 +1,124 @@
+public import WorkspaceModel
+
+/// A receipt that a buyer has a device of the issuer check. Not stored, not passed on.
+public struct ReceiptWord: Sendable, Equatable {
+    /// Chosen by the sender, for the answer.
+    public var number: UInt64
+    /// In which ledger.
+    public var ledger: DocumentID
+    /// For which order.
+    public var order: MessageKey
+    /// What the gateway gave, 1 to `Limits.receiptBytesMax` bytes without NUL.
+    public var receipt: String
+
+    /// A word with the given fields.
+    public init(number: UInt64, ledger: DocumentID, order: MessageKey, receipt: String) {
+        self.number = number
+        self.ledger = ledger
+        self.order = order
+        self.receipt = receipt
+    }
+}
+
+/// What became of a receipt.
+public struct ReceiptResult: Sendable, Equatable {
+    /// How it ended.
+    public enum Code: UInt64, CaseIterable, Sendable {
+        /// The grant is written and stored.
+        case granted = 0
+        /// There is no such order, or it is void.
+        case noOrder = 1
+        /// The order, or this payment, has given its coins.
+        case redeemed = 2
+        /// It is not paid, or by somebody else, or something else was.
+        case notPaid = 3
+        /// This device checks none: the issuer grants by hand, or another device checks.
+        case byHand = 4
+        /// Too many; later.
+        case busy = 5
+        /// The check failed, and says nothing about the payment.
+        case notChecked = 6
+    }
+
+    /// The number of the word that it answers.
+    public var number: UInt64
+    /// How it ended.
+    public var code: Code
+
+    /// An answer.
+    public init(number: UInt64, _ code: Code) {
+        self.number = number
+        self.code = code
+    }
+}
+
+extension ReceiptWord {
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.map(count: 5)
+        body.workspace(workspace)
+        body.key(2)
+        body.uint(number)
+        body.key(3)
+        body.byteString(ledger)
+        body.key(4)
+        body.messageKey(order)
+        body.key(5)
+        body.text(receipt)
+    }
+}
+
+extension ReceiptResult {
+    func encode(_ workspace: WorkspaceNumber, to body: inout CBOREncoder) {
+        body.map(count: 3)
+        body.workspace(workspace)
+        body.key(2)
+        body.uint(number)
+        body.key(3)
+        body.uint(code.rawValue)
+    }
+}
+
+extension CBOREncoder {
+    /// Writes `Enc` array [hlc, bytes 8].
+    fileprivate mutating func messageKey(_ key: MessageKey) {
+        array(count: 2)
+        uint(key.timestamp.rawValue)
+        byteString(bigEndianBytes(of: key.idPrefix))
+    }
+}
+
+extension SyncMessage {
+    static func receipt(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        try body.mapCount(exactly: 5)
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        let number = try body.uint()
+        try body.key(exactly: 3)
+        let ledger: DocumentID = try body.identifier32()
+        try body.key(exactly: 4)
+        try body.arrayCount(exactly: 2)
+        let timestamp = HybridTimestamp(rawValue: try body.uint())
+        let prefix = try body.byteString(exactly: 8).reduce(0) { $0 << 8 | UInt64($1) }
+        try body.key(exactly: 5)
+        let start = body.position
+        let receipt = try body.text(maxBytes: Limits.receiptBytesMax)
+        guard !receipt.isEmpty, !receipt.utf8.contains(0) else {
+            throw Malformed(.badText, at: start)
+        }
+        return .receipt(
+            workspace,
+            ReceiptWord(
+                number: number, ledger: ledger,
+                order: MessageKey(timestamp: timestamp, idPrefix: prefix), receipt: receipt))
+    }
+
+    static func receiptResult(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
+        try body.mapCount(exactly: 3)
+        let workspace = try body.workspace()
+        try body.key(exactly: 2)
+        let number = try body.uint()
+        try body.key(exactly: 3)
+        return .receiptResult(
+            workspace, ReceiptResult(number: number, try body.code(ReceiptResult.Code.self)))
+    }
+}

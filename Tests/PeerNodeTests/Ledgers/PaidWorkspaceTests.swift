@@ -1,0 +1,121 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Workspaces that cost coins where an issuer says so.
+@Suite struct `A workspace that is paid` {
+    private let table: LedgerBench
+
+    init() throws {
+        table = try LedgerBench()
+        try table.ada.ok("store.price", ["coins": "60"])
+        table.bench.advance(1_000)
+    }
+
+    /// Selects a workspace by its name, as people do.
+    private func shown(_ name: String, on node: BenchNode) throws -> JSONValue {
+        try node.ok("workspace.get", ["workspace": .string(name)])
+    }
+
+    @Test func `spends its price, and says so to who trusts the issuer`() throws {
+        let (ada, bob, cleo, bench) = (table.ada, table.bob, table.cleo, table.bench)
+        try table.grant(to: bob)
+        let made = try bob.ok("workspace.create", ["name": "paid", "paid_from": "coins"])
+        #expect(made["name"] == "paid")
+        #expect(try bob.ok("coin.balance", ["workspace": "acme"])["balance"] == 40)
+        let payment = try shown("paid", on: bob)["payment"]
+        #expect(payment?["state"] == "paid" && payment?["coins"] == 60)
+        #expect(payment?["issuer"]?["name"] == "Ada" && payment?["payer"]?["name"] == "Bob")
+        // Cleo knows the ledger, Eve does not.
+        try cleo.join(try bob.link(["uses": 5]))
+        bench.advance(60_000)
+        #expect(try shown("paid", on: cleo)["payment"]?["state"] == "paid")
+        let eve = try bench.bareNode("Eve")
+        try eve.join(try bob.link(["uses": 5]))
+        bench.advance(60_000)
+        #expect(try eve.ok("workspace.get")["payment"]?["state"] == "unknown")
+        // All that the ledger says is that somebody paid for something.
+        let spend = try #require(
+            try ada.ok("coin.spends", ["all": true]).items.first { $0["coins"] == 60 })
+        #expect(spend["purpose"] == "a workspace" && spend["member"]?["name"] == "Bob")
+        #expect(try ada.ok("channel.list", ["scope": "all"]).texts("name") == ["general"])
+        #expect(
+            try bob.ok("channel.list", ["scope": "all", "workspace": "paid"]).texts("name")
+                == ["general"])
+        #expect(try bob.ok("ledger.list", ["workspace": "paid"]).items.isEmpty)
+        // Given back, it is not paid any more.
+        try ada.ok("store.refund", ["spend": spend["id"] ?? .null])
+        bench.advance(60_000)
+        #expect(try shown("paid", on: bob)["payment"]?["state"] == "unpaid")
+        for node in [bob, cleo, eve] {
+            #expect(try node.ok("node.check")["problem_count"] == 0)
+        }
+    }
+
+    @Test func `is not made where coins are short, and nothing is spent`() throws {
+        let bob = table.bob
+        let short = try bob.refused(
+            "workspace.create", ["name": "short", "paid_from": "coins"])
+        #expect(short.kind == .insufficientCoins && short.kind.seed == "E21")
+        #expect(try bob.ok("workspace.list").texts("name") == ["acme"])
+        #expect(try bob.ok("coin.spends").items.isEmpty)
+        let none = try bob.refused("workspace.create", ["name": "x", "paid_from": "gold"])
+        #expect(none.kind == .notFound)
+        // Nobody can be forced to pay; others see that.
+        try bob.ok("workspace.create", ["name": "free"])
+        #expect(try shown("free", on: bob)["payment"]?["state"] == "unpaid")
+        // Where it costs nothing, nothing is asked for.
+        try table.ada.ok("store.price", ["coins": "none"])
+        table.bench.advance(1_000)
+        try bob.ok("workspace.create", ["name": "gift", "paid_from": "coins"])
+        #expect(try shown("gift", on: bob)["payment"] == nil)
+        #expect(try shown("acme", on: table.ada)["payment"] == nil)
+    }
+
+    @Test func `has a price that is a number or none`() throws {
+        let ada = table.ada
+        for text in ["-1", "1.5", "x", "9007199254740992", "99999999999999999999"] {
+            let refused = try ada.refused("store.price", ["coins": .string(text)])
+            #expect(refused.kind == .badRequest, "\(text)")
+        }
+        #expect(try ada.ok("store.price")["value"] == 60)
+        #expect(try table.bob.ok("store.price")["value"] == 60)
+        #expect(try ada.ok("store.price", ["coins": "0"])["value"]?.isNull == true)
+    }
+
+    /// One spend pays for one workspace, and only at the price of its time.
+    @Test func `is not paid by another one's spend, by a word, or by too little`() throws {
+        let (ada, bob, bench) = (table.ada, table.bob, table.bench)
+        try table.grant(to: bob)
+        try bob.ok("workspace.create", ["name": "first", "paid_from": "coins"])
+        let acme = try #require(bob.host?.core.workspaces.values.first { $0.displayName == "acme" })
+        let ledger = try #require(bob.host?.core.ledgers.documents(in: acme).first)
+        let spend = try #require(
+            try bob.ok("coin.spends", ["workspace": "acme"]).items.first?["id"]?.stringValue)
+        let key = try #require(PublicID.ledgerKey(spend, prefix: "s_"))
+        // A changed program says the same of another workspace.
+        try bob.ok("workspace.create", ["name": "second"])
+        try bob.inTurn { core, workspace in
+            let document = try #require(try core.ledgers.makeDocument(in: workspace))
+            _ = try core.privates.authorContent(
+                .ledger(.payment(in: acme.id, ledger: ledger, spend: key)), to: document,
+                in: workspace)
+        }
+        #expect(try shown("second", on: bob)["payment"]?["state"] == "unpaid")
+        #expect(try shown("first", on: bob)["payment"]?["state"] == "paid")
+        // Or spends less than is asked.
+        try bob.ok("workspace.create", ["name": "third"])
+        try bob.inTurn { core, workspace in
+            let known = try #require(try core.ledgers.ledger(ledger, in: acme))
+            try core.ledgers.pay(
+                WorkspaceTender(workspace: acme, ledger: known, coins: 1), for: workspace)
+        }
+        #expect(try shown("third", on: bob)["payment"]?["state"] == "unpaid")
+        // A later price changes nothing for who has paid.
+        try ada.ok("store.price", ["coins": "1000"])
+        bench.advance(60_000)
+        #expect(try shown("first", on: bob)["payment"]?["state"] == "paid")
+    }
+}
