@@ -66,8 +66,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "BlobStore", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
-                "WorkspaceModel", "WorkspaceTestKit",
+                "BlobStore", "CRDTStore", "NoteText", "PeerNode", "SyncProtocol",
+                "WorkspaceCrypto", "WorkspaceModel", "WorkspaceTestKit",
             ],
             path: "Tests/FuzzTargets", swiftSettings: settings),
         .testTarget(

@@ -26,6 +26,11 @@ public enum FuzzSeeds {
         seeds["beacon"] = [[UInt8](repeating: 4, count: BeaconPacket.byteCount)]
         seeds["blobs"] =
             texts.map { [2] + Array($0.utf8) } + [[0, 0x80], [1, 0x82, 0, 5], [3, 0x47, 0x49]]
+        seeds["notes"] = [
+            [0, 0x82, 0x40, 0x81, 0x84, 0, 0, 0, 0x62, 0x68, 0x69],
+            Array(
+                ("\u{2}" + #"{"version": [1, 0], "patch": [[0, 1, "x"]], "cursor": [1, 0]}"#).utf8),
+        ]
         seeds["handshake"] = handshakes(scene)
         try FileSystem.makeFolder(folder)
         for target in FuzzTarget.all {

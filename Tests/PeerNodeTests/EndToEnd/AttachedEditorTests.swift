@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WorkspaceModel
 import WorkspaceTestKit
 
 extension TerminalEndToEnd {
@@ -69,6 +70,50 @@ extension TerminalEndToEnd {
             #expect(eventually { note(mina) == note(joon) })
             let words = note(mina).split(separator: "\n").map(String.init).sorted()
             #expect(words == ["bread", "eggs", "milk"])
+        }
+
+        @Test func `is told at once what others type, and later that they wrote it`() throws {
+            let mina = TemporaryNode()
+            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
+            let joon = TemporaryNode()
+            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let socket = try #require(ControlSocket(mina.socket))
+            let made = socket.call("note.create", ["channel": "general", "title": "List"])
+            let note = try #require(made?["result"]?["id"])
+            #expect(eventually { joon.run("note", "show", "List").status == 0 })
+            let shown = joon.folder + "/shown"
+            _ = FileManager.default.createFile(atPath: shown, contents: nil)
+            let keyboard = Pipe()
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: TemporaryNode.program)
+            process.arguments = ["--home", joon.home, "note", "attach", "List"]
+            process.environment = joon.scriptEnvironment
+            process.standardInput = keyboard
+            process.standardOutput = FileHandle(forWritingAtPath: shown)
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            defer { if process.isRunning { process.terminate() } }
+            func lines(_ parts: String...) -> [String] {
+                let all = (try? String(contentsOfFile: shown, encoding: .utf8)) ?? ""
+                return all.components(separatedBy: "\n").filter { line in
+                    parts.allSatisfy { line.contains($0) }
+                }
+            }
+            #expect(eventually { !lines("\"version\":[0,0]").isEmpty })
+            let watched = socket.call("note.watch", ["note": note])
+            #expect(watched?["result"] != nil)
+            #expect(eventually { !lines("\"cursors\"", "Mina").isEmpty })
+            let typed = socket.call(
+                "note.edit",
+                ["note": note, "brief": true, "ops": [["insert": ["at": 0, "text": "hi"]]]])
+            #expect(typed?["result"] != nil, "\(typed ?? .null)")
+            // Laid over first, then written.
+            let words = #"[[0,0,"hi"]]"#
+            #expect(eventually { !lines("\"cursors\"", words).isEmpty })
+            #expect(eventually { !lines("\"patch\":" + words + ",\"by\":{").isEmpty })
+            try keyboard.fileHandleForWriting.close()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
         }
     }
 }
