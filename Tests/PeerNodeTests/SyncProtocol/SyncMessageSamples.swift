@@ -280,6 +280,7 @@ enum SyncMessageSamples {
             name: "note that is closed",
             message: .note(2, NoteWord(tip.log.document, noteKey, isThere: false)),
             golden: "97 a5 0102 02 5820 d0*32 03 50 08*16 04 f4 05 f4"),
+        Sample(
             name: "receipt",
             message: .receipt(
                 2,

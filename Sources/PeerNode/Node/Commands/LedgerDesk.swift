@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What people and programs ask of ledgers, in terms of the rooms.
-final class LedgerDesk: Component {
+final class LedgerDesk: CorePart {
     /// A ledger that a call names, and where it is.
     struct Aim {
         let workspace: Workspace

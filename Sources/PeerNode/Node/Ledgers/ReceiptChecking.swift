@@ -165,8 +165,20 @@ extension Ledgers {
 
     // MARK: Over a link
 
+    /// Takes a message about receipts.
+    func received(
+        _ message: SyncMessage, in workspace: Workspace, on link: PeerLink
+    ) throws(StorageError) {
+        switch message {
+        case .receipt(_, let word): try receiptHeard(word, in: workspace, on: link)
+        case .receiptResult(_, let result):
+            try receiptAnswered(result, in: workspace, on: link)
+        default: break
+        }
+    }
+
     /// Takes a receipt of somebody else. Only the buyer's own devices are believed to have one.
-    func receiptHeard(
+    private func receiptHeard(
         _ word: ReceiptWord, in workspace: Workspace, on link: PeerLink
     ) throws(StorageError) {
         guard let sync = link.syncs[workspace.number], sync.standing == .full,

@@ -65,12 +65,9 @@ extension Syncing {
         case .note(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             core.notes.heard(word, in: workspace, on: link)
-        case .receipt(let number, let word):
+        case .receipt(let number, _), .receiptResult(let number, _):
             guard let workspace = workspace(numbered: number, on: link) else { return }
-            try core.ledgers.receiptHeard(word, in: workspace, on: link)
-        case .receiptResult(let number, let result):
-            guard let workspace = workspace(numbered: number, on: link) else { return }
-            try core.ledgers.receiptAnswered(result, in: workspace, on: link)
+            try core.ledgers.received(message, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)
