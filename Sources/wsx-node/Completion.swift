@@ -236,6 +236,15 @@ struct Completion {
         ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
     }
 
+    /// The words that the setting takes which was typed before.
+    private var settingValues: [Candidate] {
+        let setting = positional.first
+        guard let parameter = command?.parameters.first(where: { $0.name == setting }),
+            case .choice(let words) = parameter.shape
+        else { return [] }
+        return words.map { Candidate(word: $0) }
+    }
+
     /// Texts of which the program knows what they may be.
     private func texts(_ parameter: ParameterDefinition) -> [Candidate] {
         switch (command?.flow ?? .call, parameter.name) {
@@ -247,6 +256,7 @@ struct Completion {
         case (.getSetting, "setting"), (.changeSetting, "setting"):
             return ConfigFile.known.map { Candidate(word: $0.name) }
         case (.events, "types"): return Manual.eventTypes.map { Candidate(word: $0) }
+        case (_, "value") where command?.name == "policy.set": return settingValues
         case (_, "peer"): return names(.peers)
         case (_, "device"): return names(.devices)
         case (_, "subject"): return names(.channels) + names(.members)

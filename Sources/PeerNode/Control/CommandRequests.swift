@@ -22,6 +22,16 @@ public struct WorkspaceEdit: Sendable {
     public let image: String?
 }
 
+/// What is to be changed of a workspace's policy; what is `nil` stays.
+public struct PolicyEdit: Sendable {
+    /// `owner`, `admins` or `members`.
+    public let whoMayInvite: String?
+    /// `closed`, `request` or `open`.
+    public let join: String?
+    /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
+    public let attachments: Int64?
+}
+
 /// What joining needs.
 public struct JoinDraft: Sendable {
     /// `wsx://join/…`, not yet decoded. Comes from outside.

@@ -3,7 +3,11 @@ public import WorkspaceModel
 /// What the node does for files.
 public protocol FileCommands: FileCacheCommands {
     /// Reads a file of the owner's, so that a message can name it.
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    ///
+    /// - Parameter isApart: whether it lies beside its message even where it is small enough for it.
+    func addFile(
+        _ path: String, isApart: Bool, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome
     /// One file that is known here.
     func file(_ id: String) throws(NodeError) -> FileObject
     /// The files of a channel, those of the newest messages first; without one all that are known.
@@ -89,6 +93,9 @@ enum FileMethods {
     private static let fileAdd = {
         let file = Parameter.text(
             "path", "The file. On the socket, an absolute path.", bytes: 1...4_096)
+        let apart = Parameter.flag(
+            "apart",
+            "Keep it beside its message, even if it is small: a message has room for 64 KiB.")
         return Command(
             "blob.add",
             line: CommandLineForm(
@@ -99,12 +106,14 @@ enum FileMethods {
             Add a file, so that 'message.send' takes its id in 'attachments'. It is forgotten after \
             a day, or at a restart, if no message has it by then.
             """,
-            parameters: [file.definition, inputName.definition], result: "blob", shape: .file,
+            parameters: [file.definition, inputName.definition, apart.definition],
+            result: "blob", shape: .file,
             effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
             example: ["path": "/home/mina/plan.pdf"],
             run: { (context, given) throws(NodeError) in
-                try context.node.files.addFile(given[file], context.scope(given))
+                try context.node.files.addFile(
+                    given[file], isApart: given[apart], context.scope(given))
             })
     }()
 

@@ -113,8 +113,7 @@ public protocol NodeCommands: PersonCommands, MarkCommands {
     /// Who may come in, and who may bring them.
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
     /// Changes what is given of the policy.
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
+    func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject
 
     // MARK: Invites and members
 

@@ -183,6 +183,13 @@ extension Parameter where Value == Int64 {
         Self(name, summary, .duration(range)) { $0.integerValue }
     }
 
+    /// A number of bytes, which the command line writes as `20GB` or `512MiB`.
+    static func byteCount(
+        _ name: String, _ summary: String, _ range: ClosedRange<Int64>
+    ) -> Self {
+        Self(name, summary, .byteCount(range)) { $0.integerValue }
+    }
+
     /// A point in time in milliseconds since 1970.
     static func time(_ name: String, _ summary: String) -> Self {
         Self(name, summary, .time) { $0.integerValue }

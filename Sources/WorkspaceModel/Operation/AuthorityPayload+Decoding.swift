@@ -232,6 +232,14 @@ extension AuthorityPayload.WorkspaceSettings {
         successor = try fields.optional(6) { (d) throws(Malformed) in
             try d.optionalBytes(count: 16)
         }
+        attachments = try fields.optional(7) { (d) throws(Malformed) in
+            let start = d.position
+            let count = try d.uint()
+            guard (1...UInt64(Limits.filesPerMessageMax)).contains(count) else {
+                throw Malformed(.outOfRange, at: start)
+            }
+            return count
+        }
     }
 }
 

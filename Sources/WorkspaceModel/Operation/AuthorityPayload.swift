@@ -213,6 +213,8 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var join: UInt64?
         /// Who becomes owner when the owner is gone; empty for nobody.
         public var successor: [UInt8]?
+        /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
+        public var attachments: UInt64?
 
         /// Settings that change nothing yet.
         public init() {}

@@ -30,8 +30,15 @@ extension Limits {
     public static let blobProofsPerLinkMax = 4
     /// Pieces that nobody asked for, after which a link ends: some may come because of a race.
     public static let unaskedPiecesMax = 16
-    /// Files in one message that is written here. Up to 20 are read.
-    public static let filesPerMessageMax = 5
+    /// Files in one message that is written here, unless the policy of the workspace says otherwise.
+    public static let filesPerMessageUsual = 5
+    /// Files in one message that are read, and as many as a policy may allow: `BlobLimits.attachmentsMax`.
+    public static let filesPerMessageMax = 20
+    /// Bytes of a file that is put here, unless the settings say otherwise.
+    public static let fileBytesUsual: UInt64 = 5 << 30
+    /// The smallest quota that may be set: a few of the smallest chunks, and one of the images that come
+    /// without being asked for.
+    public static let quotaBytesMin: Int64 = 4 << 20
     /// Files that a list looks at, the newest of each channel.
     public static let filesListedMax = 10_000
     /// Long jobs on files at a time; each may hold a chunk of 16 MiB.

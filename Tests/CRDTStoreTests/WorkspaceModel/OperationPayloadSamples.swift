@@ -63,6 +63,12 @@ enum PayloadSamples {
         return settings
     }
 
+    private static var fileCount: AuthorityPayload.WorkspaceSettings {
+        var settings = AuthorityPayload.WorkspaceSettings()
+        settings.attachments = 20
+        return settings
+    }
+
     static let authority: [String: AuthorityPayload] = [
         "create": .create(
             .init(
@@ -114,6 +120,7 @@ enum PayloadSamples {
         "deleteDocument": .deleteDocument(settings.document, chainLink: operation(15)),
         "setWorkspace": .setWorkspace(workspace(full: true)),
         "noSuccessor": .setWorkspace(workspace(full: false)),
+        "fileCount": .setWorkspace(fileCount),
         "deleteWorkspace": .deleteWorkspace,
         "rekey": .rekey(
             .init(
@@ -307,6 +314,9 @@ extension PayloadSamples {
         """,
         "noSuccessor": """
         82 10 a1 06 40
+        """,
+        "fileCount": """
+        82 10 a1 07 14
         """,
         "deleteWorkspace": """
         82 11 a0

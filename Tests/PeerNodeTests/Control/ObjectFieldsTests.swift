@@ -70,7 +70,8 @@ import WorkspaceModel
             workspace: "w_1", mayInvite: "admins", join: "open", address: "wsx://join/b4qx")
         #expect(
             policy.json.text == """
-                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx"}
+                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx",\
+                "attachments":5}
                 """)
         let request = RequestObject(
             id: "r_1", name: nil, member: "u_1", device: "d_1", invite: "i_1", at: 7,

@@ -6,7 +6,9 @@ extension TableNode: FileCommands {
 
     private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
 
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+    func addFile(
+        _ path: String, isApart: Bool, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         try note("addFile \(path)", scope)
         return .reply(knownFile.json)
     }
@@ -44,6 +46,11 @@ extension TableNode: FileCommands {
         if let failure { throw failure }
         asked.append("clearCache \(milliseconds ?? 0)")
         return CacheObject(quota: 1_000, keep: "forever")
+    }
+    func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject {
+        if let failure { throw failure }
+        asked.append("limitCache \(byteCount ?? 0)")
+        return CacheObject(quota: byteCount ?? 1_000, keep: "forever")
     }
     func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject {
         if let failure { throw failure }

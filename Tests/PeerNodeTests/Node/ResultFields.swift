@@ -57,7 +57,9 @@ enum ResultFields {
     static let request: Set<String> = [
         "id", "name", "member", "device", "invite", "at", "state", "note",
     ]
-    static let policy: Set<String> = ["id", "who_may_invite", "join", "address"]
+    static let policy: Set<String> = [
+        "id", "who_may_invite", "join", "address", "attachments",
+    ]
     static let declined: Set<String> = ["id", "declined", "was_pending"]
     static let peer: Set<String> = [
         "id", "member", "name", "address", "state", "behind", "ahead", "last_seen", "last_error",
@@ -99,6 +101,7 @@ enum ResultFields {
     static let savedFile: Set<String> = ["path", "name", "size"]
     static let cache: Set<String> = [
         "files", "bytes", "own_bytes", "kept_bytes", "clearable_bytes", "quota", "keep",
+        "quota_chosen",
     ]
     static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]

@@ -55,6 +55,9 @@ extension `Every method answers with the fields of the contract` {
         Call(method: "cache.stat", fields: ResultFields.cache),
         Call(method: "cache.clear", fields: ResultFields.cache.union(["cleared_bytes"])),
         Call(
+            method: "cache.quota", parameters: ["bytes": 5_000_000_000],
+            fields: ResultFields.cache),
+        Call(
             method: "cache.keep", parameters: ["period": "30d"], fields: ResultFields.cache),
     ]
 }

@@ -22,6 +22,8 @@ public final class SimulatedNode: SimulatedHost {
     private var desk = SearchDesk(NoSearchFiles())
     /// Its blobs, and the files of its owner.
     public let blobs = MemoryBlobs()
+    /// What its settings say of files, from the next start on.
+    public var fileDefaults = FileDefaults()
     private var isDeskAwake = false
     private var inputs: [NodeInput] = []
     private var isTurnScheduled = false
@@ -97,6 +99,7 @@ public final class SimulatedNode: SimulatedHost {
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
+        environment.fileDefaults = fileDefaults
         environment.privateJudgementsMax = world.options.privateJudgementsMax
         do throws(StartError) {
             host = try NodeHost(

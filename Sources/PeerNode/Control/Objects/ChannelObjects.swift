@@ -140,6 +140,8 @@ public struct MessageObject: ControlObject {
     public var reactions: [Reaction] = []
     /// Its files.
     public var attachments: [AttachmentObject] = []
+    /// Files that were to go with it and did not: only of the call that sent it.
+    public var refused: [RefusedFileObject] = []
     /// The place that it points to.
     public var location: MessageLocation?
     /// Ids of the members it mentions, `u_…`.
@@ -184,8 +186,8 @@ public struct MessageObject: ControlObject {
         return 4_096 + files + words + signs + place
     }
 
-    /// All fields; `doubtful_time` is there only where it is true, and `starred_at` only where the
-    /// caller has starred the message.
+    /// All fields; `doubtful_time` is there only where it is true, `starred_at` only where the caller
+    /// has starred the message, and `refused` only where a file was left out.
     public var json: JSONValue {
         var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
@@ -203,6 +205,7 @@ public struct MessageObject: ControlObject {
         ]
         if isTimeDoubtful { fields.append("doubtful_time", true) }
         if let starredAt { fields.append("starred_at", .integer(starredAt)) }
+        if !refused.isEmpty { fields.append("refused", .array(refused.map(\.json))) }
         return .object(fields)
     }
 }

@@ -141,6 +141,28 @@ public struct FileHolderObject: ControlObject {
     }
 }
 
+/// A file that did not go with its message.
+public struct RefusedFileObject: ControlObject {
+    /// The id under which it was added.
+    public let blob: String
+    /// What it is called.
+    public let name: String
+    /// `file.twice` or `file.too_large`.
+    public let reason: String
+
+    /// A file that was left out.
+    public init(blob: String, name: String, reason: String) {
+        self.blob = blob
+        self.name = name
+        self.reason = reason
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        ["blob": .string(blob), "name": .string(name), "reason": .string(reason)]
+    }
+}
+
 /// A file that was saved.
 public struct SavedFileObject: ControlObject {
     /// Where.

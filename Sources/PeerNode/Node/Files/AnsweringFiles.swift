@@ -4,10 +4,17 @@ import WorkspaceModel
 
 /// Files, as commands ask for them.
 extension Files: FileCommands {
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+    func addFile(
+        _ path: String, isApart: Bool, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         let path = try Self.absolute(path, field: "path")
         try begin(
-            .put(path: path, key: BlobKey(using: environment.random)), for: scope.call)
+            .put(
+                path: path, key: BlobKey(using: environment.random),
+                PutBounds(
+                    byteCountMax: environment.fileDefaults.attachmentBytes,
+                    inlineByteCountMax: isApart ? 0 : BlobLimits.inlineBytesMax)),
+            for: scope.call)
         return .later
     }
 
@@ -52,6 +59,7 @@ extension Files: FileCommands {
     func fetchFile(_ id: String) throws(NodeError) -> FileObject {
         if let draft = drafts[id] { return object(of: draft, id: id) }
         let row = try row(id)
+        try refuseOverQuota(row, titled: try shown(row).title)
         try stored { () throws(StorageError) in try want(row.number, isUrgent: true) }
         return try shown(row)
     }
@@ -107,6 +115,7 @@ extension Files: FileCommands {
 
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
         let row = try row(id)
+        if isOn { try refuseOverQuota(row, titled: try shown(row).title) }
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, isOn, of: row.number)

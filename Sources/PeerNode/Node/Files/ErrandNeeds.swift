@@ -43,7 +43,7 @@ extension FileErrand.Work {
     /// read; `nil` where a connection hands it in.
     var put: (name: FileName, key: BlobKey, path: String?)? {
         switch self {
-        case .put(let path, let key): (FileName(fitting: [UInt8](path.utf8)), key, path)
+        case .put(let path, let key, _): (FileName(fitting: [UInt8](path.utf8)), key, path)
         case .receive(let name, _, let key): (name, key, nil)
         case .save, .fetch, .verify, .read: nil
         }
@@ -52,7 +52,7 @@ extension FileErrand.Work {
     /// What people call the file.
     var title: String {
         switch self {
-        case .put(let path, _): path
+        case .put(let path, _, _): path
         case .save(_, let place): place.title
         case .fetch(_, let object), .verify(let object), .read(_, let object, _): object.title
         case .receive(let name, _, _): name.text

@@ -17,6 +17,15 @@ extension Files {
                 .busy, "too many files are being read and written", hint: "try again",
                 reason: "file.busy")
         }
+        if let blob = work.blob {
+            let row = try stored { () throws(StorageError) in
+                try store.blobs.row(
+                    root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount))
+            }
+            if let row, !work.isReady(with: row.held) {
+                try refuseOverQuota(row, titled: work.title)
+            }
+        }
         let id = nextErrand()
         errands[id] = FileErrand(call: call, work: work)
         try stored { () throws(StorageError) in try begin(id) }
@@ -45,7 +54,8 @@ extension Files {
         errands[id]?.waitsFor = nil
         errands[id]?.waitsUntil = nil
         switch errand.work {
-        case .put(let path, let key): try ask(.put(id, path: path, key: key))
+        case .put(let path, let key, let bounds):
+            try ask(.put(id, path: path, key: key, bounds))
         case .save(let contents, let place):
             try ask(.save(id, contents, folder: place.folder, name: place.name))
         case .fetch(_, var object):
@@ -159,11 +169,12 @@ extension Files {
                         .notFound, "there is no file \(NodeError.quoted(path ?? name.text))",
                         reason: BlobError.missing.code,
                         fields: [.init(name: "path", reason: "not_found")])))
+        case .failure(.tooLarge): end(id, .failure(tooLarge(name.text)))
         case .failure(let error): end(id, .failure(NodeError(error, file: name.text)))
         case .success(let put):
             let draft = FileDraft(
                 name: name, type: MagicType.type(of: put.start),
-                contents: put.contents(under: key), putAt: time.monotonic)
+                contents: put.contents(under: key), path: path, putAt: time.monotonic)
             let publicID: String
             if case .blob(let blob) = put.place {
                 publicID = PublicID.blob(blob.root.bytes)

@@ -49,6 +49,8 @@ struct FileDraft {
     let name: FileName
     let type: MediaType
     let contents: Manifest.Item.Contents
+    /// Where it was read; `nil` where a connection handed it in.
+    let path: String?
     /// When it was put, on the monotonic clock.
     let putAt: UInt64
 
@@ -59,7 +61,7 @@ struct FileDraft {
 struct FileErrand {
     enum Work {
         /// Reads a file of the owner's.
-        case put(path: String, key: BlobKey)
+        case put(path: String, key: BlobKey, PutBounds)
         /// Writes one, once all of it is here.
         case save(SavedContents, Destination)
         /// Answers once all of it is here.
