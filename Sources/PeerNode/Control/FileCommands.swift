@@ -80,6 +80,9 @@ enum FileMethods {
     private static let fileID = Parameter.identifier("blob", "Which file.", prefix: "b_")
     private static let folder = Parameter.text(
         "folder", "The folder to save into. On the socket, an absolute path.", bytes: 1...4_096)
+    private static let target = folder.optional()
+    /// The method that saves a file, or without a folder reads it.
+    static let readOrSave = "blob.get"
     private static let fileName = Parameter.text(
         "name", "The name to save it under; it must not exist yet.", bytes: 1...255
     ).optional()
@@ -161,24 +164,41 @@ enum FileMethods {
         })
 
     private static let fileGet = Command(
-        "blob.get",
+        readOrSave,
         line: CommandLineForm(
             "file get", ["blob"],
             examples: [
                 "file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf",
                 "file get b_01hx9t4c -o - | less",
             ], flow: .saveFile),
-        "Save a file to a folder. It is fetched first, and never replaces another file.",
+        """
+        Save a file to a folder. It is fetched first, and never replaces another file. On the socket, \
+        without a folder, its bytes follow the answer, as with 'blob.read'.
+        """,
         parameters: [
-            fileID.definition, output.definition, folder.definition, fileName.definition,
+            fileID.definition, output.definition, target.definition, fileName.definition,
+            FileBodyMethods.offset.definition, FileBodyMethods.length.definition,
         ],
         result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
-        failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
+        failures: [
+            .badRequest, .notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy,
+        ],
         example: ["blob": .string(exampleID), "folder": "/home/mina"],
         run: { (context, given) throws(NodeError) in
-            try context.node.files.saveFile(
-                SaveRequest(
-                    file: .blob(given[fileID]), folder: given[folder], name: given[fileName]),
+            let (offset, length) = (given[FileBodyMethods.offset], given[FileBodyMethods.length])
+            guard let folder = given[target] else {
+                return try context.node.files.readFile(
+                    ReadRequest(file: given[fileID], offset: offset, length: length),
+                    context.scope(given))
+            }
+            guard offset == 0, length == nil else {
+                throw NodeError(
+                    .badRequest, "a file is saved as a whole",
+                    hint: "leave out 'offset' and 'length'", reason: ReadRequest.badRange,
+                    fields: [.init(name: length == nil ? "offset" : "length", reason: "form")])
+            }
+            return try context.node.files.saveFile(
+                SaveRequest(file: .blob(given[fileID]), folder: folder, name: given[fileName]),
                 context.scope(given))
         })
 

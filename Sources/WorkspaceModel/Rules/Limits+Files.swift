@@ -53,6 +53,9 @@ extension Limits {
     public static let fileUnsentBytesMax = 512 * 1024
     /// Bytes of a file that were read from a connection and not handed on; then it is not read.
     public static let fileUntakenBytesMax = 512 * 1024
+    /// Bytes of a file that was refused and that a connection of lines still takes, to throw them away:
+    /// with more to come it ends.
+    public static let fileUnwantedBytesMax: Int64 = 16 * 1024 * 1024
     /// Between two words on a transfer's progress, milliseconds.
     public static let transferProgressMilliseconds: UInt64 = 500
 }

@@ -152,6 +152,42 @@ extension EndToEnd {
             #expect(unknown.hasPrefix("HTTP/1.1 404 "), "\(unknown)")
         }
 
+        @Test func `are handed in and read behind lines of the socket`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            func script(_ text: String) throws -> String {
+                let socket = try #require(ControlSocket(pair.mina.socket))
+                socket.send(Array(text.utf8))
+                socket.endOutput()
+                return try #require(socket.text())
+            }
+            func line(_ method: String, _ params: JSONValue) -> String {
+                let call: JSONValue = [
+                    "jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params,
+                ]
+                return call.text + "\n"
+            }
+            let text = Self.letters(1_000_000)
+            let made = try script(line("blob.put", ["bytes": 1_000_000, "name": "a.txt"]) + text)
+            let file = try JSONValue(parsing: made)["result"]
+            #expect(file?["size"] == 1_000_000 && file?["name"] == "a.txt", "\(made)")
+            let id = file?["id"] ?? .null
+            let sent = try script(
+                line("message.send", ["channel": "general", "attachments": [id]]))
+            #expect(sent.contains("a.txt"))
+            let got = try script(line("blob.get", ["blob": id, "offset": -600_000]))
+            let head = try JSONValue(parsing: String(got.prefix { $0 != "\n" }))["result"]
+            #expect(head?["bytes"] == 600_000 && head?["size"] == 1_000_000)
+            #expect(got.hasSuffix("\n" + text.suffix(600_000)))
+            let behind = try script(line("blob.read", ["blob": id, "offset": 1_000_000]))
+            #expect(behind.contains("file.bad_range"))
+            let short = try script(line("blob.put", ["bytes": 1_000_001]) + text)
+            #expect(short.contains("file.too_short"))
+            let none = try script(line("blob.put", ["name": "a"]) + text)
+            #expect(none.contains("file.bad_length"))
+            #expect(pair.mina.run("rpc", "blob.read", "blob=b_a").status == 1)
+        }
+
         @Test func `that are cut short leave nothing, and the node goes on`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }
