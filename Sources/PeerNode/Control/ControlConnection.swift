@@ -338,6 +338,7 @@ public struct ControlConnection {
                 hasInputEnded: hasInputEnded, hasSubscription: openSubscriptions > 0)
         }
         return isBroken
-            || (hasInputEnded && file == nil && splitter.isEmpty && waiting.isEmpty && openSubscriptions == 0)
+            || (hasInputEnded && file == nil && splitter.isEmpty && waiting.isEmpty
+                && openSubscriptions == 0)
     }
 }

@@ -72,7 +72,7 @@ extension NodeError {
     public static var carriesFile: Self {
         Self(
             .unsupported, "this method carries a file, and there is no place for one here",
-            hint: "call it on a line of the socket, or use GET /files/BLOB and PUT /files?name=NAME",
+            hint: "call it on a line of the socket, or by GET /files/BLOB or PUT /files?name=NAME",
             reason: "control.carries_file")
     }
 
