@@ -234,6 +234,7 @@ struct Completion {
 
     private static func isPath(_ parameter: ParameterDefinition) -> Bool {
         ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
+            || parameter.pictureTarget != nil
     }
 
     /// The words that the setting takes which was typed before.

@@ -96,6 +96,32 @@ extension Session {
         }
     }
 
+    /// Has the daemon read the pictures that a command names by their paths.
+    func addPictures(
+        to values: inout JSONObject, of command: Command
+    ) throws(NodeError) {
+        for parameter in command.parameters {
+            guard let target = parameter.pictureTarget,
+                let text = values[parameter.name]?.stringValue, !text.isEmpty,
+                !text.hasPrefix("preset:"), !isBlobID(text)
+            else { continue }
+            guard target == parameter.name || values[target] == nil else { continue }
+            var client = try client()
+            let file = try client.call(
+                "blob.add", ["path": .string(io.absolutePath(text)), "picture": true])
+            values[parameter.name] = nil
+            values[target] = file["id"]
+        }
+    }
+
+    /// Whether a word is the id of a file, and no path: `./b_…` is a path.
+    private func isBlobID(_ text: String) -> Bool {
+        text.hasPrefix("b_")
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+            }
+    }
+
     /// Refuses what would need two standard inputs, and a name for what has one.
     func checkInput() throws(NodeError) {
         let files = scan.values["file"]?.arrayValue?.compactMap(\.stringValue) ?? []

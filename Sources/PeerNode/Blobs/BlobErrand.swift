@@ -75,6 +75,7 @@ final class PutErrand: BlobErrand {
                 guard bytes.count <= inline else { throw .changed }
             }
             let start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax))
+            guard !bounds.isPicture else { throw .notPicture }
             return .ended([.put(id, .success(PutContents(place: .inline(bytes), start: start)))])
         }
         guard let shape = BlobShape(byteCount: source.byteCount) else { throw .tooLarge }
@@ -92,7 +93,12 @@ final class PutErrand: BlobErrand {
         let bytes = try work.source.read(
             min(work.sealer.wantedByteCount, BlobLimits.pieceBytesMax))
         guard !bytes.isEmpty else { throw .changed }
-        if work.start.isEmpty { work.start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax)) }
+        if work.start.isEmpty {
+            work.start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax))
+            guard !bounds.isPicture || MagicType.type(of: work.start).isPicture else {
+                throw .notPicture
+            }
+        }
         let store = try desk.store()
         for chunk in try work.sealer.append(bytes[...]) { try store.put(chunk, work.ticket) }
         guard work.sealer.isWhole else { return .goesOn }

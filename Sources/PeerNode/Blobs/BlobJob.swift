@@ -49,6 +49,8 @@ public struct PutBounds: Sendable {
     let byteCountMax: UInt64
     /// Up to here its bytes lie in the message that names it; larger ones become a blob.
     let inlineByteCountMax: Int
+    /// Whether it is refused, unless it begins like a picture.
+    var isPicture = false
 }
 
 /// The number of a long job.

@@ -10,6 +10,8 @@ public struct WorkspaceDraft: Sendable {
     public let description: String?
     /// The channel everybody is in; `general` unless said otherwise.
     public let firstChannel: String
+    /// `preset:7`, or a file that was added as a picture, `b_…`; `nil` for none.
+    public let image: String?
 }
 
 /// What is to be changed of a workspace; what is `nil` stays.
@@ -18,7 +20,7 @@ public struct WorkspaceEdit: Sendable {
     public let name: String?
     /// Empty for none.
     public let description: String?
-    /// A blob, `b_…`.
+    /// `preset:7`, or a file that was added as a picture, `b_…`; empty for none.
     public let image: String?
 }
 
@@ -98,6 +100,10 @@ public struct ChannelEdit: Sendable {
     public let topic: String?
     /// Empty clears it, `nil` keeps it.
     public let description: String?
+    /// `preset:7`, or a file that was added as a picture, `b_…`; empty clears it, `nil` keeps it.
+    public let image: String?
+    /// How many devices are to keep each of its files, 0 to `Limits.fileCopiesMax`; `nil` keeps it.
+    public let copies: Int64?
 }
 
 /// What a new message is made of.

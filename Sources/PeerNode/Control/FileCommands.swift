@@ -4,9 +4,8 @@ public import WorkspaceModel
 public protocol FileCommands: FileCacheCommands {
     /// Reads a file of the owner's, so that a message can name it.
     ///
-    /// - Parameter isApart: whether it lies beside its message even where it is small enough for it.
     func addFile(
-        _ path: String, isApart: Bool, _ scope: CallScope
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome
     /// One file that is known here.
     func file(_ id: String) throws(NodeError) -> FileObject
@@ -30,6 +29,16 @@ public protocol FileCommands: FileCacheCommands {
     func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Takes a file from the connection of the call, and answers when all of it is here.
     func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+}
+
+/// What a file is added for.
+public enum AddedFileUse: Sendable {
+    /// A message, in which it lies if it is small.
+    case message
+    /// A message, beside which it lies whatever its size.
+    case besideMessage
+    /// A picture of a person, a workspace or a channel.
+    case picture
 }
 
 /// What is to be saved, and where.
@@ -99,6 +108,9 @@ enum FileMethods {
         let apart = Parameter.flag(
             "apart",
             "Keep it beside its message, even if it is small: a message has room for 64 KiB.")
+        let picture = Parameter.flag(
+            "picture",
+            "Add it as a picture of you, a workspace or a channel: PNG, JPEG, GIF or WebP, 1 MiB.")
         return Command(
             "blob.add",
             line: CommandLineForm(
@@ -109,14 +121,18 @@ enum FileMethods {
             Add a file, so that 'message.send' takes its id in 'attachments'. It is forgotten after \
             a day, or at a restart, if no message has it by then.
             """,
-            parameters: [file.definition, inputName.definition, apart.definition],
+            parameters: [
+                file.definition, inputName.definition, apart.definition, picture.definition,
+            ],
             result: "blob", shape: .file,
             effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
             example: ["path": "/home/mina/plan.pdf"],
             run: { (context, given) throws(NodeError) in
                 try context.node.files.addFile(
-                    given[file], isApart: given[apart], context.scope(given))
+                    given[file],
+                    as: given[picture] ? .picture : given[apart] ? .besideMessage : .message,
+                    context.scope(given))
             })
     }()
 

@@ -8,8 +8,8 @@ public protocol PersonCommands: AnyObject {
     /// Changes what is given of the own profile.
     func editProfile(_ edit: ProfileEditDraft, _ scope: CallScope) throws(NodeError)
         -> ProfileObject
-    /// Sets the own picture to a preset, or to none.
-    func setProfileImage(preset: Int64?, _ scope: CallScope) throws(NodeError) -> ProfileObject
+    /// Sets the own picture: `preset:7`, a file that was added, `b_…`, or empty for none.
+    func setProfileImage(_ image: String, _ scope: CallScope) throws(NodeError) -> ProfileObject
 
     /// Says how reachable the caller is, in this workspace, on all own devices.
     func setPresence(_ draft: PresenceDraft, _ scope: CallScope) throws(NodeError)
@@ -140,30 +140,44 @@ extension Command {
 
     private static let profileImageSet = {
         let preset = Parameter.integer(
-            "preset", "The number of a built-in picture.", ProfileText.presets)
+            "preset", "The number of a built-in picture.", ProfileText.presets
+        ).optional()
+        let blob = Parameter.identifier(
+            "blob", "A picture: an id from 'blob.add' with 'picture'.", prefix: "b_"
+        ).optional()
+        let file = Parameter.text(
+            "path", "A PNG, JPEG, GIF or WebP file of at most 1 MiB.", bytes: 1...4_096
+        ).optional().local().picture(for: "blob")
         return Command(
             "profile.image.set",
             line: CommandLineForm(
-                "profile image set", examples: ["profile image set --preset 7"]),
-            "Choose a picture for your profile.", parameters: [preset.definition],
+                "profile picture set", ["path"],
+                examples: ["profile picture set me.png", "profile picture set --preset 7"]),
+            "Choose a picture for your profile.",
+            parameters: [file.definition, preset.definition, blob.definition],
             result: "profile", shape: .profile, effect: .signs, scope: .workspace,
-            failures: refusals,
+            failures: refusals + [.badRequest, .notFound, .tooLarge],
             example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.setProfileImage(
-                        preset: given[preset], context.scope(given)))
+                guard (given[preset] == nil) != (given[blob] == nil) else {
+                    throw NodeError(
+                        .badRequest, "which picture? give a file or a preset, not both",
+                        hint: "wsx-node profile picture set me.png", reason: "missing_parameter",
+                        fields: [.init(name: "preset", reason: "missing")])
+                }
+                let image = given[blob] ?? given[preset].map { "preset:\($0)" } ?? ""
+                return .reply(try context.node.setProfileImage(image, context.scope(given)))
             })
     }()
 
     private static let profileImageClear = Command(
         "profile.image.clear",
-        line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
+        line: CommandLineForm("profile picture clear", examples: ["profile picture clear"]),
         "Remove your picture.", result: "profile", shape: .profile, effect: .signs,
         scope: .workspace,
         failures: refusals,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.setProfileImage(preset: nil, context.scope(given)))
+            .reply(try context.node.setProfileImage("", context.scope(given)))
         })
 
     private static let presenceSet = {

@@ -219,6 +219,8 @@ extension AuthorityPayload.DocumentSettings {
         history = try fields.number(8, max: 1)
         archived = try fields.optional(9) { (d) throws(Malformed) in try d.bool() }
         cuts = try fields.optional(10) { (d) throws(Malformed) in try d.cuts() }
+        image = try fields.field(11)
+        copies = try fields.number(12, max: UInt64(Limits.fileCopiesMax))
     }
 }
 

@@ -36,6 +36,12 @@ extension Limits {
     public static let filesPerMessageMax = 20
     /// Bytes of a file that is put here, unless the settings say otherwise.
     public static let fileBytesUsual: UInt64 = 5 << 30
+    /// Bytes of a picture of a person, a workspace or a channel: it comes without being asked for.
+    public static let pictureBytesMax: UInt64 = 1024 * 1024
+    /// Bytes of the text that names a picture.
+    public static let pictureTextBytesMax = 256
+    /// Copies of its files that a channel may ask for.
+    public static let fileCopiesMax = 16
     /// The smallest quota that may be set: a few of the smallest chunks, and one of the images that come
     /// without being asked for.
     public static let quotaBytesMin: Int64 = 4 << 20

@@ -7,7 +7,7 @@ extension TableNode: FileCommands {
     private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
 
     func addFile(
-        _ path: String, isApart: Bool, _ scope: CallScope
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         try note("addFile \(path)", scope)
         return .reply(knownFile.json)

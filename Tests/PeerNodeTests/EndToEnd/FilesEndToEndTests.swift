@@ -188,6 +188,39 @@ extension EndToEnd {
             #expect(pair.mina.run("rpc", "blob.read", "blob=b_a").status == 1)
         }
 
+        @Test func `are pictures of people, workspaces and channels`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let face = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](1...200))
+            try face.write(to: pair.folder.appendingPathComponent("me.png"))
+            _ = try pair.write(90, to: "note.txt")
+            for words in [["profile", "picture", "set"], ["profile", "image", "set"]] {
+                let set = pair.mina.run(words + [pair.path("me.png"), "--json"])
+                #expect(set.status == 0, "\(set.errors)")
+                #expect(set.object["image"]?.stringValue?.hasPrefix("b_") == true)
+            }
+            let edited = pair.mina.run(
+                ["workspace", "edit", "--image", pair.path("me.png"), "--json"])
+            let id = edited.object["image"]?.stringValue ?? ""
+            #expect(id.hasPrefix("b_"), "\(edited.errors)")
+            let plans = pair.mina.run(
+                ["channel", "edit", "general", "--image", pair.path("me.png"), "--copies", "2"])
+            #expect(plans.status == 0, "\(plans.errors)")
+            #expect(
+                eventually {
+                    pair.joon.run("file", "show", id, "--json").object["complete"] == true
+                })
+            #expect(
+                pair.joon.run("file", "get", id, "-o", pair.path("got.png")).status == 0)
+            #expect(pair.data("got.png") == face)
+            let wrong = pair.mina.run(["profile", "picture", "set", pair.path("note.txt")])
+            #expect(wrong.status == 2 || wrong.status == 1, "\(wrong.status)")
+            #expect(wrong.errors.contains("is not a picture"), "\(wrong.errors)")
+            let made = pair.mina.run(
+                ["workspace", "create", "other", "--image", pair.path("me.png"), "--json"])
+            #expect(made.object["image"]?.stringValue?.hasPrefix("b_") == true, "\(made.errors)")
+        }
+
         @Test func `that are cut short leave nothing, and the node goes on`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }

@@ -15,7 +15,7 @@ enum ResultFields {
     static let channel: Set<String> = [
         "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
         "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
-        "created_at", "admins", "muted", "muted_until", "notify",
+        "created_at", "admins", "muted", "muted_until", "notify", "image", "copies",
     ]
     static let reading: Set<String> = [
         "id", "name", "unread", "mentions", "message", "last", "first",

@@ -18,6 +18,10 @@ public struct ChannelObject: ControlObject {
     public var description: String?
     /// What it is about now.
     public var topic: String?
+    /// Its picture: `preset:7`, or a blob, `b_…`.
+    public var image: String?
+    /// How many devices are to keep each of its files; 0 asks none to.
+    public var copies: Int64 = 0
     /// Who owns it.
     public var owner: PersonObject?
     /// Who may change its texts besides.
@@ -72,7 +76,8 @@ public struct ChannelObject: ControlObject {
             "unread": .integer(unread), "mentions": .integer(mentions),
             "muted": .bool(isMuted), "muted_until": JSONValue(orNull: mutedUntil),
             "notify": .string(notify), "last": last?.json ?? .null,
-            "created_at": .integer(createdAt),
+            "created_at": .integer(createdAt), "image": JSONValue(orNull: image),
+            "copies": .integer(copies),
         ]
         if isTwin { fields.append("twin", true) }
         if isDeleted { fields.append("deleted", true) }

@@ -23,12 +23,13 @@ extension CommandDesk {
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
+        object.values[.image] = Picture.shown(object.values[.image])
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
         for field in ProfileChange.Field.allCases {
             let state = try state(of: field, in: workspace)
-            object.values[field] = state.value
+            object.values[field] = field == .image ? Picture.shown(state.value) : state.value
             object.visible[field] = state.isShown ? "workspace" : "nobody"
         }
         return object
@@ -101,6 +102,12 @@ extension CommandDesk {
             if edit.shown.contains(field) { after.isShown = true }
             if edit.hidden.contains(field) { after.isShown = false }
             let value = values[field] ?? before.value
+            if field == .image, !after.isShown, let value, Picture.isBlob(value) {
+                throw NodeError(
+                    .badRequest, "a picture of your own cannot be hidden",
+                    hint: "remove it: wsx-node profile picture clear", reason: "picture.hidden",
+                    fields: [.init(name: "hide", reason: "form")])
+            }
             after.published = after.isShown ? value : nil
             after.kept = after.isShown ? nil : value
             changes.append((field, before, after))
@@ -122,13 +129,22 @@ extension CommandDesk {
     }
 
     func setProfileImage(
-        preset: Int64?, _ scope: CallScope
+        _ image: String, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        try editProfile(
+        let text = try core.files.pictureText(image)
+        guard !Picture.isBlob(text) || !workspaces.isEmpty else {
+            throw NodeError(
+                .conflict, "a picture of your own can be set once you are in a workspace",
+                hint: "wsx-node up --workspace NAME, or wsx-node join LINK",
+                reason: "workspace.none")
+        }
+        let object = try editProfile(
             ProfileEditDraft(
-                name: nil, nickname: nil,
-                values: [.image: preset.map { "preset:\($0)" } ?? ""], shown: [], hidden: []),
-            scope)
+                name: nil, nickname: nil, values: [.image: text],
+                // Of a picture that nobody sees no device would keep the file.
+                shown: Picture.isBlob(text) ? [.image] : [], hidden: []), scope)
+        core.files.sent([image])
+        return object
     }
 
     /// Every field as it is kept; the outer `nil` where it is not to be changed.

@@ -130,13 +130,20 @@ extension CommandDesk {
                 reason: "workspace.exists",
                 fields: [.init(name: "name", reason: "duplicate")])
         }
+        let image = try draft.image.map { (typed) throws(NodeError) in
+            try core.files.pictureText(typed)
+        }
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.found(
                 name: name, description: draft.description, firstChannel: channel)
+            if let image, !image.isEmpty {
+                try core.enrolment.show(image, of: workspace)
+            }
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
             return workspace
         }
+        draft.image.map { core.files.sent([$0]) }
         try core.remember(scope, made: workspace.id.bytes)
         core.links.workspaceListChanged()
         return Made(

@@ -5,15 +5,17 @@ import WorkspaceModel
 /// Files, as commands ask for them.
 extension Files: FileCommands {
     func addFile(
-        _ path: String, isApart: Bool, _ scope: CallScope
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         let path = try Self.absolute(path, field: "path")
         try begin(
             .put(
                 path: path, key: BlobKey(using: environment.random),
                 PutBounds(
-                    byteCountMax: environment.fileDefaults.attachmentBytes,
-                    inlineByteCountMax: isApart ? 0 : BlobLimits.inlineBytesMax)),
+                    byteCountMax: use == .picture
+                        ? Limits.pictureBytesMax : environment.fileDefaults.attachmentBytes,
+                    inlineByteCountMax: use == .message ? BlobLimits.inlineBytesMax : 0,
+                    isPicture: use == .picture)),
             for: scope.call)
         return .later
     }

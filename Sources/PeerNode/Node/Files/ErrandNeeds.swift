@@ -49,6 +49,11 @@ extension FileErrand.Work {
         }
     }
 
+    /// Whether it is to become a picture.
+    var isPicture: Bool {
+        if case .put(_, _, let bounds) = self { bounds.isPicture } else { false }
+    }
+
     /// What people call the file.
     var title: String {
         switch self {

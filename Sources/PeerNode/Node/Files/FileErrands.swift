@@ -169,7 +169,10 @@ extension Files {
                         .notFound, "there is no file \(NodeError.quoted(path ?? name.text))",
                         reason: BlobError.missing.code,
                         fields: [.init(name: "path", reason: "not_found")])))
-        case .failure(.tooLarge): end(id, .failure(tooLarge(name.text)))
+        case .failure(.tooLarge):
+            let isPicture = errands[id]?.work.isPicture == true
+            end(
+                id, .failure(isPicture ? Self.tooLargePicture(name.text) : tooLarge(name.text)))
         case .failure(let error): end(id, .failure(NodeError(error, file: name.text)))
         case .success(let put):
             let draft = FileDraft(
@@ -234,7 +237,7 @@ extension Files {
                 try setHeld(held, of: row)
                 object.have = Int64(clamping: held.plaintextByteCount(of: blob.shape))
                 object.isComplete = false
-                if try store.blobs.isReferenced(row.number) { try want(row.number) }
+                if try isNamed(row) { try want(row.number) }
             }
             end(id, .success(object.json))
         }

@@ -24,6 +24,9 @@ final class Files: Component {
     var claimDue: UInt64?
     var retryDue: UInt64?
     var collectDue: UInt64 = 0
+    /// The pictures that are shown now, and what told so, by workspace. They hold keys.
+    var pictures: [BlobRoot: ShownPicture] = [:]
+    var pictureMarks: [Int64: PictureMark] = [:]
     /// Since when no message names a blob, by its number.
     var orphans: [Int64: UInt64] = [:]
     private var peerNumbers: [DeviceID: PieceScheduler.PeerID] = [:]
@@ -57,6 +60,7 @@ final class Files: Component {
     override func forgetSecrets() {
         // They hold keys. What was put and is in no message has to be put again.
         drafts = [:]
+        (pictures, pictureMarks) = ([:], [:])
         endErrands(because: .locked(.relaying))
     }
 
@@ -64,6 +68,7 @@ final class Files: Component {
         for root in transfers.keys.sorted() { _ = scheduler.end(root) }
         transfers = [:]
         services = [:]
+        (pictures, pictureMarks) = ([:], [:])
     }
 
     override func goOn(after former: Component) {
@@ -148,6 +153,7 @@ final class Files: Component {
 
     /// What follows from the turn, before links are flushed: who is asked for what, and what is sent.
     func planTransfers() throws(StorageError) {
+        try notePictures()
         guard !transfers.isEmpty || !services.isEmpty else { return }
         try askHolders()
         send(scheduler.plan(at: time.monotonic))

@@ -16,7 +16,9 @@ extension Files {
             try store.registry.value(StoreSalvage.unbuilt) == nil
         else { return }
         dropOldDrafts()
-        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
+        try notePictures()
+        let drafted = Set(
+            drafts.values.compactMap { $0.item.root?.bytes } + pictures.keys.map(\.bytes))
         var still: [Int64: UInt64] = [:]
         for row in try store.blobs.unreferenced() where !drafted.contains(row.root) {
             let since = orphans[row.number] ?? time.monotonic
@@ -109,7 +111,7 @@ extension Files {
         return CachedBlob(
             root: root, byteCount: UInt64(max(row.byteCount, 0)),
             usedAt: UInt64(max(row.usedAt, 0)),
-            isReferenced: try store.blobs.isReferenced(row.number),
+            isReferenced: try isNamed(row),
             isKept: staying || row.isKept || row.isOwn || row.isWanted,
             holderCount: try store.blobs.holders(of: row.number).count)
     }

@@ -27,7 +27,9 @@ extension Files {
                 .init(
                     arrival: place.arrival, item: Int64(index), blob: number,
                     document: place.document))
-            if place.isShown, !place.isBackfill, !turn.isBuilding, isFetchedUnasked(item) {
+            if place.isShown, !place.isBackfill, !turn.isBuilding, isFetchedUnasked(item),
+                let row = try store.blobs.row(number), try fits(row)
+            {
                 try want(number)
             }
         }
@@ -44,6 +46,11 @@ extension Files {
     func readers(of number: Int64) throws(StorageError) -> (Set<DeviceID>, workspace: Int64?) {
         var devices: Set<DeviceID> = []
         var found: Int64?
+        let shown = try store.blobs.row(number).flatMap(picture(of:))
+        for use in shown?.uses ?? [] {
+            devices.formUnion(try self.devices(seeing: use))
+            found = min(found ?? use.workspace, use.workspace)
+        }
         var seen: Set<Int64> = []
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
@@ -73,6 +80,9 @@ extension Files {
     /// The item of a manifest that names a blob, from a message that can be opened; `nil` where there is
     /// none.
     func item(of number: Int64) throws(StorageError) -> Manifest.Item? {
+        if let shown = try store.blobs.row(number).flatMap(picture(of:)) {
+            return shown.picture.item
+        }
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
         {

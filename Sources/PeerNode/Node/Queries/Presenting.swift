@@ -39,7 +39,7 @@ extension Queries {
                 ? nil : hexadecimal(workspace.held.digest.root().bytes))
         let fields = workspace.fields
         object.description = fields.description
-        object.image = fields.image
+        object.image = Picture.shown(fields.image)
         object.successor = fields.successor.flatMap { heir in
             workspace.role(of: heir).map { _ in core.membership.person(heir, in: workspace) }
         }
@@ -125,6 +125,8 @@ extension Queries {
         object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
         object.description = channel.description
         object.topic = channel.topic
+        object.image = Picture.shown(channel.image)
+        object.copies = Int64(channel.copies)
         object.owner = channel.owner.map { core.membership.person($0, in: workspace) }
         object.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
         object.members = Int64(followers.count)
