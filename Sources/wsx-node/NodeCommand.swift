@@ -115,6 +115,14 @@ enum NodeCommand {
             }
             defaults.period = period
         }
+        if let word = try? file.text(of: "net.metered") {
+            guard ["yes", "no", "auto"].contains(word) else {
+                throw .badConfiguration(
+                    "net.metered: unknown word \(NodeError.quoted(word))",
+                    hint: "use yes, no, or auto to ask NetworkManager")
+            }
+            defaults.isMetered = word == "auto" ? nil : word == "yes"
+        }
         return defaults
     }
 

@@ -42,6 +42,14 @@ extension Limits {
     public static let pictureTextBytesMax = 256
     /// Copies of its files that a channel may ask for.
     public static let fileCopiesMax = 16
+    /// How long devices have to say what they hold of a file before it is decided who keeps a copy.
+    public static let copyDecisionMilliseconds: UInt64 = 3_000
+    /// Files about which that is under way at a time.
+    public static let copyChecksMax = 256
+    /// Of each channel that asks for copies so many of the newest files are looked at again and again.
+    public static let copiesReviewedMax = 256
+    /// Of each channel so many of the newest files are fetched that did not come while that cost.
+    public static let filesMissedMax = 100
     /// The smallest quota that may be set: a few of the smallest chunks, and one of the images that come
     /// without being asked for.
     public static let quotaBytesMin: Int64 = 4 << 20

@@ -47,6 +47,18 @@ extension TableNode: FileCommands {
         asked.append("clearCache \(milliseconds ?? 0)")
         return CacheObject(quota: 1_000, keep: "forever")
     }
+    func media() throws(NodeError) -> Page<MediaObject> {
+        if let failure { throw failure }
+        asked.append("media")
+        return Page([
+            MediaObject(kind: "image", policy: "always", byteCountMax: 1_048_576, isMetered: false)
+        ])
+    }
+    func setMedia(_ edit: MediaEdit) throws(NodeError) -> Page<MediaObject> {
+        if let failure { throw failure }
+        asked.append("setMedia \(edit.kinds.count) \(edit.policy) \(edit.byteCountMax ?? 0)")
+        return try media()
+    }
     func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject {
         if let failure { throw failure }
         asked.append("limitCache \(byteCount ?? 0)")

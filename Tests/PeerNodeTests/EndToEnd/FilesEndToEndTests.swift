@@ -188,6 +188,27 @@ extension EndToEnd {
             #expect(pair.mina.run("rpc", "blob.read", "blob=b_a").status == 1)
         }
 
+        @Test func `come by themselves where their receiver says so`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let set = pair.joon.run("media", "set", "all", "always", "--up-to", "1MB", "--json")
+            #expect(set.status == 0 && set.objects.count == 4, "\(set.errors)")
+            _ = try pair.write(300_000, to: "plan.bin")
+            _ = try pair.write(2_000_000, to: "film.bin")
+            #expect(pair.mina.run("channel", "edit", "general", "--copies", "5").status == 0)
+            for name in ["plan.bin", "film.bin"] {
+                #expect(pair.mina.run("send", "general", "--file", pair.path(name)).status == 0)
+            }
+            // Nobody else is there, so what the channel asks for is told.
+            #expect(pair.mina.run("log", "general").output.contains(" of 5 copies"))
+            #expect(
+                eventually {
+                    pair.joon.run("file", "list", "--json").objects.contains {
+                        $0["name"] == "plan.bin" && $0["complete"] == true
+                    }
+                })
+        }
+
         @Test func `are pictures of people, workspaces and channels`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }

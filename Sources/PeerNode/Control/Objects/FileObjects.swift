@@ -12,6 +12,10 @@ public struct AttachmentObject: ControlObject {
     public let size: Int64
     /// How many of them are here.
     public var have: Int64 = 0
+    /// How many devices are known to have all of it; `nil` where its channel asks for no copies.
+    public var copies: Int64?
+    /// How many are to.
+    public var copiesWanted: Int64?
 
     /// A file of which nothing is here.
     public init(blob: String?, name: String, type: String, size: Int64) {
@@ -21,12 +25,17 @@ public struct AttachmentObject: ControlObject {
         self.size = size
     }
 
-    /// All fields.
+    /// All fields; `copies` and `copies_wanted` only where a channel asks for copies.
     public var json: JSONValue {
-        [
+        var object: JSONObject = [
             "blob": JSONValue(orNull: blob), "name": .string(name), "type": .string(type),
             "size": .integer(size), "have": .integer(have),
         ]
+        if let copies, let copiesWanted {
+            object.append("copies", .integer(copies))
+            object.append("copies_wanted", .integer(copiesWanted))
+        }
+        return .object(object)
     }
 }
 

@@ -143,6 +143,7 @@ extension Files: FileCommands {
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, false, of: row.number)
+            copiesDeclined.insert(row.number)
             try drop(row)
         }
         return try shown(row)

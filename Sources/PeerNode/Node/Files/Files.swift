@@ -27,6 +27,14 @@ final class Files: Component {
     /// The pictures that are shown now, and what told so, by workspace. They hold keys.
     var pictures: [BlobRoot: ShownPicture] = [:]
     var pictureMarks: [Int64: PictureMark] = [:]
+    /// When files of a kind come by themselves, as far as that was read.
+    var mediaRules: [MediaKind: MediaRule] = [:]
+    /// Whether the network is metered, as far as that was found out.
+    var meter: Bool?
+    /// When it is decided whether a copy of a blob is kept here, by its number.
+    var copyChecks: [Int64: UInt64] = [:]
+    /// The blobs that somebody has dropped here, and that are not fetched for a channel again.
+    var copiesDeclined: Set<Int64> = []
     /// Since when no message names a blob, by its number.
     var orphans: [Int64: UInt64] = [:]
     private var peerNumbers: [DeviceID: PieceScheduler.PeerID] = [:]
@@ -41,6 +49,7 @@ final class Files: Component {
             scheduler.nextDeadline(after: time.monotonic).map { deadlines.append($0) }
         }
         deadlines += errands.values.compactMap(\.waitsUntil)
+        copyChecks.values.min().map { deadlines.append($0) }
         if mayWrite, home != nil, store.blobs.isInUse { deadlines.append(collectDue) }
         return deadlines
     }
@@ -54,6 +63,7 @@ final class Files: Component {
         }
         if let due = wordsDue, due <= now { try tellHeld() }
         endVainErrands()
+        try decideCopies()
         try collectWhenDue()
     }
 
@@ -79,6 +89,7 @@ final class Files: Component {
         // Their calls are answered, and a lock has to end them.
         errands = former.errands.filter { $0.value.isAnswered }
         lastErrand = former.lastErrand
+        (meter, copiesDeclined) = (former.meter, former.copiesDeclined)
         (peerNumbers, peerDevices) = (former.peerNumbers, former.peerDevices)
     }
 

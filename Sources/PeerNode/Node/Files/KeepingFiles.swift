@@ -11,6 +11,7 @@ extension Files {
         }
         collectDue = time.monotonic &+ Limits.blobCollectMilliseconds
         try leaveIdle()
+        try lookAtMeter()
         // What is not built yet, or lies sealed, names nothing so far.
         guard !turn.isBuilding, !turn.session.lock.isLocked,
             try store.registry.value(StoreSalvage.unbuilt) == nil
@@ -31,6 +32,7 @@ extension Files {
         orphans = still
         try dropOutdated()
         try keepWithinQuota(besides: 0)
+        try reviewCopies()
     }
 
     /// Forgets a blob that no message names, with all that is held of it.

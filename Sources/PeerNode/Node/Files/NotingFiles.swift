@@ -27,17 +27,10 @@ extension Files {
                 .init(
                     arrival: place.arrival, item: Int64(index), blob: number,
                     document: place.document))
-            if place.isShown, !place.isBackfill, !turn.isBuilding, isFetchedUnasked(item),
-                let row = try store.blobs.row(number), try fits(row)
-            {
-                try want(number)
-            }
+            guard place.isShown, !turn.isBuilding else { continue }
+            if !place.isBackfill { try fetchUnasked(item, number) }
+            try noteCopies(number, in: place.document)
         }
-    }
-
-    /// Whether a file comes as soon as its message does.
-    private func isFetchedUnasked(_ item: Manifest.Item) -> Bool {
-        item.type.isImage && item.byteCount <= Limits.fetchedImageBytesMax
     }
 
     /// The devices of those who can read a message that names a blob. Nobody else may hear of its root.

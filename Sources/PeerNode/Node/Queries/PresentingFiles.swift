@@ -5,12 +5,26 @@ import WorkspaceModel
 /// The files of messages, as people and scripts see them.
 extension Queries {
     /// The files of a message, with what is here of each.
+    ///
+    /// - Parameter copies: how many devices are to keep each of them; 0 where the channel asks none to.
     func attachments(
-        of message: ContentPayload.Message
+        of message: ContentPayload.Message, copies: Int
     ) throws(StorageError) -> [AttachmentObject] {
         var objects: [AttachmentObject] = []
-        for item in message.files { objects.append(try attachment(item)) }
+        for item in message.files {
+            var object = try attachment(item)
+            if copies > 0, let row = try row(of: item) {
+                object.copies = Int64(try core.files.copyCount(of: row))
+                object.copiesWanted = Int64(copies)
+            }
+            objects.append(object)
+        }
         return objects
+    }
+
+    private func row(of item: Manifest.Item) throws(StorageError) -> BlobTable.Row? {
+        guard case .blob(let root, let shape, _) = item.contents else { return nil }
+        return try store.blobs.row(root: root.bytes, size: Int64(clamping: shape.byteCount))
     }
 
     private func attachment(
@@ -26,10 +40,10 @@ extension Queries {
 
     /// How many bytes of a file are here: all of one that lies in its message.
     private func heldByteCount(of item: Manifest.Item) throws(StorageError) -> Int64 {
-        guard case .blob(let root, let shape, _) = item.contents else {
+        guard case .blob(_, let shape, _) = item.contents else {
             return Int64(clamping: item.byteCount)
         }
-        let row = try store.blobs.row(root: root.bytes, size: Int64(clamping: shape.byteCount))
+        let row = try row(of: item)
         return Int64(clamping: row?.held.plaintextByteCount(of: shape) ?? 0)
     }
 }

@@ -74,6 +74,8 @@ public struct FileDefaults: Sendable, Equatable {
     public var period = CachePeriod.forever
     /// The largest file that is put here.
     public var attachmentBytes = Limits.fileBytesUsual
+    /// Whether the network costs by the byte; `nil` for what NetworkManager says.
+    public var isMetered: Bool?
 
     /// What is usual.
     public init() {}
