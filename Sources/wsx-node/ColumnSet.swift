@@ -194,7 +194,11 @@ struct ColumnSet {
         case .media: ColumnSet(["KIND": "id", "FETCHED": "policy", "UP TO": "up_to"])
         case .savedFile: ColumnSet(["PATH": "path", "NAME": "name", "SIZE": "size"])
         case .fileHolders:
-            ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "SELF": "self", "HEARD": "at"])
+            ColumnSet(
+                [
+                    "DEVICE": "device", "MEMBER": "member.name", "SELF": "self",
+                    "WHOLE": "complete", "HAVE": "have", "HEARD": "at",
+                ], drops: ["HAVE", "SELF"])
         case .holders:
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
         case .appliers:

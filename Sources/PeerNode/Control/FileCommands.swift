@@ -17,8 +17,8 @@ public protocol FileCommands: FileCacheCommands, FileMediaCommands {
     func fetchFile(_ id: String) throws(NodeError) -> FileObject
     /// Saves a file of a message, or one that is known by its id, once all of it is here.
     func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// The devices that have all of a file, as far as is known.
-    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject>
+    /// The devices that have a file, all of it or a part: those that are connected are asked.
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Has a file stay, or be dropped when room is needed.
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject
     /// Drops what is here of a file.
@@ -144,8 +144,7 @@ enum FileMethods {
             "blob.list",
             line: CommandLineForm(
                 "file list", ["channel"], examples: ["file list", "file list general"]),
-            "List the files in messages. "
-                + "A message itself holds files of at most 16 KiB; they are in no list.",
+            "List the files in messages.",
             parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
             result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
             scope: .workspace, failures: [.notFound, .ambiguous],
@@ -249,12 +248,13 @@ enum FileMethods {
     private static let fileHolders = Command(
         "blob.holders",
         line: CommandLineForm("file who", ["blob"], examples: ["file who b_01hx9t4c"]),
-        "List the devices known to have all of a file.",
+        "List the devices that have a file, all of it or a part. Those that are connected are asked now; "
+            + "of others it is what they said last.",
         parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
         emptiness: "no device is known to have it", effect: .reads, scope: .node,
         failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.files.fileHolders(given[fileID]))
+            try context.node.files.fileHolders(given[fileID], context.scope(given))
         })
 
     private static let fileKeep = {

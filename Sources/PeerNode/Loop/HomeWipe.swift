@@ -1,3 +1,4 @@
+import BlobStore
 private import Glibc
 import WorkspaceModel
 
@@ -55,6 +56,7 @@ struct HomeWipe {
         ] { remove(path) }
         for folder in aside { removeAside(folder) }
         removeBackups()
+        removeFiles()
         if let settings = home.configuration { remove(settings) }
         synchronize(home.identityFolder)
         synchronize(home.data)
@@ -97,6 +99,23 @@ struct HomeWipe {
             remove(folder + "/" + name)
         }
         rmdir(folder)
+    }
+
+    /// The files of blobs: what is named as they are, in the folders that they have.
+    private mutating func removeFiles() {
+        guard let folders = try? FileSystem.names(in: home.blobs) else { return }
+        let digits = Set("0123456789abcdef".utf8)
+        for folder in folders {
+            let isOurs =
+                folder == ChunkFiles.putFolderName
+                || folder.utf8.count == 2 && folder.utf8.allSatisfy(digits.contains)
+            guard isOurs, let names = try? FileSystem.names(in: home.blobs + "/" + folder) else {
+                continue
+            }
+            for name in names { remove(home.blobs + "/" + folder + "/" + name) }
+            rmdir(home.blobs + "/" + folder)
+        }
+        rmdir(home.blobs)
     }
 
     /// Backups, told by how they begin, whatever they are called, and what a crash has left of one

@@ -42,6 +42,8 @@ extension Limits {
     public static let pictureTextBytesMax = 256
     /// Copies of its files that a channel may ask for.
     public static let fileCopiesMax = 16
+    /// How long devices have to answer who has a file, milliseconds.
+    public static let holdersAskedMilliseconds: UInt64 = 1_500
     /// How long devices have to say what they hold of a file before it is decided who keeps a copy.
     public static let copyDecisionMilliseconds: UInt64 = 3_000
     /// Files about which that is under way at a time.

@@ -32,10 +32,9 @@ extension TableNode: FileCommands {
         try note("saveFile \(request.folder)", scope)
         return .reply(SavedFileObject(path: request.folder + "/a", name: "a", size: 3).json)
     }
-    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject> {
-        if let failure { throw failure }
-        asked.append("fileHolders \(id)")
-        return Page([FileHolderObject(device: "d_01hx9t4c", at: 1)])
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("fileHolders \(id)", scope)
+        return .reply(Page([FileHolderObject(device: "d_01hx9t4c", at: 1)]).json)
     }
     func cache() throws(NodeError) -> CacheObject {
         if let failure { throw failure }

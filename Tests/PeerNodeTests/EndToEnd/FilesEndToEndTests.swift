@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(pair.data("got.pdf") == plan)
 
             let listed = pair.joon.run("file", "list", "general", "--json").objects
-            #expect(listed.count == 1 && listed[0]["complete"] == true)
+            #expect(listed.count == 2 && listed[0]["complete"] == true)
             let who = pair.joon.run("file", "who", listed[0]["id"]?.stringValue ?? "", "--json")
             #expect(who.objects.count == 2)
             let bad = pair.joon.run("file", "verify", listed[0]["id"]?.stringValue ?? "", "--json")

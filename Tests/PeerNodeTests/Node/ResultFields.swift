@@ -97,7 +97,9 @@ enum ResultFields {
         "id", "name", "type", "size", "have", "complete", "wanted", "kept", "own", "holders",
         "sources", "waiting_since",
     ]
-    static let fileHolder: Set<String> = ["device", "member", "self", "complete", "at"]
+    static let fileHolder: Set<String> = [
+        "device", "member", "self", "complete", "at", "have", "live",
+    ]
     static let savedFile: Set<String> = ["path", "name", "size"]
     static let cache: Set<String> = [
         "files", "bytes", "own_bytes", "kept_bytes", "clearable_bytes", "quota", "keep",

@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// One file of a message (section 4.9).
 public struct AttachmentObject: ControlObject {
-    /// Its blob, `b_…`; `nil` where its bytes lie in the message.
+    /// Its id, `b_…`, also where its bytes lie in the message.
     public let blob: String?
     /// What its sender calls it.
     public let name: String
@@ -124,7 +124,7 @@ public struct TransferObject: ControlObject {
     }
 }
 
-/// A device that has all of a file (`blob.holders`).
+/// A device that has a file, or a part of it (`blob.holders`).
 public struct FileHolderObject: ControlObject {
     /// `d_…`.
     public let device: String
@@ -132,6 +132,12 @@ public struct FileHolderObject: ControlObject {
     public var member: PersonObject?
     /// Whether it is this one.
     public var isSelf = false
+    /// How many bytes of the file it has.
+    public var have: Int64 = 0
+    /// Whether that is all of it.
+    public var isComplete = true
+    /// Whether it said so just now.
+    public var isLive = false
     /// When it said so, milliseconds since 1970; of this one now.
     public let at: Int64
 
@@ -145,7 +151,8 @@ public struct FileHolderObject: ControlObject {
     public var json: JSONValue {
         [
             "device": .string(device), "member": member?.json ?? .null, "self": .bool(isSelf),
-            "complete": true, "at": .integer(at),
+            "complete": .bool(isComplete), "at": .integer(at), "have": .integer(have),
+            "live": .bool(isLive),
         ]
     }
 }

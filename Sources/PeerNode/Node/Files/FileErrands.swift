@@ -66,6 +66,7 @@ extension Files {
                 return end(id, .failure(NodeError(BlobError.missing, file: object.title)))
             }
             try ask(.verify(id, blob, row.held))
+        case .check: break
         case .read(let contents, _, let range):
             try ask(.stream(id, contents, range, for: errand.call.connection))
         case .receive(_, let byteCount, let key):
@@ -106,6 +107,8 @@ extension Files {
 
     /// Answers all calls: the node is about to be locked.
     func endErrands(because error: NodeError) {
+        for question in holderQuestions { turn.emit(.answer(question.call, .failure(error))) }
+        (holderQuestions, chunkCheck) = ([], nil)
         for id in errands.keys.sorted() {
             turn.emit(.blob(.abandon(id)))
             end(id, .failure(error))
@@ -114,6 +117,8 @@ extension Files {
 
     /// Nobody waits any more for what a client has asked for.
     func forgetErrands(of connection: UInt64) {
+        holderQuestions.removeAll { $0.call.connection == connection }
+        if chunkCheck?.call.connection == connection { chunkCheck = nil }
         for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
             let root = errands[id]?.waitsFor
             if root == nil { turn.emit(.blob(.abandon(id))) }
@@ -226,18 +231,19 @@ extension Files {
     private func verified(
         _ id: ErrandID, _ blob: BlobName, _ result: Result<HaveMap, BlobError>
     ) throws(StorageError) {
+        if case .check(let number)? = errands[id]?.work {
+            return try checked(id, number, result)
+        }
         guard case .verify(var object)? = errands[id]?.work else { return }
         switch result {
         case .failure(let error): end(id, .failure(NodeError(error, file: object.title)))
         case .success(let wrong):
             object.bad = Int64(wrong.heldCount)
             if !wrong.isEmpty, mayWrite, let row = try row(of: object) {
-                var held = row.held
-                for chunk in wrong.runs.joined() { held.remove(chunk) }
-                try setHeld(held, of: row)
+                try forget(wrong, of: row)
+                let held = try store.blobs.row(row.number)?.held ?? row.held
                 object.have = Int64(clamping: held.plaintextByteCount(of: blob.shape))
                 object.isComplete = false
-                if try isNamed(row) { try want(row.number) }
             }
             end(id, .success(object.json))
         }

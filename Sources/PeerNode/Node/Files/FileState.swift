@@ -68,6 +68,8 @@ struct FileErrand {
         case fetch(BlobName, FileObject)
         /// Looks whether what is held is right.
         case verify(FileObject)
+        /// The same for `check`, which goes through all of them.
+        case check(Int64)
         /// Hands some bytes to the connection of the call, once they are here.
         case read(SavedContents, FileObject, Range<UInt64>)
         /// Takes a file that the connection of the call hands in.

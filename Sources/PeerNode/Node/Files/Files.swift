@@ -31,6 +31,10 @@ final class Files: Component {
     var mediaRules: [MediaKind: MediaRule] = [:]
     /// Whether the network is metered, as far as that was found out.
     var meter: Bool?
+    /// The check of chunks that is under way.
+    var chunkCheck: ChunkCheck?
+    /// Questions who has a file that are not answered.
+    var holderQuestions: [HolderQuestion] = []
     /// When it is decided whether a copy of a blob is kept here, by its number.
     var copyChecks: [Int64: UInt64] = [:]
     /// The blobs that somebody has dropped here, and that are not fetched for a channel again.
@@ -49,6 +53,7 @@ final class Files: Component {
             scheduler.nextDeadline(after: time.monotonic).map { deadlines.append($0) }
         }
         deadlines += errands.values.compactMap(\.waitsUntil)
+        deadlines += holderQuestions.map(\.due)
         copyChecks.values.min().map { deadlines.append($0) }
         if mayWrite, home != nil, store.blobs.isInUse { deadlines.append(collectDue) }
         return deadlines
@@ -63,6 +68,7 @@ final class Files: Component {
         }
         if let due = wordsDue, due <= now { try tellHeld() }
         endVainErrands()
+        try answerDueQuestions()
         try decideCopies()
         try collectWhenDue()
     }

@@ -50,7 +50,7 @@ extension Files {
         }
     }
 
-    private func onlineReaders(
+    func onlineReaders(
         of number: Int64
     ) throws(StorageError) -> [(device: DeviceID, link: PeerLink)] {
         let (readers, _) = try readers(of: number)

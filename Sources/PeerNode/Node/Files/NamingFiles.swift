@@ -72,6 +72,7 @@ extension Files {
     /// What the manifest of a message, or of one to come, says of the file that an id names.
     func fileItem(_ id: String) throws(NodeError) -> Manifest.Item {
         if let draft = drafts[id] { return draft.item }
+        if let item = try inlineItem(id) { return item }
         // What a message names already can be sent again by everybody who can read that.
         let row = try row(id)
         guard let item = try stored({ () throws(StorageError) in try item(of: row.number) }) else {

@@ -17,8 +17,14 @@ extension Files {
     /// Takes up the files of a message that was opened. Of a hidden one, too: its verdict may change.
     func note(_ message: ContentPayload.Message, at place: Place) throws(StorageError) {
         for (index, item) in message.files.enumerated() {
-            guard case .blob(let root, let shape, _) = item.contents else { continue }
             try write()
+            guard case .blob(let root, let shape, _) = item.contents else {
+                try store.blobs.refer(
+                    .init(
+                        arrival: place.arrival, item: Int64(index), blob: Self.inlineNumber,
+                        document: place.document))
+                continue
+            }
             let number = try store.blobs.enter(
                 root: root.bytes, size: Int64(clamping: shape.byteCount),
                 map: HaveMap(shape).encoded, at: Int64(clamping: time.wall)

@@ -239,7 +239,8 @@ extension Queries {
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
             object.attachments = try attachments(
-                of: message, copies: workspace.channel(numbered: row.document)?.copies ?? 0)
+                of: message, row.key, copies: workspace.channel(numbered: row.document)?.copies ?? 0
+            )
         }
         // Anybody may name anything as what they reply to.
         let channel = self.channel(row.document, in: workspace)

@@ -8,11 +8,11 @@ extension Queries {
     ///
     /// - Parameter copies: how many devices are to keep each of them; 0 where the channel asks none to.
     func attachments(
-        of message: ContentPayload.Message, copies: Int
+        of message: ContentPayload.Message, _ key: MessageKey, copies: Int
     ) throws(StorageError) -> [AttachmentObject] {
         var objects: [AttachmentObject] = []
-        for item in message.files {
-            var object = try attachment(item)
+        for (index, item) in message.files.enumerated() {
+            var object = try attachment(item, id: PublicID.inlineFile(key, index))
             if copies > 0, let row = try row(of: item) {
                 object.copies = Int64(try core.files.copyCount(of: row))
                 object.copiesWanted = Int64(copies)
@@ -27,12 +27,13 @@ extension Queries {
         return try store.blobs.row(root: root.bytes, size: Int64(clamping: shape.byteCount))
     }
 
+    /// - Parameter id: of a file that lies in its message.
     private func attachment(
-        _ item: Manifest.Item
+        _ item: Manifest.Item, id: String
     ) throws(StorageError) -> AttachmentObject {
         let have = try heldByteCount(of: item)
         var object = AttachmentObject(
-            blob: item.root.map { PublicID.blob($0.bytes) }, name: item.name.text,
+            blob: item.root.map { PublicID.blob($0.bytes) } ?? id, name: item.name.text,
             type: item.type.text, size: Int64(clamping: item.byteCount))
         object.have = have
         return object
