@@ -63,6 +63,9 @@ public final class ChunkFiles: ChunkStore {
 
     // MARK: Names
 
+    /// Where a blob lies below the folder of blobs.
+    public static func path(of root: BlobRoot) -> String { name(root) }
+
     static func name(_ root: BlobRoot) -> String { folder(root) + "/" + hex(root) }
 
     static func folder(_ root: BlobRoot) -> String { String(hex(root).prefix(2)) }

@@ -39,11 +39,13 @@ public enum BackupRestore {
         do throws(NodeError) {
             settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
             _ = try BackupReader.checkStore(draft, of: path)
+            _ = try reader.files(key, to: nil)
         } catch {
             _ = try? FileSystem.remove(draft)
             throw error
         }
         let aside = try moveAside(home, now: now)
+        let files = try reader.files(key, to: home.blobs)
         do throws(SystemError) {
             guard rename(draft, home.store) == 0 else {
                 throw SystemError("rename", path: home.store)
@@ -57,6 +59,7 @@ public enum BackupRestore {
         } catch { throw .backup("restore", error) }
         var object = BackupReader.json(of: reader.header, path: path).objectValue ?? JSONObject()
         object.append("home", .string(home.data))
+        object.append("files", .integer(files))
         object.append("moved_aside", aside.map { .string($0) } ?? .null)
         return .object(object)
     }

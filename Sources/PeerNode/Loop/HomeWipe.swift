@@ -134,8 +134,10 @@ struct HomeWipe {
     private static func isBackup(_ path: String) -> Bool {
         guard (try? FileSystem.status(of: path))?.kind == .file,
             let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
-            let start = try? file.readSome(byteCountMax: BackupHeader.byteCount, path: path)
+            let start = try? file.readSome(
+                byteCountMax: BackupHeader.filesByteCount, path: path)
         else { return false }
-        return BackupHeader(start) != nil
+        let count = BackupHeader.byteCount(startingWith: start)
+        return BackupHeader([UInt8](start.prefix(count))) != nil
     }
 }

@@ -209,6 +209,49 @@ extension EndToEnd {
                 })
         }
 
+        @Test func `come back with a backup that has them, when nobody else does`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let plan = try pair.write(700_000, to: "plan.bin")
+            #expect(pair.mina.run("send", "general", "--file", pair.path("plan.bin")).status == 0)
+            let secret = pair.path("secret.txt")
+            try Data("a long secret\n".utf8).write(to: URL(fileURLWithPath: secret))
+            func backup(_ name: String, _ words: String...) -> JSONValue {
+                pair.mina.run(
+                    ["backup", "create", "-o", pair.path(name), "--json"] + words
+                ).object
+            }
+            let without = backup("none.bak", "--files", "none")
+            #expect(without["files"] == 0)
+            let own = backup("own.bak", "--passphrase-file", secret)
+            #expect(own["files"] == 1 && own["sealed"] == true)
+            #expect((own["bytes"]?.integerValue ?? 0) > (without["bytes"]?.integerValue ?? 0))
+            pair.mina.kill()
+            pair.joon.kill()
+            let fresh = TemporaryNode()
+            let verified = fresh.run(
+                "backup", "verify", pair.path("own.bak"), "--passphrase-file", secret, "--json")
+            #expect(verified.object["files"] == 1, "\(verified.errors)")
+            let restored = fresh.run(
+                "backup", "restore", pair.path("own.bak"), "--passphrase-file", secret, "--json")
+            #expect(restored.object["files"] == 1, "\(restored.errors)")
+            #expect(fresh.up().status == 0)
+            let listed = fresh.run("file", "list", "general", "--json").objects
+            try #require(listed.count == 1)
+            #expect(listed[0]["complete"] == true)
+            let id = listed[0]["id"]?.stringValue ?? ""
+            #expect(fresh.run("file", "get", id, "-o", pair.path("back.bin")).status == 0)
+            #expect(pair.data("back.bin") == plan)
+            // Without its file the same store knows that it has nothing, and says so.
+            let other = TemporaryNode()
+            #expect(other.run("backup", "restore", pair.path("none.bak")).status == 0)
+            #expect(other.up().status == 0)
+            #expect(
+                eventually {
+                    other.run("file", "show", id, "--json").object["complete"] == false
+                })
+        }
+
         @Test func `are pictures of people, workspaces and channels`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }

@@ -12,6 +12,8 @@ extension Files {
         collectDue = time.monotonic &+ Limits.blobCollectMilliseconds
         try leaveIdle()
         try lookAtMeter()
+        // A home that was restored may have fewer files than its store says: the first job looks.
+        if !hasDesk { try ask(.claim) }
         // What is not built yet, or lies sealed, names nothing so far.
         guard !turn.isBuilding, !turn.session.lock.isLocked,
             try store.registry.value(StoreSalvage.unbuilt) == nil
