@@ -237,6 +237,11 @@ struct Completion {
             || parameter.pictureTarget != nil
     }
 
+    /// Whether a word chooses the setting that another one is the value of.
+    private var takesSettings: Bool {
+        command?.parameters.contains { $0.name == "setting" && $0.isLocal } == true
+    }
+
     /// The words that the setting takes which was typed before.
     private var settingValues: [Candidate] {
         let setting = positional.first
@@ -257,7 +262,7 @@ struct Completion {
         case (.getSetting, "setting"), (.changeSetting, "setting"):
             return ConfigFile.known.map { Candidate(word: $0.name) }
         case (.events, "types"): return Manual.eventTypes.map { Candidate(word: $0) }
-        case (_, "value") where command?.name == "policy.set": return settingValues
+        case (_, "value") where takesSettings: return settingValues
         case (_, "peer"): return names(.peers)
         case (_, "device"): return names(.devices)
         case (_, "subject"): return names(.channels) + names(.members)

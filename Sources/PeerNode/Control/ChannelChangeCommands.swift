@@ -29,7 +29,7 @@ extension Command {
                     "channel edit plans --copies 3",
                     "channel edit plans --image plans.png",
                 ]),
-            "Change a channel's texts or picture, or how many copies its files have.",
+            "Change a channel's texts, its picture, or how many copies files have.",
             parameters: [
                 channel.definition, name.definition, topic.definition, description.definition,
                 image.definition, copies.definition,

@@ -61,7 +61,7 @@ enum FileBodyMethods {
         return Command(
             "blob.read",
             """
-            Read bytes of a file: they follow the line of the answer, as many as its 'bytes' says. Over \
+            Read bytes of a file: they follow the line of the answer. Its 'bytes' says how many. Over \
             HTTP: 'GET /files/BLOB'. Parts that are not here are fetched first, if they are needed.
             """,
             parameters: [file.definition, offset.definition, length.definition],
@@ -83,8 +83,8 @@ enum FileBodyMethods {
         return Command(
             putName,
             """
-            Add a file: its bytes follow the line of the request, exactly as many as 'bytes' says. Over \
-            HTTP: 'PUT /files?name=NAME'. As after 'blob.add', 'message.send' then takes its id.
+            Add a file: its bytes follow the line of the request. Its 'bytes' says how many. Over HTTP: \
+            'PUT /files?name=NAME'. As after 'blob.add', 'message.send' then takes its id.
             """,
             parameters: [bytes.definition, name.definition],
             result: "blob", shape: .fileBody, effect: .writes, scope: .node,

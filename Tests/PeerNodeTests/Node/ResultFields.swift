@@ -5,7 +5,7 @@ enum ResultFields {
     ]
     static let person: Set<String> = ["id", "name"]
     static let check: Set<String> = [
-        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing",
+        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing", "files",
     ]
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
@@ -100,6 +100,7 @@ enum ResultFields {
     static let fileHolder: Set<String> = [
         "device", "member", "self", "complete", "at", "have", "live",
     ]
+    static let media: Set<String> = ["id", "policy", "up_to", "metered"]
     static let savedFile: Set<String> = ["path", "name", "size"]
     static let cache: Set<String> = [
         "files", "bytes", "own_bytes", "kept_bytes", "clearable_bytes", "quota", "keep",
