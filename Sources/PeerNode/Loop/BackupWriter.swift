@@ -19,11 +19,11 @@ struct BackupWriter {
         let configuration: String?
         /// Absolute.
         let path: String
-        /// Which files go with it.
-        let files: BackupFileChoice
         /// `nil` for a backup that whoever reads the file can use.
         let passphrase: [UInt8]?
         let createdAt: UInt64
+        /// Which files go with it.
+        var files = BackupFileChoice.none
     }
 
     private let request: Request

@@ -113,8 +113,8 @@ final class NodeJobs {
                         .init(
                             home: home,
                             configuration: draft.settings ?? home.data + "/config.toml",
-                            path: draft.path, files: draft.files,
-                            passphrase: draft.passphrase.map { Array($0.utf8) }, createdAt: at),
+                            path: draft.path, passphrase: draft.passphrase.map { Array($0.utf8) },
+                            createdAt: at, files: draft.files),
                         using: SystemRandom()))
             case .verifyBackup(let path, let passphrase):
                 return .success(
