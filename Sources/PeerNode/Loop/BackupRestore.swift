@@ -81,11 +81,13 @@ public enum BackupRestore {
             home.identity, home.store, home.store + "-wal", home.store + "-shm", home.storeGuard,
         ].filter { (try? FileSystem.status(of: $0)) != nil }
         guard !found.isEmpty else { return nil }
+        // Files of messages go with the store that knows them: another one would sweep them away.
+        let files = [home.blobs].filter { (try? FileSystem.status(of: $0)) != nil }
         let folder = home.data + "/before-restore-\(now)"
         do throws(SystemError) {
             try FileSystem.makeFolder(folder)
             // The identity goes first: a home without one is not started by accident.
-            for path in found {
+            for path in found + files {
                 let name = path.split(separator: "/").last.map(String.init) ?? "file"
                 guard rename(path, folder + "/" + name) == 0 else {
                     throw SystemError("rename", path: path)

@@ -56,7 +56,7 @@ struct HomeWipe {
         ] { remove(path) }
         for folder in aside { removeAside(folder) }
         removeBackups()
-        removeFiles()
+        removeFiles(in: home.blobs)
         if let settings = home.configuration { remove(settings) }
         synchronize(home.identityFolder)
         synchronize(home.data)
@@ -98,24 +98,25 @@ struct HomeWipe {
             let name = path.split(separator: "/").last.map(String.init) ?? ""
             remove(folder + "/" + name)
         }
+        removeFiles(in: folder + "/blobs")
         rmdir(folder)
     }
 
     /// The files of blobs: what is named as they are, in the folders that they have.
-    private mutating func removeFiles() {
-        guard let folders = try? FileSystem.names(in: home.blobs) else { return }
+    private mutating func removeFiles(in blobs: String) {
+        guard let folders = try? FileSystem.names(in: blobs) else { return }
         let digits = Set("0123456789abcdef".utf8)
         for folder in folders {
             let isOurs =
                 folder == ChunkFiles.putFolderName
                 || folder.utf8.count == 2 && folder.utf8.allSatisfy(digits.contains)
-            guard isOurs, let names = try? FileSystem.names(in: home.blobs + "/" + folder) else {
+            guard isOurs, let names = try? FileSystem.names(in: blobs + "/" + folder) else {
                 continue
             }
-            for name in names { remove(home.blobs + "/" + folder + "/" + name) }
-            rmdir(home.blobs + "/" + folder)
+            for name in names { remove(blobs + "/" + folder + "/" + name) }
+            rmdir(blobs + "/" + folder)
         }
-        rmdir(home.blobs)
+        rmdir(blobs)
     }
 
     /// Backups, told by how they begin, whatever they are called, and what a crash has left of one

@@ -188,6 +188,35 @@ extension EndToEnd {
             #expect(pair.mina.run("rpc", "blob.read", "blob=b_a").status == 1)
         }
 
+        @Test func `are left out and named where they are too large or there twice`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            _ = try pair.write(500, to: "note.txt")
+            _ = try pair.write(300_000, to: "huge.bin")
+            #expect(
+                pair.mina.run("config", "set", "limits.attachment_bytes", "100kB").status == 0)
+            #expect(pair.mina.run("config", "set", "store.quota", "much").status == 78)
+            pair.mina.run("down")
+            #expect(pair.mina.up().status == 0)
+            let (note, huge) = (pair.path("note.txt"), pair.path("huge.bin"))
+            let sent = pair.mina.run(
+                "send", "general", "both", "--file", note, "--file", huge, "--file", note)
+            #expect(sent.status == 8, "\(sent.errors)")
+            #expect(sent.errors.contains("huge.bin") && sent.errors.contains("named twice"))
+            let log = pair.mina.run("log", "general").output
+            #expect(log.contains("both") && log.contains("note.txt") && !log.contains("huge.bin"))
+            let alone = pair.mina.run("send", "general", "--file", huge, "--json")
+            #expect(alone.status == 1 && alone.error.kind == "too_large", "\(alone.status)")
+            let quota = pair.mina.run("cache", "quota", "50MB", "--json")
+            #expect(quota.object["quota"] == 50_000_000 && quota.object["quota_chosen"] == true)
+            for number in 0..<7 { _ = try pair.write(10 + number, to: "s\(number)") }
+            let many = (0..<7).flatMap { ["--file", pair.path("s\($0)")] }
+            let refused = pair.mina.run(["send", "general"] + many)
+            #expect(refused.status == 1 && refused.errors.contains("at most 5 files"))
+            #expect(pair.mina.run("policy", "set", "attachments", "20").status == 0)
+            #expect(pair.mina.run(["send", "general"] + many).status == 0)
+        }
+
         @Test func `come by themselves where their receiver says so`() throws {
             let pair = try Pair()
             defer { try? FileManager.default.removeItem(at: pair.folder) }
@@ -242,6 +271,13 @@ extension EndToEnd {
             let id = listed[0]["id"]?.stringValue ?? ""
             #expect(fresh.run("file", "get", id, "-o", pair.path("back.bin")).status == 0)
             #expect(pair.data("back.bin") == plan)
+            // Moved aside, it keeps its files.
+            fresh.run("down")
+            let forced = fresh.run(
+                "backup", "restore", pair.path("none.bak"), "--force", "--json")
+            let aside = forced.object["moved_aside"]?.stringValue ?? ""
+            let kept = try FileManager.default.subpathsOfDirectory(atPath: aside + "/blobs")
+            #expect(kept.contains { $0.utf8.count > 60 }, "\(forced.errors)")
             // Without its file the same store knows that it has nothing, and says so.
             let other = TemporaryNode()
             #expect(other.run("backup", "restore", pair.path("none.bak")).status == 0)
