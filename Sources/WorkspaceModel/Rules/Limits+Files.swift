@@ -38,6 +38,8 @@ extension Limits {
     public static let fileBytesUsual: UInt64 = 5 << 30
     /// Bytes of a picture of a person, a workspace or a channel: it comes without being asked for.
     public static let pictureBytesMax: UInt64 = 1024 * 1024
+    /// Between two looks at which pictures are shown, milliseconds.
+    public static let picturesMilliseconds: UInt64 = 1_000
     /// Bytes of the text that names a picture.
     public static let pictureTextBytesMax = 256
     /// Copies of its files that a channel may ask for.

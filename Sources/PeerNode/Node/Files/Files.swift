@@ -27,6 +27,9 @@ final class Files: Component {
     /// The pictures that are shown now, and what told so, by workspace. They hold keys.
     var pictures: [BlobRoot: ShownPicture] = [:]
     var pictureMarks: [Int64: PictureMark] = [:]
+    /// When they were looked for last, and when they are again, on the monotonic clock.
+    var picturesNotedAt: UInt64?
+    var picturesDue: UInt64?
     /// When files of a kind come by themselves, as far as that was read.
     var mediaRules: [MediaKind: MediaRule] = [:]
     /// Whether the network is metered, as far as that was found out.
@@ -48,7 +51,7 @@ final class Files: Component {
     private var lastErrand: UInt64 = 0
 
     override var deadlines: [UInt64] {
-        var deadlines = [wordsDue, claimDue, retryDue].compactMap { $0 }
+        var deadlines = [wordsDue, claimDue, retryDue, picturesDue].compactMap { $0 }
         if !transfers.isEmpty {
             scheduler.nextDeadline(after: time.monotonic).map { deadlines.append($0) }
         }
@@ -76,7 +79,7 @@ final class Files: Component {
     override func forgetSecrets() {
         // They hold keys. What was put and is in no message has to be put again.
         drafts = [:]
-        (pictures, pictureMarks) = ([:], [:])
+        (pictures, pictureMarks, picturesDue) = ([:], [:], nil)
         endErrands(because: .locked(.relaying))
     }
 
@@ -84,7 +87,7 @@ final class Files: Component {
         for root in transfers.keys.sorted() { _ = scheduler.end(root) }
         transfers = [:]
         services = [:]
-        (pictures, pictureMarks) = ([:], [:])
+        (pictures, pictureMarks, picturesDue) = ([:], [:], nil)
     }
 
     override func goOn(after former: Component) {

@@ -33,6 +33,7 @@ extension Files {
 
     /// Takes up which pictures are shown now, if others may be. New ones are fetched.
     func notePictures() throws(StorageError) {
+        picturesDue = nil
         guard !turn.isBuilding, !turn.session.lock.isLocked else { return }
         var marks: [Int64: PictureMark] = [:]
         for workspace in core.workspaces.values {
@@ -40,6 +41,13 @@ extension Files {
                 edits: workspace.people.pictureEdits, image: workspace.fields.image)
         }
         guard marks != pictureMarks else { return }
+        // While very much comes, all channels and people are looked through now and then alone.
+        let due = picturesNotedAt.map { $0 &+ Limits.picturesMilliseconds } ?? time.monotonic
+        guard due <= time.monotonic else {
+            picturesDue = due
+            return
+        }
+        picturesNotedAt = time.monotonic
         pictureMarks = marks
         pictures = shownPictures
         guard mayWrite else { return }
