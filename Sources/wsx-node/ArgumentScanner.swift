@@ -69,6 +69,9 @@ struct ArgumentScanner {
         "kick": ["member", "remove"], "ban": ["member", "remove"],
     ]
 
+    /// What a word is called besides, behind another one.
+    static let innerAliases: [String: [String: String]] = ["profile": ["image": "picture"]]
+
     private mutating func takeWords() throws(NodeError) {
         while let token = tokens.first {
             if Self.isFlag(token) {
@@ -79,7 +82,8 @@ struct ArgumentScanner {
                 tokens = ArraySlice(meant + tokens.dropFirst())
                 continue
             }
-            let words = scan.words + [token]
+            let meant = scan.words.last.flatMap { Self.innerAliases[$0]?[token] }
+            let words = scan.words + [meant ?? token]
             guard commands.contains(where: { $0.line?.words.starts(with: words) == true }) else {
                 break
             }

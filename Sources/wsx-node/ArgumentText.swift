@@ -27,6 +27,7 @@ enum ArgumentText {
         case .choice(let words): .string(words.contains(text) ? text : familiar(text, words))
         case .integer: integer(text).map(JSONValue.integer)
         case .duration: DurationText.milliseconds(text).map(JSONValue.integer)
+        case .byteCount: SizeText.bytes(text).map(JSONValue.integer)
         case .flag: text == "true" ? true : text == "false" ? false : nil
         case .list(let element, _): value(text, element)
         case .json: try? JSONValue(parsing: text)
@@ -48,6 +49,7 @@ enum ArgumentText {
     private static func written(_ shape: ParameterShape) -> String {
         switch shape {
         case .duration: "a duration such as 250ms, 30s, 10m, 24h or 7d"
+        case .byteCount: "a size such as 500MB, 20GB or 1TiB"
         case .flag: "true or false"
         default: shape.words
         }

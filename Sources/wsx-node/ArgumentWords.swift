@@ -31,6 +31,7 @@ struct ArgumentWords {
         case .workspace: "which workspace?"
         case .time: "when?"
         case .duration: "for how long?"
+        case .byteCount: "how much?"
         case .identifier("m_"): "which message?"
         case .identifier("r_"): "which request?"
         case .identifier("i_"): "which invite?"
@@ -93,6 +94,8 @@ struct ArgumentWords {
         case .duration(let range):
             "a duration, \(DurationText.text(range.lowerBound)) to "
                 + "\(DurationText.text(range.upperBound)), such as 30s, 10m, 24h or 7d"
+        case .byteCount(let range):
+            "a size of at least \(ByteText.text(range.lowerBound)), such as 500MB, 20GB or 1TiB"
         case .list(let element, let count):
             words(element) + (count.upperBound > 1 ? ", at most \(count.upperBound)" : "")
         case .identifier(let prefix):

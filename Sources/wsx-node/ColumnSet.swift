@@ -192,9 +192,14 @@ struct ColumnSet {
                     "ID": "id", "NAME": "name", "SIZE": "size", "HAVE": "have", "TYPE": "type",
                     "HOLDERS": "holders", "KEPT": "kept",
                 ], drops: ["KEPT", "TYPE", "HAVE", "HOLDERS"])
+        case .media: ColumnSet(["KIND": "id", "FETCHED": "policy", "UP TO": "up_to"])
         case .savedFile: ColumnSet(["PATH": "path", "NAME": "name", "SIZE": "size"])
         case .fileHolders:
-            ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "SELF": "self", "HEARD": "at"])
+            ColumnSet(
+                [
+                    "DEVICE": "device", "MEMBER": "member.name", "SELF": "self",
+                    "WHOLE": "complete", "HAVE": "have", "HEARD": "at",
+                ], drops: ["HAVE", "SELF"])
         case .holders:
             ColumnSet(["DEVICE": "device", "MEMBER": "member.name", "HELD": "complete"])
         case .appliers:

@@ -234,6 +234,21 @@ struct Completion {
 
     private static func isPath(_ parameter: ParameterDefinition) -> Bool {
         ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
+            || parameter.pictureTarget != nil
+    }
+
+    /// Whether a word chooses the setting that another one is the value of.
+    private var takesSettings: Bool {
+        command?.parameters.contains { $0.name == "setting" && $0.isLocal } == true
+    }
+
+    /// The words that the setting takes which was typed before.
+    private var settingValues: [Candidate] {
+        let setting = positional.first
+        guard let parameter = command?.parameters.first(where: { $0.name == setting }),
+            case .choice(let words) = parameter.shape
+        else { return [] }
+        return words.map { Candidate(word: $0) }
     }
 
     /// Texts of which the program knows what they may be.
@@ -247,6 +262,7 @@ struct Completion {
         case (.getSetting, "setting"), (.changeSetting, "setting"):
             return ConfigFile.known.map { Candidate(word: $0.name) }
         case (.events, "types"): return Manual.eventTypes.map { Candidate(word: $0) }
+        case (_, "value") where takesSettings: return settingValues
         case (_, "peer"): return names(.peers)
         case (_, "device"): return names(.devices)
         case (_, "subject"): return names(.channels) + names(.members)

@@ -13,7 +13,8 @@ struct ConfigFile {
     static let known: [(name: String, kind: Kind)] = [
         ("name", .text), ("net.listen", .text), ("net.announce", .flag), ("net.peers", .list),
         ("notify.level", .text), ("notify.command", .text), ("log.level", .text),
-        ("chat.typing", .flag),
+        ("chat.typing", .flag), ("store.quota", .text), ("store.cache_keep", .text),
+        ("limits.attachment_bytes", .text), ("net.metered", .text),
     ]
 
     /// Larger files are nobody's settings.

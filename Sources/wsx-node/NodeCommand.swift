@@ -16,6 +16,7 @@ enum NodeCommand {
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.notices = try notices(file)
+        settings.fileDefaults = try fileDefaults(file)
         settings.deviceName = HostName.device(io.hostName)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]
@@ -43,6 +44,7 @@ enum NodeCommand {
         _ = try loopOptions(nil, file)
         _ = try logLevel(nil, file, [:])
         _ = try notices(file)
+        _ = try fileDefaults(file)
     }
 
     /// Writes what the command line said of the network into the settings, so that the next start
@@ -94,6 +96,46 @@ enum NodeCommand {
                 hint: "use all, mentions or none")
         }
         return notices
+    }
+
+    /// How much room files may take where `cache` has not said it.
+    static func fileDefaults(_ file: ConfigFile) throws(NodeError) -> FileDefaults {
+        var defaults = FileDefaults()
+        if let bytes = try size("store.quota", in: file, from: Limits.quotaBytesMin) {
+            defaults.quota = UInt64(clamping: bytes)
+        }
+        if let bytes = try size("limits.attachment_bytes", in: file, from: 1) {
+            defaults.attachmentBytes = UInt64(clamping: bytes)
+        }
+        if let word = try? file.text(of: "store.cache_keep") {
+            guard let period = CachePeriod(rawValue: word) else {
+                throw .badConfiguration(
+                    "store.cache_keep: unknown period \(NodeError.quoted(word))",
+                    hint: "use 7d, 30d or forever")
+            }
+            defaults.period = period
+        }
+        if let word = try? file.text(of: "net.metered") {
+            guard ["yes", "no", "auto"].contains(word) else {
+                throw .badConfiguration(
+                    "net.metered: unknown word \(NodeError.quoted(word))",
+                    hint: "use yes, no, or auto to ask NetworkManager")
+            }
+            defaults.isMetered = word == "auto" ? nil : word == "yes"
+        }
+        return defaults
+    }
+
+    private static func size(
+        _ name: String, in file: ConfigFile, from least: Int64
+    ) throws(NodeError) -> Int64? {
+        guard let text = try? file.text(of: name) else { return nil }
+        guard let bytes = SizeText.bytes(text), bytes >= least else {
+            throw .badConfiguration(
+                "\(name): \(NodeError.quoted(text)) is not a size, or too small",
+                hint: "such as 500MB, 20GB or 1TiB")
+        }
+        return bytes
     }
 
     private static func logLevel(

@@ -44,7 +44,7 @@ enum RawArgument {
     {
         guard let parameter else { return .string(text) }
         switch parameter.shape {
-        case .time, .duration:
+        case .time, .duration, .byteCount:
             if let exact = ArgumentText.integer(text) { return .integer(exact) }
         default: break
         }

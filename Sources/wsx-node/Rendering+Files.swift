@@ -9,8 +9,16 @@ extension Rendering {
             let size = file["size"]?.integerValue ?? 0
             let have = file["have"]?.integerValue ?? 0
             let state = have >= size ? "" : have > 0 ? ", partly here" : ", not here"
-            return "[\(shown(file["name"]))  \(ByteText.text(size))\(state)]"
+            return "[\(shown(file["name"]))  \(ByteText.text(size))\(state)\(lackingCopies(file))]"
         }
+    }
+
+    /// That fewer devices have a file than its channel asks for; empty where there are enough.
+    private func lackingCopies(_ file: JSONValue) -> String {
+        guard let wanted = file["copies_wanted"]?.integerValue,
+            let copies = file["copies"]?.integerValue, copies < wanted
+        else { return "" }
+        return ", \(copies) of \(wanted) copies"
     }
 
     /// One file with all that is known of it.

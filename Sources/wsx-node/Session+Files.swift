@@ -9,21 +9,117 @@ extension Session {
     /// A file that nobody sends for so long is not waited for any more.
     private static let fetchPatience: Int64 = 60_000
 
-    /// Has the daemon read files, and gives the ids under which a message can name them.
-    func added(
-        _ files: [String], _ client: inout ControlClient
-    ) throws(NodeError) -> [JSONValue] {
+    /// What became of the files of a message.
+    struct AddedFiles {
+        /// The ids under which the message can name them.
         var ids: [JSONValue] = []
+        /// Whether some are left out; why is told by then.
+        var isPartial = false
+        /// Bytes of those that the message itself holds.
+        var inlineBytes: Int64 = 0
+    }
+
+    /// Files up to here lie in their message, and so many bytes of them in all.
+    private static let (inlineMax, inlineInAllMax): (Int64, Int64) = (16_384, 65_536)
+    /// So many files go with every message, whatever the policy says.
+    private static let filesUsual = Limits.filesPerMessageUsual
+
+    /// Has the daemon read files. One that is named twice, or too large, is left out and told.
+    ///
+    /// - Parameter isNeeded: whether the message is nothing without a file.
+    /// - Throws: why the only file cannot be sent, or where there are more than a message may have.
+    func added(
+        _ files: [String], isNeeded: Bool, _ client: inout ControlClient
+    ) throws(NodeError) -> AddedFiles {
+        var added = AddedFiles()
+        var paths: Set<String> = []
+        var wanted: [String] = []
         for path in files {
-            if path == "-" {
-                ids.append(try handedIn()["id"] ?? .null)
-                continue
+            if path == "-" || paths.insert(io.absolutePath(path)).inserted {
+                wanted.append(path)
+            } else {
+                added.isPartial = true
+                io.tell("\(sanitised(path)) is named twice; it is sent once\n")
             }
-            let file = try client.call(
-                "blob.add", ["path": .string(io.absolutePath(path))])
-            ids.append(file["id"] ?? .null)
         }
-        return ids
+        try checkCount(wanted.count, &client)
+        var first: NodeError?
+        for path in wanted {
+            do throws(NodeError) {
+                let file = try add(path, &client, besides: added.inlineBytes)
+                added.ids.append(file["id"] ?? .null)
+                let size = file["size"]?.integerValue ?? 0
+                if size <= Self.inlineMax, added.inlineBytes + size <= Self.inlineInAllMax {
+                    added.inlineBytes += size
+                }
+            } catch {
+                guard error.kind == .tooLarge else { throw error }
+                first = first ?? error
+                added.isPartial = true
+                if wanted.count > 1 { io.tell("not sent: \(sanitised(error.message))\n") }
+            }
+        }
+        if let first, added.ids.isEmpty, isNeeded || wanted.count == 1 { throw first }
+        return added
+    }
+
+    /// Has the daemon read one file, beside its message where that has no more room for small ones.
+    private func add(
+        _ path: String, _ client: inout ControlClient, besides inlineBytes: Int64
+    ) throws(NodeError) -> JSONValue {
+        guard path != "-" else { return try handedIn() }
+        var given: JSONObject = ["path": .string(io.absolutePath(path))]
+        if inlineBytes > Self.inlineInAllMax - Self.inlineMax { given["apart"] = true }
+        return try client.call("blob.add", given)
+    }
+
+    /// Says before anything is read that there are more files than a message may have.
+    private func checkCount(_ count: Int, _ client: inout ControlClient) throws(NodeError) {
+        guard count > Self.filesUsual else { return }
+        let given: JSONObject = workspace.map { ["workspace": .string($0)] } ?? [:]
+        let most = try client.call("policy.get", given)["attachments"]?.integerValue
+        guard let most, count > most else { return }
+        throw NodeError(
+            .tooLarge, "a message has at most \(most) \(most == 1 ? "file" : "files") here",
+            hint: "send the others in another message, or: wsx-node policy set attachments 20",
+            reason: "file.too_many")
+    }
+
+    /// Tells of files that the daemon left out.
+    func tellRefused(_ message: JSONValue) {
+        for file in message["refused"]?.arrayValue ?? [] {
+            let name = sanitised(file["name"]?.stringValue ?? "")
+            io.tell(
+                file["reason"] == "file.twice"
+                    ? "\(name) is in the message twice; it is sent once\n"
+                    : "not sent: \(name) is larger than files may be\n")
+        }
+    }
+
+    /// Has the daemon read the pictures that a command names by their paths.
+    func addPictures(
+        to values: inout JSONObject, of command: Command
+    ) throws(NodeError) {
+        for parameter in command.parameters {
+            guard let target = parameter.pictureTarget,
+                let text = values[parameter.name]?.stringValue, !text.isEmpty,
+                !text.hasPrefix("preset:"), !isBlobID(text)
+            else { continue }
+            guard target == parameter.name || values[target] == nil else { continue }
+            var client = try client()
+            let file = try client.call(
+                "blob.add", ["path": .string(io.absolutePath(text)), "picture": true])
+            values[parameter.name] = nil
+            values[target] = file["id"]
+        }
+    }
+
+    /// Whether a word is the id of a file, and no path: `./b_…` is a path.
+    private func isBlobID(_ text: String) -> Bool {
+        text.hasPrefix("b_")
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+            }
     }
 
     /// Refuses what would need two standard inputs, and a name for what has one.

@@ -44,6 +44,7 @@ extension Session {
         }
         let known = try? Command.method(name)
         let parameters = try rawParameters(known)
+        guard !Command.carriesFile(name, parameters) else { throw NodeError.carriesFile }
         var client = try client()
         client.tellsFormer = nil
         io.print(try client.call(name, parameters).text + "\n")

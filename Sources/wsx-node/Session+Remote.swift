@@ -47,7 +47,7 @@ extension Session {
             guard values[setting] == nil else {
                 throw .usage("\(NodeError.quoted(setting)) is given twice")
             }
-            values[setting] = value
+            values[setting] = try Self.read(value, as: setting, of: command)
             // Whether it fits is for the setting to say.
             values["value"] = nil
         }
@@ -70,9 +70,20 @@ extension Session {
                 io.tell("the last message in \(rendering.fitting(sanitised(name)))\n")
             }
         }
+        try addPictures(to: &values, of: command)
         do { try command.check(values) } catch { throw usage(error, command) }
         for parameter in command.parameters where parameter.isLocal { values[parameter.name] = nil }
         return values
+    }
+
+    /// The word that stands for a setting, of the type that the setting takes.
+    private static func read(
+        _ value: JSONValue, as setting: String, of command: Command
+    ) throws(NodeError) -> JSONValue {
+        guard let text = value.stringValue,
+            let parameter = command.parameters.first(where: { $0.name == setting })
+        else { return value }
+        return try ArgumentText.value(text, parameter, shownAs: setting)
     }
 
     var workspace: String? {

@@ -36,16 +36,24 @@ extension Session {
         else { throw .missingText }
         var client = try client()
         var parameters = given
+        var isPartial = false
         if !files.isEmpty {
+            let isNeeded =
+                given["text"] == nil && given["location"] == nil && given["attachments"] == nil
+            let added = try added(files, isNeeded: isNeeded, &client)
+            isPartial = added.isPartial
             parameters["attachments"] = .array(
-                (given["attachments"]?.arrayValue ?? []) + (try added(files, &client)))
+                (given["attachments"]?.arrayValue ?? []) + added.ids)
         }
         // Whoever is run for an event is a program.
         if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
         let message = try client.call("message.send", parameters)
+        tellRefused(message)
+        // 8: partly done.
+        let status: Int32 = isPartial || message["refused"] != nil ? 8 : 0
         guard io.isOutputTerminal, !globals.json, !globals.plain else {
             io.print(rendering.sent(message))
-            return 0
+            return status
         }
         // The message is safe: whatever goes wrong from here on is no failure of `send`.
         let holders = try? holders(of: message, &client)
@@ -54,7 +62,7 @@ extension Session {
         if let nobody = Self.unheard(in: message, mentioned(in: message, &client)) {
             io.tell(told(nobody, in: message) + "\n")
         }
-        return 0
+        return status
     }
 
     /// The name of the workspace that a message went to, where there is more than one.

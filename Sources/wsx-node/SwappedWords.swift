@@ -35,6 +35,7 @@ struct SwappedWords {
         case .identifier(let prefix):
             prefix == "m_" && text == "last" || text.hasPrefix(prefix)
         case .duration: DurationText.milliseconds(text) != nil
+        case .byteCount: SizeText.bytes(text) != nil
         case .choice(let words):
             ArgumentText.value(text, parameter.shape)?.stringValue.map(words.contains) == true
         case .list: false

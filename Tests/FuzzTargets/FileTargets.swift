@@ -18,7 +18,8 @@ extension FuzzTarget {
         let isSealed = input.byte() & 1 == 1
         var header = BackupHeader(
             createdAt: 1, device: DeviceID([UInt8](repeating: 9, count: 32)),
-            vault: isSealed ? [UInt8](repeating: 3, count: BackupHeader.vaultByteCount) : nil)
+            vault: isSealed ? [UInt8](repeating: 3, count: BackupHeader.vaultByteCount) : nil,
+            hasFiles: input.byte() & 1 == 1)
         var stored: [UInt8] = []
         for part in header.parts.indices {
             // Small sizes that fit, and any others.
@@ -56,6 +57,8 @@ extension FuzzTarget {
             try hold((whole?.count ?? 0) <= bytes.count, "more comes out than is in the file")
             if let whole { _ = try? IdentityFile(fileBytes: whole) }
         }
+        // A part is at most what is in the file, whatever its own heads say.
+        _ = try? reader.files(nil, to: nil)
         let home = HomeFolder(data: path + ".home", socket: path + ".home/control.sock")
         let verified = try? BackupReader.verify(path, passphrase: nil, in: home)
         try hold(verified == nil || bytes.count > 4_096, "a backup without a store is good")

@@ -259,6 +259,7 @@ public final class BenchNode {
             blobs.take(job)
             while blobs.hasWork { for input in blobs.step() { bench.give(input, to: self) } }
         case .notify(let notice): notices.append(notice)
+        case .lookAtMeter: break
         case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):

@@ -40,6 +40,8 @@ public final class ChunkFiles: ChunkStore {
     public private(set) var unclaimedByteCount = 0
 
     static let putFolder = "new"
+    /// The folder of what is being put, for who removes all of it.
+    public static var putFolderName: String { putFolder }
 
     /// A store on `disk`, on which `sweep` has to be called before anything else is.
     public init(_ disk: any BlobDisk) throws(BlobError) {
@@ -60,6 +62,9 @@ public final class ChunkFiles: ChunkStore {
     }
 
     // MARK: Names
+
+    /// Where a blob lies below the folder of blobs.
+    public static func path(of root: BlobRoot) -> String { name(root) }
 
     static func name(_ root: BlobRoot) -> String { folder(root) + "/" + hex(root) }
 

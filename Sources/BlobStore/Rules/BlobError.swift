@@ -18,6 +18,8 @@ public enum BlobError: Error, Hashable, Sendable {
     case overQuota
     /// A system call failed: its name and errno.
     case disk(call: String, number: Int32)
+    /// The source is no PNG, JPEG, GIF or WebP.
+    case notPicture
     /// The source is not what it was when reading began.
     case changed
     /// The path is a pipe, a device, a folder or a link.
@@ -45,6 +47,7 @@ public enum BlobError: Error, Hashable, Sendable {
         case .noSpace: "file.no_space"
         case .overQuota: "file.over_quota"
         case .disk: "file.io"
+        case .notPicture: "picture.type"
         case .changed: "file.changed"
         case .notRegular: "file.not_regular"
         case .tooShort: "file.too_short"
@@ -75,6 +78,8 @@ extension NodeError {
                 (.storageFull, "\(name) does not fit into the cache", "raise the cache's quota")
             case .disk(let call, let number):
                 (.storeFailed, "\(call) failed for \(name) (errno \(number))", "check the disk")
+            case .notPicture:
+                (.badRequest, "\(name) is not a picture", "give a PNG, JPEG, GIF or WebP file")
             case .changed:
                 (.conflict, "\(name) changed while it was read", "send it again")
             case .notRegular: (.badRequest, "\(name) is not a file", nil)

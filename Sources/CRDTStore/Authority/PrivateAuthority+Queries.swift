@@ -20,6 +20,10 @@ public struct PrivateFields: Hashable, Sendable {
     public var description: String?
     /// A request to people's programs: what is written in an archived document is valid.
     public var archived = false
+    /// Empty where it was cleared.
+    public var image: String?
+    /// How many devices keep each file; 0 asks none to.
+    public var copies: UInt64 = 0
     /// The valid operation that deletes it, the smallest if there are several.
     public var deletion: OperationID?
 
@@ -227,6 +231,8 @@ extension PrivateAuthority {
                 fields.topic = settings.topic ?? fields.topic
                 fields.description = settings.description ?? fields.description
                 fields.archived = settings.archived ?? fields.archived
+                fields.image = settings.image ?? fields.image
+                fields.copies = settings.copies ?? fields.copies
             case .delete:
                 let id = operations[index].id
                 fields.deletion = min(fields.deletion ?? id, id)

@@ -45,6 +45,12 @@ public final class BlobTable {
             isKept: row.integer(7) == 1, isOwn: row.integer(8) == 1)
     }
 
+    /// The blobs of which something is held, in a store that nobody has opened as one.
+    public static func stored(in connection: Connection) throws(StorageError) -> [Row] {
+        try connection.statement("SELECT \(columns) FROM blob WHERE bytes > 0 ORDER BY bid")
+            .rows { row($0) }
+    }
+
     /// Whether there may be a blob.
     public private(set) var isInUse: Bool
 

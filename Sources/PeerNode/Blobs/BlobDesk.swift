@@ -102,8 +102,8 @@ public final class BlobDesk {
         case .prove(let chunks, let blob, let link):
             let result = Self.result { () throws(BlobError) in try prove(chunks, of: blob) }
             return [.proved(blob, for: link, result)]
-        case .put(let id, let path, let key):
-            errands.append(PutErrand(id, path: path, key: key))
+        case .put(let id, let path, let key, let bounds):
+            errands.append(PutErrand(id, path: path, key: key, bounds))
         case .save(let id, let contents, let folder, let name):
             errands.append(SaveErrand(id, contents, folder: folder, name: name))
         case .verify(let id, let blob, let chunks):

@@ -29,6 +29,7 @@ final class PutErrand: BlobErrand {
     let id: ErrandID
     private let path: String
     private let key: BlobKey
+    private let bounds: PutBounds
     private var work: Work?
 
     private struct Work {
@@ -38,10 +39,11 @@ final class PutErrand: BlobErrand {
         var start: [UInt8]
     }
 
-    init(_ id: ErrandID, path: String, key: BlobKey) {
+    init(_ id: ErrandID, path: String, key: BlobKey, _ bounds: PutBounds) {
         self.id = id
         self.path = path
         self.key = key
+        self.bounds = bounds
     }
 
     func step(on desk: BlobDesk) -> ErrandStep {
@@ -61,15 +63,19 @@ final class PutErrand: BlobErrand {
 
     private func begin(on desk: BlobDesk) throws(BlobError) -> ErrandStep {
         let source = try desk.places.open(path)
-        if source.byteCount <= UInt64(BlobLimits.inlineBytesMax) {
+        guard source.byteCount <= bounds.byteCountMax else { throw .tooLarge }
+        let inline = min(bounds.inlineByteCountMax, BlobLimits.inlineBytesMax)
+        // A blob has one byte at least, so an empty file lies in its message whatever is asked for.
+        if source.byteCount <= UInt64(max(inline, 0)) {
             var bytes: [UInt8] = []
             while true {
                 let more = try source.read(BlobLimits.inlineBytesMax + 1)
                 guard !more.isEmpty else { break }
                 bytes += more
-                guard bytes.count <= BlobLimits.inlineBytesMax else { throw .changed }
+                guard bytes.count <= inline else { throw .changed }
             }
             let start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax))
+            guard !bounds.isPicture else { throw .notPicture }
             return .ended([.put(id, .success(PutContents(place: .inline(bytes), start: start)))])
         }
         guard let shape = BlobShape(byteCount: source.byteCount) else { throw .tooLarge }
@@ -87,7 +93,12 @@ final class PutErrand: BlobErrand {
         let bytes = try work.source.read(
             min(work.sealer.wantedByteCount, BlobLimits.pieceBytesMax))
         guard !bytes.isEmpty else { throw .changed }
-        if work.start.isEmpty { work.start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax)) }
+        if work.start.isEmpty {
+            work.start = [UInt8](bytes.prefix(BlobLimits.magicBytesMax))
+            guard !bounds.isPicture || MagicType.type(of: work.start).isPicture else {
+                throw .notPicture
+            }
+        }
         let store = try desk.store()
         for chunk in try work.sealer.append(bytes[...]) { try store.put(chunk, work.ticket) }
         guard work.sealer.isWhole else { return .goesOn }

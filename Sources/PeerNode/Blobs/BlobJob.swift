@@ -26,7 +26,7 @@ public enum BlobJob: Sendable {
     /// Makes the proof of some leaves for the link of this number.
     case prove(Range<Int>, of: BlobName, for: UInt64)
     /// Long: reads a file of the owner's and seals it under a key that is drawn for it.
-    case put(ErrandID, path: String, key: BlobKey)
+    case put(ErrandID, path: String, key: BlobKey, PutBounds)
     /// Long: writes a file into a folder of the owner's, under a name that nothing has there.
     case save(ErrandID, SavedContents, folder: String, name: String)
     /// Long: compares chunks with their hashes.
@@ -41,6 +41,16 @@ public enum BlobJob: Sendable {
     case goOn(ErrandID, [UInt8])
     /// Ends a long job; nothing more is told of it.
     case abandon(ErrandID)
+}
+
+/// How large a file may be that is put, and where it then lies.
+public struct PutBounds: Sendable {
+    /// Larger ones are refused before they are read.
+    let byteCountMax: UInt64
+    /// Up to here its bytes lie in the message that names it; larger ones become a blob.
+    let inlineByteCountMax: Int
+    /// Whether it is refused, unless it begins like a picture.
+    var isPicture = false
 }
 
 /// The number of a long job.

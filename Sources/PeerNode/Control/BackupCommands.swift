@@ -35,6 +35,10 @@ extension Command {
         let settings = Parameter.text(
             "settings", "The settings file to include: an absolute path.", bytes: 1...4_096
         ).optional()
+        let files = Parameter.choice(
+            "files", "Which files of messages go with it: those you added here, all, or none.",
+            BackupFileChoice.allCases.map(\.rawValue)
+        ).defaulting(to: BackupFileChoice.own.rawValue)
         return Command(
             "backup.create",
             line: CommandLineForm(
@@ -47,7 +51,7 @@ extension Command {
             """,
             parameters: [
                 path.definition, passphrase.definition, passphraseFile.definition,
-                passphraseDescriptor.definition, settings.definition,
+                passphraseDescriptor.definition, settings.definition, files.definition,
             ],
             result: "backup", effect: .writesBeside, scope: .node,
             failures: [.duplicate, .storageFull, .badConfiguration],
@@ -56,7 +60,9 @@ extension Command {
                 try context.node.backups.createBackup(
                     BackupDraft(
                         path: given[path], settings: given[settings],
-                        passphrase: given[passphrase]), context.scope(given))
+                        passphrase: given[passphrase],
+                        files: BackupFileChoice(rawValue: given[files]) ?? .own),
+                    context.scope(given))
             })
     }()
 
@@ -158,4 +164,16 @@ public struct BackupDraft: Sendable {
     public let settings: String?
     /// `nil` for a backup that is not sealed.
     public let passphrase: String?
+    /// Which files of messages go with it.
+    public var files = BackupFileChoice.none
+}
+
+/// Which files of messages go into a backup.
+public enum BackupFileChoice: String, Sendable, CaseIterable {
+    /// Those that were added on this device.
+    case own
+    /// Those that are here as a whole.
+    case all
+    /// None of them.
+    case none
 }

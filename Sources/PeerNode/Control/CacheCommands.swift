@@ -8,6 +8,8 @@ public protocol FileCacheCommands {
     ///
     /// - Parameter milliseconds: only what has not been used for so long; `nil` drops all of it.
     func clearCache(unusedFor milliseconds: UInt64?) throws(NodeError) -> CacheObject
+    /// Says how many bytes files may take; `nil` for what the settings say.
+    func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject
     /// Says how long a file stays that others have and nobody uses.
     func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject
 }
@@ -34,7 +36,7 @@ public enum CachePeriod: String, Sendable, CaseIterable {
 /// The room that files take on this device.
 enum CacheMethods {
     /// In the order of the documentation.
-    static let all: [Command] = [stat, clear, keep]
+    static let all: [Command] = [stat, clear, keep, quota]
 
     private static let stat = Command(
         "cache.stat", line: CommandLineForm("cache stat", examples: ["cache stat"]),
@@ -79,6 +81,36 @@ enum CacheMethods {
                 .reply(
                     try context.node.files.keepCached(
                         CachePeriod(rawValue: given[period]) ?? .forever))
+            })
+    }()
+
+    private static let quota = {
+        let bytes = Parameter.byteCount(
+            "bytes", "How much space files may take here.",
+            Limits.quotaBytesMin...Limits.filePositionMax
+        ).optional()
+        let usual = Parameter.flag(
+            "default",
+            "What the settings say; unless they do, a tenth of the disk and at most 10 GiB.")
+        return Command(
+            "cache.quota",
+            line: CommandLineForm(
+                "cache quota", ["bytes"], examples: ["cache quota 20GB", "cache quota --default"]),
+            """
+            Limit the space that files take here. Files that other devices have are removed when it \
+            is used up, and a file that does not fit is not fetched. Files that you add or keep stay.
+            """,
+            parameters: [bytes.definition, usual.definition], result: "cache", shape: .cache,
+            effect: .writes, scope: .node, failures: [.badRequest],
+            example: ["bytes": 20_000_000_000],
+            run: { (context, given) throws(NodeError) in
+                guard (given[bytes] == nil) == given[usual] else {
+                    throw NodeError(
+                        .badRequest, "how much space? give a size or 'default', not both",
+                        hint: "wsx-node cache quota 20GB", reason: "missing_parameter",
+                        fields: [.init(name: "bytes", reason: "missing")])
+                }
+                return .reply(try context.node.files.limitCache(to: given[bytes]))
             })
     }()
 }

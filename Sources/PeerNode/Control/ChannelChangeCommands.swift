@@ -16,24 +16,34 @@ extension Command {
         let description = Parameter.text(
             "description", "What it is for; empty clears it.", bytes: 0...1_024
         ).optional()
+        let copies = Parameter.integer(
+            "copies", "How many devices keep each of its files, by themselves; 0 for none.",
+            0...Int64(Limits.fileCopiesMax)
+        ).optional()
         return Command(
             "channel.edit",
             line: CommandLineForm(
                 "channel edit", ["channel"],
-                examples: ["channel edit plans --topic 'the next quarter'"]),
-            "Change a channel's name, topic or description.",
+                examples: [
+                    "channel edit plans --topic 'the next quarter'",
+                    "channel edit plans --copies 3",
+                    "channel edit plans --image plans.png",
+                ]),
+            "Change a channel's texts, its picture, or how many copies files have.",
             parameters: [
                 channel.definition, name.definition, topic.definition, description.definition,
+                image.definition, copies.definition,
             ],
             result: "channel", shape: .changedChannel, effect: .signs, scope: .conversation,
-            failures: refusals + [.duplicate],
+            failures: refusals + [.duplicate, .badRequest, .tooLarge],
             example: ["channel": "plans", "topic": "the next quarter"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.channels.editChannel(
                         ChannelEdit(
                             channel: given[channel], name: given[name], topic: given[topic],
-                            description: given[description]),
+                            description: given[description], image: given[image],
+                            copies: given[copies]),
                         context.scope(given)))
             })
     }()

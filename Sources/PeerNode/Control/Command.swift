@@ -130,7 +130,7 @@ extension Command {
         Group(title: "stars and reminders", commands: markCommands),
         Group(title: "notes", commands: NoteCommandTable.commands),
         Group(title: "coins and the store", commands: LedgerCommandTable.commands),
-        Group(title: "files", commands: FileMethods.all + CacheMethods.all),
+        Group(title: "files", commands: FileMethods.all + CacheMethods.all + MediaMethods.all),
         Group(title: "node", commands: nodeCommands + homeCommands),
         Group(title: "identity", commands: identityCommands),
         Group(title: "session", commands: sessionCommands + passcodeCommands),

@@ -12,6 +12,8 @@ public struct WorkspaceDraft: Sendable {
     public let firstChannel: String
     /// The ledger that is paid from, by its name or id; `nil` for none.
     public var paidFrom: String?
+    /// `preset:7`, or a file that was added as a picture, `b_…`; `nil` for none.
+    public let image: String?
 }
 
 /// What is to be changed of a workspace; what is `nil` stays.
@@ -20,8 +22,18 @@ public struct WorkspaceEdit: Sendable {
     public let name: String?
     /// Empty for none.
     public let description: String?
-    /// A blob, `b_…`.
+    /// `preset:7`, or a file that was added as a picture, `b_…`; empty for none.
     public let image: String?
+}
+
+/// What is to be changed of a workspace's policy; what is `nil` stays.
+public struct PolicyEdit: Sendable {
+    /// `owner`, `admins` or `members`.
+    public let whoMayInvite: String?
+    /// `closed`, `request` or `open`.
+    public let join: String?
+    /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
+    public let attachments: Int64?
 }
 
 /// What joining needs.
@@ -90,6 +102,10 @@ public struct ChannelEdit: Sendable {
     public let topic: String?
     /// Empty clears it, `nil` keeps it.
     public let description: String?
+    /// `preset:7`, or a file that was added as a picture, `b_…`; empty clears it, `nil` keeps it.
+    public let image: String?
+    /// How many devices are to keep each of its files, 0 to `Limits.fileCopiesMax`; `nil` keeps it.
+    public let copies: Int64?
 }
 
 /// What a new message is made of.

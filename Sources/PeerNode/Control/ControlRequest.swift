@@ -102,6 +102,16 @@ struct LineSplitter {
 
     mutating func append(_ more: [UInt8]) { bytes.append(contentsOf: more) }
 
+    /// The next bytes as they are, at most so many, and no line.
+    mutating func raw(_ countMax: Int) -> [UInt8] {
+        let end = start + min(max(countMax, 0), storedCount)
+        let taken = Array(bytes[start..<end])
+        start = end
+        scanned = max(scanned, start)
+        dropConsumed()
+        return taken
+    }
+
     /// What is left counts as a line, too.
     mutating func end() { hasEnded = true }
 

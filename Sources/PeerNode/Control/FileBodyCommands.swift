@@ -37,26 +37,32 @@ public struct PutRequest: Sendable {
     public let byteCount: Int64
 }
 
-/// Methods whose files go over the connection itself: HTTP alone has a place for them.
+/// Methods whose files go over the connection itself: over HTTP as bodies, else behind a line.
 enum FileBodyMethods {
     /// In the order of the documentation.
     static let all: [Command] = [fileRead, filePut]
 
+    /// The method that hands a file in.
+    static let putName = "blob.put"
+
+    /// The first byte that is read.
+    static let offset = Parameter.integer(
+        "offset", "The first byte, from 0. A negative number counts from the end.",
+        -Limits.filePositionMax...Limits.filePositionMax
+    ).defaulting(to: 0)
+    /// How many are.
+    static let length = Parameter.integer(
+        "length", "At most this many bytes. Without it, all up to the end.",
+        1...Limits.filePositionMax
+    ).optional()
+
     private static let fileRead = {
         let file = Parameter.identifier("blob", "Which file.", prefix: "b_")
-        let offset = Parameter.integer(
-            "offset", "The first byte, from 0. A negative number counts from the end.",
-            -Limits.filePositionMax...Limits.filePositionMax
-        ).defaulting(to: 0)
-        let length = Parameter.integer(
-            "length", "At most this many bytes. Without it, all up to the end.",
-            1...Limits.filePositionMax
-        ).optional()
         return Command(
             "blob.read",
             """
-            Read bytes of a file: 'GET /files/BLOB' on the socket. Parts that are not here are fetched \
-            first, if they are needed.
+            Read bytes of a file: they follow the line of the answer. Its 'bytes' says how many. Over \
+            HTTP: 'GET /files/BLOB'. Parts that are not here are fetched first, if they are needed.
             """,
             parameters: [file.definition, offset.definition, length.definition],
             result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
@@ -75,10 +81,10 @@ enum FileBodyMethods {
         let bytes = Parameter.integer(
             "bytes", "The size of the file.", 0...Limits.filePositionMax)
         return Command(
-            "blob.put",
+            putName,
             """
-            Add a file: the body of 'PUT /files?name=NAME' on the socket. As after 'blob.add', \
-            'message.send' then takes its id in 'attachments'.
+            Add a file: its bytes follow the line of the request. Its 'bytes' says how many. Over HTTP: \
+            'PUT /files?name=NAME'. As after 'blob.add', 'message.send' then takes its id.
             """,
             parameters: [bytes.definition, name.definition],
             result: "blob", shape: .fileBody, effect: .writes, scope: .node,

@@ -1,9 +1,12 @@
 public import WorkspaceModel
 
 /// What the node does for files.
-public protocol FileCommands: FileCacheCommands {
+public protocol FileCommands: FileCacheCommands, FileMediaCommands {
     /// Reads a file of the owner's, so that a message can name it.
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    ///
+    func addFile(
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome
     /// One file that is known here.
     func file(_ id: String) throws(NodeError) -> FileObject
     /// The files of a channel, those of the newest messages first; without one all that are known.
@@ -14,8 +17,8 @@ public protocol FileCommands: FileCacheCommands {
     func fetchFile(_ id: String) throws(NodeError) -> FileObject
     /// Saves a file of a message, or one that is known by its id, once all of it is here.
     func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// The devices that have all of a file, as far as is known.
-    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject>
+    /// The devices that have a file, all of it or a part: those that are connected are asked.
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Has a file stay, or be dropped when room is needed.
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject
     /// Drops what is here of a file.
@@ -26,6 +29,16 @@ public protocol FileCommands: FileCacheCommands {
     func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
     /// Takes a file from the connection of the call, and answers when all of it is here.
     func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+}
+
+/// What a file is added for.
+public enum AddedFileUse: Sendable {
+    /// A message, in which it lies if it is small.
+    case message
+    /// A message, beside which it lies whatever its size.
+    case besideMessage
+    /// A picture of a person, a workspace or a channel.
+    case picture
 }
 
 /// What is to be saved, and where.
@@ -76,6 +89,9 @@ enum FileMethods {
     private static let fileID = Parameter.identifier("blob", "Which file.", prefix: "b_")
     private static let folder = Parameter.text(
         "folder", "The folder to save into. On the socket, an absolute path.", bytes: 1...4_096)
+    private static let target = folder.optional()
+    /// The method that saves a file, or without a folder reads it.
+    static let readOrSave = "blob.get"
     private static let fileName = Parameter.text(
         "name", "The name to save it under; it must not exist yet.", bytes: 1...255
     ).optional()
@@ -89,6 +105,12 @@ enum FileMethods {
     private static let fileAdd = {
         let file = Parameter.text(
             "path", "The file. On the socket, an absolute path.", bytes: 1...4_096)
+        let apart = Parameter.flag(
+            "apart",
+            "Keep it beside its message, even if it is small: a message has room for 64 KiB.")
+        let picture = Parameter.flag(
+            "picture",
+            "Add it as a picture of you, a workspace or a channel: PNG, JPEG, GIF or WebP, 1 MiB.")
         return Command(
             "blob.add",
             line: CommandLineForm(
@@ -99,12 +121,18 @@ enum FileMethods {
             Add a file, so that 'message.send' takes its id in 'attachments'. It is forgotten after \
             a day, or at a restart, if no message has it by then.
             """,
-            parameters: [file.definition, inputName.definition], result: "blob", shape: .file,
+            parameters: [
+                file.definition, inputName.definition, apart.definition, picture.definition,
+            ],
+            result: "blob", shape: .file,
             effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
             example: ["path": "/home/mina/plan.pdf"],
             run: { (context, given) throws(NodeError) in
-                try context.node.files.addFile(given[file], context.scope(given))
+                try context.node.files.addFile(
+                    given[file],
+                    as: given[picture] ? .picture : given[apart] ? .besideMessage : .message,
+                    context.scope(given))
             })
     }()
 
@@ -116,8 +144,7 @@ enum FileMethods {
             "blob.list",
             line: CommandLineForm(
                 "file list", ["channel"], examples: ["file list", "file list general"]),
-            "List the files in messages. "
-                + "A message itself holds files of at most 16 KiB; they are in no list.",
+            "List the files in messages.",
             parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
             result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
             scope: .workspace, failures: [.notFound, .ambiguous],
@@ -152,24 +179,41 @@ enum FileMethods {
         })
 
     private static let fileGet = Command(
-        "blob.get",
+        readOrSave,
         line: CommandLineForm(
             "file get", ["blob"],
             examples: [
                 "file get b_01hx9t4c", "file get b_01hx9t4c -o plan.pdf",
                 "file get b_01hx9t4c -o - | less",
             ], flow: .saveFile),
-        "Save a file to a folder. It is fetched first, and never replaces another file.",
+        """
+        Save a file to a folder. It is fetched first, and never replaces another file. On the socket, \
+        without a folder, its bytes follow the answer, as with 'blob.read'.
+        """,
         parameters: [
-            fileID.definition, output.definition, folder.definition, fileName.definition,
+            fileID.definition, output.definition, target.definition, fileName.definition,
+            FileBodyMethods.offset.definition, FileBodyMethods.length.definition,
         ],
         result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
-        failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
+        failures: [
+            .badRequest, .notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy,
+        ],
         example: ["blob": .string(exampleID), "folder": "/home/mina"],
         run: { (context, given) throws(NodeError) in
-            try context.node.files.saveFile(
-                SaveRequest(
-                    file: .blob(given[fileID]), folder: given[folder], name: given[fileName]),
+            let (offset, length) = (given[FileBodyMethods.offset], given[FileBodyMethods.length])
+            guard let folder = given[target] else {
+                return try context.node.files.readFile(
+                    ReadRequest(file: given[fileID], offset: offset, length: length),
+                    context.scope(given))
+            }
+            guard offset == 0, length == nil else {
+                throw NodeError(
+                    .badRequest, "a file is saved as a whole",
+                    hint: "leave out 'offset' and 'length'", reason: ReadRequest.badRange,
+                    fields: [.init(name: length == nil ? "offset" : "length", reason: "form")])
+            }
+            return try context.node.files.saveFile(
+                SaveRequest(file: .blob(given[fileID]), folder: folder, name: given[fileName]),
                 context.scope(given))
         })
 
@@ -204,12 +248,13 @@ enum FileMethods {
     private static let fileHolders = Command(
         "blob.holders",
         line: CommandLineForm("file who", ["blob"], examples: ["file who b_01hx9t4c"]),
-        "List the devices known to have all of a file.",
+        "List the devices that have a file, all of it or a part. Those that are connected are asked now; "
+            + "of others it is what they said last.",
         parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
         emptiness: "no device is known to have it", effect: .reads, scope: .node,
         failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.files.fileHolders(given[fileID]))
+            try context.node.files.fileHolders(given[fileID], context.scope(given))
         })
 
     private static let fileKeep = {

@@ -58,7 +58,7 @@ extension ParameterDefinition {
         switch shape {
         case .channel, .member, .workspace: return shape.placeholder
         case .list(.channel, _): return shape.placeholder
-        case .duration: return shape.placeholder
+        case .duration, .byteCount: return shape.placeholder
         default: return String(name.uppercased().map { $0 == "_" ? "-" : $0 })
         }
     }

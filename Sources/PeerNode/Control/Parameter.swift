@@ -31,6 +31,8 @@ public struct ParameterDefinition: Sendable {
     public internal(set) var isSecret = false
     /// Whether it is the text of a message: too much of it is `too_large`, and no slip in the call.
     public internal(set) var isMessageText = false
+    /// The parameter that gets the id of a picture, where this one may be a path to it.
+    public internal(set) var pictureTarget: String?
     /// What to do where its value does not fit, if help for the command does not say it.
     public internal(set) var misfitHint: String?
     /// What a call does that gives it, where that is more than the command does without it.
@@ -123,6 +125,9 @@ public struct Parameter<Value: Sendable>: Sendable {
             $0.isSecret = true
         }
     }
+    /// The same parameter, which on the command line may be a path to a picture. It is added, and its id
+    /// stands for `target`.
+    func picture(for target: String) -> Parameter { changed { $0.pictureTarget = target } }
     /// The same parameter, for the text of a message.
     func messageText() -> Parameter { changed { $0.isMessageText = true } }
     /// The same parameter, with what to do where its value does not fit.
@@ -181,6 +186,13 @@ extension Parameter where Value == Int64 {
     /// A length of time in milliseconds, which the command line writes as `30s` or `24h`.
     static func duration(_ name: String, _ summary: String, _ range: ClosedRange<Int64>) -> Self {
         Self(name, summary, .duration(range)) { $0.integerValue }
+    }
+
+    /// A number of bytes, which the command line writes as `20GB` or `512MiB`.
+    static func byteCount(
+        _ name: String, _ summary: String, _ range: ClosedRange<Int64>
+    ) -> Self {
+        Self(name, summary, .byteCount(range)) { $0.integerValue }
     }
 
     /// A point in time in milliseconds since 1970.

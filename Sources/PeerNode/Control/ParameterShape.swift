@@ -18,6 +18,8 @@ public indirect enum ParameterShape: Sendable {
     case integer(ClosedRange<Int64>)
     /// Milliseconds.
     case duration(ClosedRange<Int64>)
+    /// Bytes, which the command line writes as `20GB` or `512MiB`.
+    case byteCount(ClosedRange<Int64>)
     /// Milliseconds since 1970.
     case time
     /// `true` or `false`.
@@ -66,7 +68,8 @@ extension ParameterShape {
         case .member: textMisfit(value, Self.referenceBytes) { MemberReference($0) != nil }
         case .workspace: textMisfit(value, Self.referenceBytes) { WorkspaceReference($0) != nil }
         case .note: textMisfit(value, 1...Limits.noteTitleBytesMax) { _ in true }
-        case .integer(let range), .duration(let range): integerMisfit(value, range)
+        case .integer(let range), .duration(let range), .byteCount(let range):
+            integerMisfit(value, range)
         case .time: integerMisfit(value, Self.timeRange)
         case .flag: value.boolValue == nil ? .type : nil
         case .choice(let words):
@@ -93,7 +96,8 @@ extension ParameterShape {
                 "type": "string", "minLength": 1,
                 "maxLength": .integer(Int64(Limits.nameBytesMax + 1)),
             ]
-        case .integer(let range), .duration(let range): Self.integerSchema(range)
+        case .integer(let range), .duration(let range), .byteCount(let range):
+            Self.integerSchema(range)
         case .time: Self.integerSchema(Self.timeRange)
         case .flag: ["type": "boolean"]
         case .note:
@@ -124,6 +128,7 @@ extension ParameterShape {
         case .note: "NOTE"
         case .integer: "N"
         case .duration: "DUR"
+        case .byteCount: "SIZE"
         case .time: "T"
         case .flag: ""
         case .choice(let words): words.joined(separator: "|")
@@ -145,6 +150,7 @@ extension ParameterShape {
         case .integer(let range): "an integer, \(range.lowerBound) to \(range.upperBound)"
         case .duration(let range):
             "milliseconds, \(range.lowerBound) to \(range.upperBound)"
+        case .byteCount(let range): "bytes, \(range.lowerBound) to \(range.upperBound)"
         case .time: "milliseconds since 1970"
         case .flag: "true or false"
         case .choice(let words): "one of `\(words.joined(separator: "`, `"))`"

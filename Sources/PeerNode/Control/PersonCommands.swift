@@ -8,8 +8,8 @@ public protocol PersonCommands {
     /// Changes what is given of the own profile.
     func editProfile(_ edit: ProfileEditDraft, _ scope: CallScope) throws(NodeError)
         -> ProfileObject
-    /// Sets the own picture to a preset, or to none.
-    func setProfileImage(preset: Int64?, _ scope: CallScope) throws(NodeError) -> ProfileObject
+    /// Sets the own picture: `preset:7`, a file that was added, `b_…`, or empty for none.
+    func setProfileImage(_ image: String, _ scope: CallScope) throws(NodeError) -> ProfileObject
 
     /// Says how reachable the caller is, in this workspace, on all own devices.
     func setPresence(_ draft: PresenceDraft, _ scope: CallScope) throws(NodeError)
@@ -140,14 +140,23 @@ extension Command {
 
     private static let profileImageSet = {
         let preset = Parameter.integer(
-            "preset", "The number of a built-in picture.", ProfileText.presets)
+            "preset", "The number of a built-in picture.", ProfileText.presets
+        ).optional()
+        let blob = Parameter.identifier(
+            "blob", "A picture: an id from 'blob.add' with 'picture'.", prefix: "b_"
+        ).optional()
+        let file = Parameter.text(
+            "path", "A PNG, JPEG, GIF or WebP file of at most 1 MiB.", bytes: 1...4_096
+        ).optional().local().picture(for: "blob")
         return Command(
             "profile.image.set",
             line: CommandLineForm(
-                "profile image set", examples: ["profile image set --preset 7"]),
-            "Choose a picture for your profile.", parameters: [preset.definition],
+                "profile picture set", ["path"],
+                examples: ["profile picture set me.png", "profile picture set --preset 7"]),
+            "Choose a picture for your profile.",
+            parameters: [file.definition, preset.definition, blob.definition],
             result: "profile", shape: .profile, effect: .signs, scope: .workspace,
-            failures: refusals,
+            failures: refusals + [.badRequest, .notFound, .tooLarge],
             example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
                 .reply(
@@ -158,7 +167,7 @@ extension Command {
 
     private static let profileImageClear = Command(
         "profile.image.clear",
-        line: CommandLineForm("profile image clear", examples: ["profile image clear"]),
+        line: CommandLineForm("profile picture clear", examples: ["profile picture clear"]),
         "Remove your picture.", result: "profile", shape: .profile, effect: .signs,
         scope: .workspace,
         failures: refusals,

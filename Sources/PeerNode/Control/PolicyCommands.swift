@@ -41,7 +41,8 @@ extension Command {
 
     static let policyGet = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
-        "Show who may join the workspace, and who may invite.", result: "policy", effect: .reads,
+        "Show who may join and invite, and how many files a message may have.", result: "policy",
+        effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.invites.policy(context.scope(given)))
@@ -55,30 +56,35 @@ extension Command {
             "join", "What the workspace's address lets people do: nothing, ask to join, or join.",
             ["closed", "request", "open"]
         ).optional()
+        let attachments = Parameter.integer(
+            "attachments", "How many files a message may have.",
+            1...Int64(Limits.filesPerMessageMax)
+        ).optional()
         let setting = Parameter.choice(
-            "setting", "The setting to change, instead of its flag.", ["who_may_invite", "join"]
+            "setting", "The setting to change, instead of its flag.",
+            ["who_may_invite", "join", "attachments"]
         ).optional().local()
-        let value = Parameter.choice(
-            "value", "The new value.",
-            ["owner", "admins", "members", "closed", "request", "open"]
-        ).optional().local()
+        let value = Parameter.text("value", "The new value.", bytes: 1...64).optional().local()
         return Command(
             "policy.set",
             line: CommandLineForm(
                 "policy set", ["setting", "value"],
                 examples: [
                     "policy set join request", "policy set who_may_invite members",
-                    "policy set --join open --who-may-invite admins",
+                    "policy set --join open --who-may-invite admins", "policy set attachments 20",
                 ]),
-            "Change who may join the workspace, and who may invite.",
+            "Change who may join or invite, or how many files a message may have.",
             parameters: [
                 setting.definition, value.definition, right.definition, join.definition,
+                attachments.definition,
             ], result: "policy", effect: .signs, scope: .workspace,
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.invites.setPolicy(
-                        whoMayInvite: given[right], join: given[join], context.scope(given)))
+                        PolicyEdit(
+                            whoMayInvite: given[right], join: given[join],
+                            attachments: given[attachments]), context.scope(given)))
             })
     }()
 }

@@ -37,6 +37,8 @@ extension Command {
         case fileHolders
         /// The room that files take.
         case cache
+        /// When files come by themselves.
+        case media
         /// A file whose bytes go over the connection itself, which HTTP alone can do.
         case fileBody
 

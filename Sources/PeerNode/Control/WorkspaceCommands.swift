@@ -46,6 +46,13 @@ extension Command {
         workspaceEdit, workspaceTransfer, workspaceSuccessor, workspaceDelete, workspaceForget,
     ]
 
+    /// A picture of something: of a workspace or a channel.
+    static let image = Parameter.text(
+        "image",
+        "A PNG, JPEG, GIF or WebP file of at most 1 MiB, or a preset such as 'preset:7'; empty for none. "
+            + "On the socket, an id from 'blob.add' with 'picture'.", bytes: 0...4_096
+    ).optional().picture(for: "image")
+
     private static let workspaceCreate = {
         let name = Parameter.name("name", "The name of the workspace.")
         let description = Parameter.text("description", "What it is for.", bytes: 0...1_024)
@@ -62,22 +69,28 @@ extension Command {
             "workspace.create",
             line: CommandLineForm(
                 "workspace create", ["name"],
-                examples: ["workspace create acme", "workspace create acme --paid-from coins"],
+                examples: [
+                    "workspace create acme", "workspace create acme --image logo.png",
+                    "workspace create acme --paid-from coins",
+                ],
                 flow: .makeWorkspace),
             "Create a workspace and select it.",
             parameters: [
-                name.definition, description.definition, firstChannel.definition,
-                paidFrom.definition, key.definition,
+                name.definition, description.definition, image.definition,
+                firstChannel.definition, paidFrom.definition, key.definition,
             ],
             result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
-            failures: [.duplicate, .keyReused, .insufficientCoins],
+            failures: [
+                .duplicate, .keyReused, .insufficientCoins, .badRequest, .notFound, .tooLarge,
+            ],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.workspaces.createWorkspace(
                         WorkspaceDraft(
                             name: given[name], description: given[description],
-                            firstChannel: given[firstChannel], paidFrom: given[paidFrom]),
+                            firstChannel: given[firstChannel], paidFrom: given[paidFrom],
+                            image: given[image]),
                         context.scope(creating: "workspace.create", given)))
             })
     }()
@@ -171,17 +184,14 @@ extension Command {
         let description = Parameter.text(
             "description", "What it is for; empty clears it.", bytes: 0...1_024
         ).optional()
-        let image = Parameter.text(
-            "image", "A built-in picture, such as 'preset:7'; empty removes it.",
-            bytes: 0...64
-        ).optional()
         return Command(
             "workspace.edit",
             line: CommandLineForm("workspace edit", examples: ["workspace edit --name acme2"]),
             "Change the name, description or picture of the workspace.",
             parameters: [name.definition, description.definition, image.definition],
             result: "workspace", shape: .workspaces, effect: .signs, scope: .workspace,
-            failures: [.forbidden, .duplicate], example: ["name": "acme2"],
+            failures: [.forbidden, .duplicate, .badRequest, .notFound, .tooLarge],
+            example: ["name": "acme2"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.workspaces.editWorkspace(

@@ -1,10 +1,10 @@
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// The first 384 bytes of a backup: what is in it, and whether it is whole.
+/// The first 384 bytes of a backup, or 432 where it has files: what is in it, and whether it is whole.
 ///
 /// ```
-///   0   8  "wsxbkup2"; "wsxbkup1" of earlier versions, which have no proof
+///   0   8  "wsxbkup2"; "wsxbkup3" with files; "wsxbkup1" of earlier versions, which have no proof
 ///   8   1  1 when sealed by a passphrase, else 0
 ///   9   7  zeros
 ///  16   8  when it was made, milliseconds since 1970
@@ -15,20 +15,25 @@ import WorkspaceModel
 /// 321  16  sealed: the proof, the first half of Hk(file key, "wsx-backup" || bytes 0 to 320);
 ///          else zeros
 /// 337  15  zeros
-/// 352  32  H("wsx-backup2", bytes 0 to 351)
+/// 352  48  in "wsxbkup3" alone: a fourth part, the files of blobs (BackupFiles), as the three above
+/// then 32  H("wsx-backup2", all bytes before)
 /// ```
 /// Integers are little endian. The parts follow in that order, each in pieces of 64 KiB. A sealed
 /// piece is XChaCha20-Poly1305 under the file's key, nonce = part 8 || piece 8 || zeros 8,
 /// associated data = bytes 0 to 55. A part of length 0 is not there. Sizes and hashes are bound by the
-/// proof: without it, whoever cannot open a backup could still leave the last pieces of a part out.
+/// proof, those of the fourth part by the proof of "wsxbkup3", which is over them too: without it, whoever cannot open a backup could still leave the last pieces of a part out.
 struct BackupHeader: Equatable {
     static let byteCount = 384
+    /// Of one with files.
+    static let filesByteCount = byteCount + 48
     static let pieceByteCount = 64 * 1024
     static let vaultByteCount = 121
     static let partCount = 3
     static let proofByteCount = 16
     private static let magic = [UInt8]("wsxbkup2".utf8)
     private static let formerMagic = [UInt8]("wsxbkup1".utf8)
+    private static let filesMagic = [UInt8]("wsxbkup3".utf8)
+    private static let filesPartStart = 352
     private static let provenByteCount = 321
     private static let boundByteCount = 56
 
@@ -48,10 +53,23 @@ struct BackupHeader: Equatable {
     /// Zeros until `prove`, and when it is not sealed.
     private(set) var proof = [UInt8](repeating: 0, count: proofByteCount)
 
-    init(createdAt: UInt64, device: DeviceID, vault: [UInt8]?) {
+    /// - Parameter hasFiles: whether there is a fourth part.
+    init(createdAt: UInt64, device: DeviceID, vault: [UInt8]?, hasFiles: Bool = false) {
         self.createdAt = createdAt
         self.device = device
         self.vault = vault
+        if hasFiles { parts.append(Part()) }
+    }
+
+    /// Whether there is a fourth part, the files of blobs.
+    var hasFiles: Bool { parts.count > Self.partCount }
+
+    /// Bytes of this header.
+    var headerByteCount: Int { hasFiles ? Self.filesByteCount : Self.byteCount }
+
+    /// Bytes of the header that begins like this.
+    static func byteCount(startingWith bytes: [UInt8]) -> Int {
+        bytes.starts(with: filesMagic) ? filesByteCount : byteCount
     }
 
     var isSealed: Bool { vault != nil }
@@ -61,7 +79,7 @@ struct BackupHeader: Equatable {
 
     /// All bytes of the file, as far as the header says.
     var fileByteCount: UInt64? {
-        parts.reduce(UInt64(Self.byteCount)) { sum, part in
+        parts.reduce(UInt64(headerByteCount)) { sum, part in
             guard let sum else { return nil }
             let (total, overflows) = sum.addingReportingOverflow(part.storedByteCount)
             return overflows ? nil : total
@@ -69,37 +87,46 @@ struct BackupHeader: Equatable {
     }
 
     private var body: [UInt8] {
-        var bytes =
-            (isFormer ? Self.formerMagic : Self.magic) + [isSealed ? 1 : 0]
-            + [UInt8](repeating: 0, count: 7)
+        let magic = hasFiles ? Self.filesMagic : isFormer ? Self.formerMagic : Self.magic
+        var bytes = magic + [isSealed ? 1 : 0] + [UInt8](repeating: 0, count: 7)
         bytes += Self.bytes(createdAt) + device.bytes
-        for part in parts {
-            bytes += Self.bytes(part.storedByteCount) + Self.bytes(part.byteCount) + part.hash
-        }
+        for part in parts.prefix(Self.partCount) { bytes += part.bytes }
         bytes += vault ?? [UInt8](repeating: 0, count: Self.vaultByteCount)
         bytes += proof
-        return bytes + [UInt8](repeating: 0, count: 352 - bytes.count)
+        bytes += [UInt8](repeating: 0, count: Self.filesPartStart - bytes.count)
+        return hasFiles ? bytes + parts[Self.partCount].bytes : bytes
     }
 
-    /// The 384 bytes.
+    /// What the proof is over.
+    private var proven: [UInt8] {
+        let body = body
+        return [UInt8](body.prefix(Self.provenByteCount)) + body.dropFirst(Self.filesPartStart)
+    }
+
+    /// All of it.
     var bytes: [UInt8] { body + Hash.personal("wsx-backup2", body) }
 
     /// Any bytes are safe; `nil` for what is no whole header of this version.
     init?(_ bytes: [UInt8]) {
         let isFormer = bytes.starts(with: Self.formerMagic)
-        guard bytes.count == Self.byteCount, isFormer || bytes.starts(with: Self.magic),
-            bytes[8] <= 1, let device = DeviceID(untrusted: [UInt8](bytes[24..<56]))
+        let hasFiles = bytes.starts(with: Self.filesMagic)
+        guard bytes.count == Self.byteCount(startingWith: bytes),
+            isFormer || hasFiles || bytes.starts(with: Self.magic), bytes[8] <= 1,
+            let device = DeviceID(untrusted: [UInt8](bytes[24..<56]))
         else { return nil }
         let isSealed = bytes[8] == 1
         let vault = isSealed ? [UInt8](bytes[200..<200 + Self.vaultByteCount]) : nil
-        self.init(createdAt: Self.number(bytes[16..<24]), device: device, vault: vault)
+        self.init(
+            createdAt: Self.number(bytes[16..<24]), device: device, vault: vault,
+            hasFiles: hasFiles)
         self.isFormer = isFormer
         if isSealed, !isFormer {
             let start = Self.provenByteCount
             proof = [UInt8](bytes[start..<start + Self.proofByteCount])
         }
         for index in parts.indices {
-            let start = Self.boundByteCount + 48 * index
+            let start =
+                index < Self.partCount ? Self.boundByteCount + 48 * index : Self.filesPartStart
             parts[index] = Part(
                 storedByteCount: Self.number(bytes[start..<start + 8]),
                 byteCount: Self.number(bytes[start + 8..<start + 16]),
@@ -112,15 +139,15 @@ struct BackupHeader: Equatable {
 
     /// Binds everything that is said here to the key.
     mutating func prove(under key: BackupKey) {
-        proof = key.proof(of: [UInt8](body.prefix(Self.provenByteCount)))
+        proof = key.proof(of: proven)
     }
 
     /// Whether whoever had the key has said all of this.
     func isProven(under key: BackupKey) -> Bool {
-        isFormer || proof == key.proof(of: [UInt8](body.prefix(Self.provenByteCount)))
+        isFormer || proof == key.proof(of: proven)
     }
 
-    private static func bytes(_ number: UInt64) -> [UInt8] {
+    fileprivate static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }
 
@@ -130,6 +157,10 @@ struct BackupHeader: Equatable {
 }
 
 extension BackupHeader.Part {
+    fileprivate var bytes: [UInt8] {
+        BackupHeader.bytes(storedByteCount) + BackupHeader.bytes(byteCount) + hash
+    }
+
     /// Whether both sizes fit each other: a sealed piece is 16 bytes longer.
     fileprivate func isPlausible(isSealed: Bool) -> Bool {
         let piece = UInt64(BackupHeader.pieceByteCount)

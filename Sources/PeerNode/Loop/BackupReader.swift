@@ -18,7 +18,9 @@ struct BackupReader {
         let size: Int64
         do throws(SystemError) {
             file = try FileSystem.openPlainFile(path)
-            bytes = try file.readFully(byteCount: BackupHeader.byteCount, path: path)
+            let start = try file.readFully(byteCount: BackupHeader.byteCount, path: path)
+            let more = BackupHeader.byteCount(startingWith: start) - start.count
+            bytes = more > 0 ? start + (try file.readFully(byteCount: more, path: path)) : start
             size = try file.byteCount(path: path)
         } catch { throw .backup("read", error) }
         guard let header = BackupHeader(bytes) else {
@@ -80,7 +82,7 @@ struct BackupReader {
     private func isGood(
         _ part: Int, _ key: BackupKey?, _ take: ([UInt8]) throws(SystemError) -> Void
     ) throws(SystemError) -> Bool {
-        let start = header.parts[..<part].reduce(UInt64(BackupHeader.byteCount)) {
+        let start = header.parts[..<part].reduce(UInt64(header.headerByteCount)) {
             $0 + $1.storedByteCount
         }
         guard lseek(file.number, off_t(clamping: start), SEEK_SET) >= 0 else {
@@ -136,6 +138,22 @@ struct BackupReader {
         }
     }
 
+    /// Takes the files of blobs out, or looks only whether they are as they were written.
+    ///
+    /// - Parameter folder: where they go; `nil` for nowhere.
+    /// - Returns: how many there are.
+    func files(_ key: BackupKey?, to folder: String?) throws(NodeError) -> Int64 {
+        guard header.hasFiles else { return 0 }
+        var reader = BackupFileReader(to: folder)
+        try read(BackupHeader.partCount, key) { (piece) throws(SystemError) in
+            try reader.take(piece)
+        }
+        guard reader.isWhole else {
+            throw .damagedBackup(path, "its files cannot be read")
+        }
+        return reader.count
+    }
+
     // MARK: Verifying
 
     /// Whether a backup could be restored: its hashes, its identity, and its store's own checks.
@@ -150,12 +168,14 @@ struct BackupReader {
         guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
         else { throw .damagedBackup(path, "its identity cannot be read") }
         try reader.read(2, key) { _ in }
+        let files = try reader.files(key, to: nil)
         let folder = try BackupWorkFolder.make(in: home)
         defer { folder.remove() }
         try reader.extract(0, key, to: folder.store)
         let operations = try checkStore(folder.store, of: path)
         var object = json(of: reader.header, path: path).objectValue ?? JSONObject()
         object.append("operations", .integer(operations))
+        object.append("files", .integer(files))
         return .object(object)
     }
 

@@ -39,11 +39,13 @@ public enum BackupRestore {
         do throws(NodeError) {
             settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
             _ = try BackupReader.checkStore(draft, of: path)
+            _ = try reader.files(key, to: nil)
         } catch {
             _ = try? FileSystem.remove(draft)
             throw error
         }
         let aside = try moveAside(home, now: now)
+        let files = try reader.files(key, to: home.blobs)
         do throws(SystemError) {
             guard rename(draft, home.store) == 0 else {
                 throw SystemError("rename", path: home.store)
@@ -57,6 +59,7 @@ public enum BackupRestore {
         } catch { throw .backup("restore", error) }
         var object = BackupReader.json(of: reader.header, path: path).objectValue ?? JSONObject()
         object.append("home", .string(home.data))
+        object.append("files", .integer(files))
         object.append("moved_aside", aside.map { .string($0) } ?? .null)
         return .object(object)
     }
@@ -78,11 +81,13 @@ public enum BackupRestore {
             home.identity, home.store, home.store + "-wal", home.store + "-shm", home.storeGuard,
         ].filter { (try? FileSystem.status(of: $0)) != nil }
         guard !found.isEmpty else { return nil }
+        // Files of messages go with the store that knows them: another one would sweep them away.
+        let files = [home.blobs].filter { (try? FileSystem.status(of: $0)) != nil }
         let folder = home.data + "/before-restore-\(now)"
         do throws(SystemError) {
             try FileSystem.makeFolder(folder)
             // The identity goes first: a home without one is not started by accident.
-            for path in found {
+            for path in found + files {
                 let name = path.split(separator: "/").last.map(String.init) ?? "file"
                 guard rename(path, folder + "/" + name) == 0 else {
                     throw SystemError("rename", path: path)

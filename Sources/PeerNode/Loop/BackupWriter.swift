@@ -22,6 +22,8 @@ struct BackupWriter {
         /// `nil` for a backup that whoever reads the file can use.
         let passphrase: [UInt8]?
         let createdAt: UInt64
+        /// Which files go with it.
+        var files = BackupFileChoice.none
     }
 
     private let request: Request
@@ -42,16 +44,19 @@ struct BackupWriter {
         guard let home = try? IdentityFile(fileBytes: identity) else {
             throw .badConfiguration("the identity cannot be read")
         }
-        var header = BackupHeader(
-            createdAt: request.createdAt, device: home.device, vault: nil)
-        let key = try seal(&header)
-        let draft = try begin()
-        defer { draft.discard() }
         let folder = try BackupWorkFolder.make(in: request.home)
         defer { folder.remove() }
         let copy = folder.store
-        let file = draft.file
         let leavesPhraseOut = try copyStore(to: copy)
+        let items = try files(of: copy)
+        var header = BackupHeader(
+            createdAt: request.createdAt, device: home.device, vault: nil,
+            hasFiles: !items.isEmpty)
+        let key = try seal(&header)
+        let draft = try begin(header)
+        defer { draft.discard() }
+        let file = draft.file
+        var fileCount: Int64 = 0
         do throws(SystemError) {
             header.parts[0] = try write(copy, as: 0, to: file, key)
             header.parts[1] = try write(request.home.identity, as: 1, to: file, key)
@@ -59,6 +64,14 @@ struct BackupWriter {
                 (try? FileSystem.status(of: settings)) != nil
             {
                 header.parts[2] = try write(settings, as: 2, to: file, key)
+            }
+            if header.hasFiles {
+                let part = BackupHeader.partCount
+                var writer = PartWriter(part, to: file, path: request.path, key)
+                fileCount = try BackupFiles.write(items) { (bytes) throws(SystemError) in
+                    try writer.append(bytes)
+                }
+                header.parts[part] = try writer.finish()
             }
             key.map { header.prove(under: $0) }
             try finish(draft, header)
@@ -68,14 +81,25 @@ struct BackupWriter {
         let told = BackupReader.json(of: header, path: request.path)
         var object = told.objectValue ?? JSONObject()
         object.append("phrase_left_out", .bool(leavesPhraseOut))
+        object.append("files", .integer(fileCount))
         return .object(object)
     }
 
+    private func files(of copy: String) throws(NodeError) -> [BackupFiles.Item] {
+        do throws(StorageError) {
+            return try BackupFiles.items(request.files, of: copy, in: request.home)
+        } catch {
+            throw NodeError(
+                .storeFailed, "cannot read the copy of the store: \(error.message)",
+                hint: "wsx-node doctor", reason: "backup.copy")
+        }
+    }
+
     /// A draft with room for the header, which is known at the end.
-    private func begin() throws(NodeError) -> DraftFile {
+    private func begin(_ header: BackupHeader) throws(NodeError) -> DraftFile {
         do throws(SystemError) {
             let draft = try DraftFile(for: request.path)
-            let room = [UInt8](repeating: 0, count: BackupHeader.byteCount)
+            let room = [UInt8](repeating: 0, count: header.headerByteCount)
             try draft.file.writeAll(room, path: request.path)
             return draft
         } catch { throw .backup("write", error) }
@@ -128,21 +152,13 @@ struct BackupWriter {
         _ path: String, as part: Int, to file: FileDescriptor, _ key: BackupKey?
     ) throws(SystemError) -> BackupHeader.Part {
         let source = try FileSystem.openPlainFile(path)
-        let hash = HashStream("wsx-backup1")
-        var written = BackupHeader.Part()
-        var number: UInt64 = 0
+        var writer = PartWriter(part, to: file, path: request.path, key)
         while true {
             let piece = try source.readFully(byteCount: BackupHeader.pieceByteCount, path: path)
             guard !piece.isEmpty else { break }
-            let stored = key?.seal(piece, part: part, number: number) ?? piece
-            hash.update(stored)
-            try file.writeAll(stored, path: request.path)
-            written.byteCount += UInt64(piece.count)
-            written.storedByteCount += UInt64(stored.count)
-            number += 1
+            try writer.append(piece)
         }
-        written.hash = hash.finish()
-        return written
+        return try writer.finish()
     }
 
     private func finish(_ draft: DraftFile, _ header: BackupHeader) throws(SystemError) {
@@ -153,6 +169,49 @@ struct BackupWriter {
         }
         try draft.place(at: request.path)
         try FileSystem.synchronizeFolder(FileSystem.parent(of: request.path))
+    }
+}
+
+/// Writes one part of a backup, in pieces that are full but the last.
+private struct PartWriter {
+    private let part: Int
+    private let file: FileDescriptor
+    private let path: String
+    private let key: BackupKey?
+    private let hash = HashStream("wsx-backup1")
+    private var written = BackupHeader.Part()
+    private var number: UInt64 = 0
+    private var waiting: [UInt8] = []
+
+    init(_ part: Int, to file: FileDescriptor, path: String, _ key: BackupKey?) {
+        (self.part, self.file, self.path, self.key) = (part, file, path, key)
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(SystemError) {
+        waiting += bytes
+        var start = 0
+        while waiting.count - start >= BackupHeader.pieceByteCount {
+            let end = start + BackupHeader.pieceByteCount
+            try write(Array(waiting[start..<end]))
+            start = end
+        }
+        waiting.removeFirst(start)
+    }
+
+    mutating func finish() throws(SystemError) -> BackupHeader.Part {
+        if !waiting.isEmpty { try write(waiting) }
+        waiting = []
+        written.hash = hash.finish()
+        return written
+    }
+
+    private mutating func write(_ piece: [UInt8]) throws(SystemError) {
+        let stored = key?.seal(piece, part: part, number: number) ?? piece
+        hash.update(stored)
+        try file.writeAll(stored, path: path)
+        written.byteCount += UInt64(piece.count)
+        written.storedByteCount += UInt64(stored.count)
+        number += 1
     }
 }
 

@@ -250,6 +250,7 @@ final class ControlClients {
     func answer(_ call: CallID, _ result: Result<JSONValue, NodeError>) {
         guard let client = clients[call.connection] else { return }
         client.connection.answer(call, result)
+        if !client.connection.hasFile { client.file = nil }
         answerCount += 1
         client.lastAnswer = answerCount
         touched.insert(call.connection)
@@ -270,6 +271,8 @@ final class ControlClients {
         for id in current.filter({ $0 > lastServed }) + current.filter({ $0 <= lastServed }) {
             guard count < Self.eventsPerTurn else { break }
             guard let client = clients[id] else { continue }
+            // Between the bytes of a file nothing stands. What comes after it wakes the loop.
+            guard !client.connection.isSendingFile else { continue }
             // Answers of this turn leave first. If they wait for room, the socket tells when there
             // is some; if they do not, nothing else would wake the loop for the events.
             guard flush(client, now: now), client.connection.unsentCount == 0,

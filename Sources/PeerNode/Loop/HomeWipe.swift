@@ -1,3 +1,4 @@
+import BlobStore
 private import Glibc
 import WorkspaceModel
 
@@ -55,6 +56,7 @@ struct HomeWipe {
         ] { remove(path) }
         for folder in aside { removeAside(folder) }
         removeBackups()
+        removeFiles(in: home.blobs)
         if let settings = home.configuration { remove(settings) }
         synchronize(home.identityFolder)
         synchronize(home.data)
@@ -96,7 +98,25 @@ struct HomeWipe {
             let name = path.split(separator: "/").last.map(String.init) ?? ""
             remove(folder + "/" + name)
         }
+        removeFiles(in: folder + "/blobs")
         rmdir(folder)
+    }
+
+    /// The files of blobs: what is named as they are, in the folders that they have.
+    private mutating func removeFiles(in blobs: String) {
+        guard let folders = try? FileSystem.names(in: blobs) else { return }
+        let digits = Set("0123456789abcdef".utf8)
+        for folder in folders {
+            let isOurs =
+                folder == ChunkFiles.putFolderName
+                || folder.utf8.count == 2 && folder.utf8.allSatisfy(digits.contains)
+            guard isOurs, let names = try? FileSystem.names(in: blobs + "/" + folder) else {
+                continue
+            }
+            for name in names { remove(blobs + "/" + folder + "/" + name) }
+            rmdir(blobs + "/" + folder)
+        }
+        rmdir(blobs)
     }
 
     /// Backups, told by how they begin, whatever they are called, and what a crash has left of one
@@ -115,8 +135,10 @@ struct HomeWipe {
     private static func isBackup(_ path: String) -> Bool {
         guard (try? FileSystem.status(of: path))?.kind == .file,
             let file = try? FileSystem.openFile(path, O_RDONLY | O_NOFOLLOW),
-            let start = try? file.readSome(byteCountMax: BackupHeader.byteCount, path: path)
+            let start = try? file.readSome(
+                byteCountMax: BackupHeader.filesByteCount, path: path)
         else { return false }
-        return BackupHeader(start) != nil
+        let count = BackupHeader.byteCount(startingWith: start)
+        return BackupHeader([UInt8](start.prefix(count))) != nil
     }
 }

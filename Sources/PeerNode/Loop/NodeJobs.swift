@@ -39,7 +39,7 @@ final class NodeJobs {
         let home = home
         let isBegun = submit(call, to: .files) {
             let result = Self.run(job, home)
-            if case .createBackup(_, _, _, let at) = job { return .backup(result, at: at) }
+            if case .createBackup(_, let at) = job { return .backup(result, at: at) }
             return .answer(result)
         }
         return isBegun ? nil : .failure(Self.busy)
@@ -107,13 +107,14 @@ final class NodeJobs {
     ) -> Result<JSONValue, NodeError> {
         do throws(NodeError) {
             switch job {
-            case .createBackup(let path, let settings, let passphrase, let at):
+            case .createBackup(let draft, let at):
                 return .success(
                     try BackupWriter.create(
                         .init(
-                            home: home, configuration: settings ?? home.data + "/config.toml",
-                            path: path, passphrase: passphrase.map { Array($0.utf8) },
-                            createdAt: at),
+                            home: home,
+                            configuration: draft.settings ?? home.data + "/config.toml",
+                            path: draft.path, passphrase: draft.passphrase.map { Array($0.utf8) },
+                            createdAt: at, files: draft.files),
                         using: SystemRandom()))
             case .verifyBackup(let path, let passphrase):
                 return .success(

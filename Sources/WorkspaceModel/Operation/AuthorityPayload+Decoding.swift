@@ -219,6 +219,8 @@ extension AuthorityPayload.DocumentSettings {
         history = try fields.number(8, max: 1)
         archived = try fields.optional(9) { (d) throws(Malformed) in try d.bool() }
         cuts = try fields.optional(10) { (d) throws(Malformed) in try d.cuts() }
+        image = try fields.field(11)
+        copies = try fields.number(12, max: UInt64(Limits.fileCopiesMax))
     }
 }
 
@@ -231,6 +233,14 @@ extension AuthorityPayload.WorkspaceSettings {
         join = try fields.number(5, max: 2)
         successor = try fields.optional(6) { (d) throws(Malformed) in
             try d.optionalBytes(count: 16)
+        }
+        attachments = try fields.optional(7) { (d) throws(Malformed) in
+            let start = d.position
+            let count = try d.uint()
+            guard (1...UInt64(Limits.filesPerMessageMax)).contains(count) else {
+                throw Malformed(.outOfRange, at: start)
+            }
+            return count
         }
     }
 }

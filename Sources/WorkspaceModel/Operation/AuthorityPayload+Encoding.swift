@@ -191,6 +191,8 @@ extension AuthorityPayload.DocumentSettings {
         fields.optional(8, history) { $0.uint($1) }
         fields.optional(9, archived) { $0.bool($1) }
         fields.optional(10, cuts) { $0.cuts($1) }
+        fields.optional(11, image) { $0.field($1) }
+        fields.optional(12, copies) { $0.uint($1) }
     }
 }
 
@@ -202,6 +204,7 @@ extension AuthorityPayload.WorkspaceSettings {
         fields.optional(4, whoMayInvite) { $0.uint($1) }
         fields.optional(5, join) { $0.uint($1) }
         fields.optional(6, successor) { $0.byteString($1) }
+        fields.optional(7, attachments) { $0.uint($1) }
     }
 }
 

@@ -180,6 +180,10 @@ public enum AuthorityPayload: Hashable, Sendable {
         /// Up to where those who lose the right to delete what others wrote here have used it: of
         /// their logs in the channel. `nil` says nothing, as before there were any.
         public var cuts: [CutEntry]?
+        /// The new picture; empty for none.
+        public var image: SealedField?
+        /// How many devices keep each of its files, at most `Limits.fileCopiesMax`; 0 asks none to.
+        public var copies: UInt64?
 
         /// Settings of `document` that change nothing yet.
         public init(document: DocumentID) { self.document = document }
@@ -213,6 +217,8 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var join: UInt64?
         /// Who becomes owner when the owner is gone; empty for nobody.
         public var successor: [UInt8]?
+        /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
+        public var attachments: UInt64?
 
         /// Settings that change nothing yet.
         public init() {}

@@ -122,6 +122,8 @@ extension PrivateSettings {
         fields.optional(2, topic) { $0.text($1) }
         fields.optional(3, description) { $0.text($1) }
         fields.optional(4, archived) { $0.bool($1) }
+        fields.optional(5, image) { $0.text($1) }
+        fields.optional(6, copies) { $0.uint($1) }
     }
 
     fileprivate init(_ fields: inout FieldReader) throws(Malformed) {
@@ -129,6 +131,15 @@ extension PrivateSettings {
         topic = try fields.longText(2)
         description = try fields.longText(3)
         archived = try fields.optional(4) { (d) throws(Malformed) in try d.bool() }
+        image = try fields.optional(5) { (d) throws(Malformed) in
+            let start = d.position
+            let text = try d.text(maxBytes: Limits.pictureTextBytesMax)
+            guard !text.hasNUL else { throw Malformed(.badText, at: start) }
+            return text
+        }
+        copies = try fields.optional(6) { (d) throws(Malformed) in
+            try d.uint(max: UInt64(Limits.fileCopiesMax))
+        }
     }
 }
 

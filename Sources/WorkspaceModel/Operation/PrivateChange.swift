@@ -205,6 +205,10 @@ public struct PrivateSettings: Hashable, Sendable {
     public var description: String?
     /// Whether nothing more should be written. The owner's alone to say.
     public var archived: Bool?
+    /// At most `Limits.pictureTextBytesMax` bytes; empty for no picture.
+    public var image: String?
+    /// How many devices keep each file, at most `Limits.fileCopiesMax`.
+    public var copies: UInt64?
 
     /// Changes nothing, unless said otherwise.
     public init(

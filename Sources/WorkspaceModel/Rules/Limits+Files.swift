@@ -30,8 +30,33 @@ extension Limits {
     public static let blobProofsPerLinkMax = 4
     /// Pieces that nobody asked for, after which a link ends: some may come because of a race.
     public static let unaskedPiecesMax = 16
-    /// Files in one message that is written here. Up to 20 are read.
-    public static let filesPerMessageMax = 5
+    /// Files in one message that is written here, unless the policy of the workspace says otherwise.
+    public static let filesPerMessageUsual = 5
+    /// Files in one message that are read, and as many as a policy may allow: `BlobLimits.attachmentsMax`.
+    public static let filesPerMessageMax = 20
+    /// Bytes of a file that is put here, unless the settings say otherwise.
+    public static let fileBytesUsual: UInt64 = 5 << 30
+    /// Bytes of a picture of a person, a workspace or a channel: it comes without being asked for.
+    public static let pictureBytesMax: UInt64 = 1024 * 1024
+    /// Between two looks at which pictures are shown, milliseconds.
+    public static let picturesMilliseconds: UInt64 = 1_000
+    /// Bytes of the text that names a picture.
+    public static let pictureTextBytesMax = 256
+    /// Copies of its files that a channel may ask for.
+    public static let fileCopiesMax = 16
+    /// How long devices have to answer who has a file, milliseconds.
+    public static let holdersAskedMilliseconds: UInt64 = 1_500
+    /// How long devices have to say what they hold of a file before it is decided who keeps a copy.
+    public static let copyDecisionMilliseconds: UInt64 = 3_000
+    /// Files about which that is under way at a time.
+    public static let copyChecksMax = 256
+    /// Of each channel that asks for copies so many of the newest files are looked at again and again.
+    public static let copiesReviewedMax = 256
+    /// Of each channel so many of the newest files are fetched that did not come while that cost.
+    public static let filesMissedMax = 100
+    /// The smallest quota that may be set: a few of the smallest chunks, and one of the images that come
+    /// without being asked for.
+    public static let quotaBytesMin: Int64 = 4 << 20
     /// Files that a list looks at, the newest of each channel.
     public static let filesListedMax = 10_000
     /// Long jobs on files at a time; each may hold a chunk of 16 MiB.
@@ -46,6 +71,9 @@ extension Limits {
     public static let fileUnsentBytesMax = 512 * 1024
     /// Bytes of a file that were read from a connection and not handed on; then it is not read.
     public static let fileUntakenBytesMax = 512 * 1024
+    /// Bytes of a file that was refused and that a connection of lines still takes, to throw them away:
+    /// with more to come it ends.
+    public static let fileUnwantedBytesMax: Int64 = 16 * 1024 * 1024
     /// Between two words on a transfer's progress, milliseconds.
     public static let transferProgressMilliseconds: UInt64 = 500
 }

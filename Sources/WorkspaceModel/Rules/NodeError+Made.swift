@@ -68,11 +68,11 @@ extension NodeError {
             hint: "close one and try again", reason: "control.busy")
     }
 
-    /// A method whose file goes over the connection itself, where that speaks lines.
+    /// A method whose file goes over the connection itself, where there is no place for one.
     public static var carriesFile: Self {
         Self(
-            .unsupported, "this method carries a file, so it works over HTTP only",
-            hint: "GET /files/BLOB and PUT /files?name=NAME, on the same socket",
+            .unsupported, "this method carries a file, and there is no place for one here",
+            hint: "call it on a line of the socket, or by GET /files/BLOB or PUT /files?name=NAME",
             reason: "control.carries_file")
     }
 

@@ -97,7 +97,11 @@ public enum ProfileText {
     /// The numbers of the pictures that every program has.
     public static let presets: ClosedRange<Int64> = 1...999
 
+    /// What a picture's text begins with that names a blob. Only the program itself makes one.
+    public static let blobScheme = "blob:"
+
     private static func preset(_ text: String) throws(Misform) -> String {
+        if text.utf8.starts(with: blobScheme.utf8) { return text }
         guard let number = text.split(separator: ":").last.flatMap({ Int64($0) }),
             presets.contains(number), text == "preset:\(number)"
         else { throw .form }

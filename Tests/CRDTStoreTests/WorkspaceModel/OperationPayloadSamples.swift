@@ -63,6 +63,18 @@ enum PayloadSamples {
         return settings
     }
 
+    private static var picture: AuthorityPayload.DocumentSettings {
+        var picture = AuthorityPayload.DocumentSettings(document: settings.document)
+        (picture.image, picture.copies) = (field, 3)
+        return picture
+    }
+
+    private static var fileCount: AuthorityPayload.WorkspaceSettings {
+        var settings = AuthorityPayload.WorkspaceSettings()
+        settings.attachments = 20
+        return settings
+    }
+
     static let authority: [String: AuthorityPayload] = [
         "create": .create(
             .init(
@@ -111,9 +123,11 @@ enum PayloadSamples {
         "createDocument": .createDocument(type: 1, nonce: bytes(13, 16)),
         "setDocument": .setDocument(settings),
         "touchDocument": .setDocument(.init(document: settings.document)),
+        "pictureDocument": .setDocument(picture),
         "deleteDocument": .deleteDocument(settings.document, chainLink: operation(15)),
         "setWorkspace": .setWorkspace(workspace(full: true)),
         "noSuccessor": .setWorkspace(workspace(full: false)),
+        "fileCount": .setWorkspace(fileCount),
         "deleteWorkspace": .deleteWorkspace,
         "rekey": .rekey(
             .init(
@@ -298,6 +312,9 @@ extension PayloadSamples {
         "touchDocument": """
         82 0e a1 01 58 20 0e*32
         """,
+        "pictureDocument": """
+        82 0e a3 01 58 20 0e*32 0b 83 50 16*16 58 18 17*24 54 18*20 0c 03
+        """,
         "deleteDocument": """
         82 0f a2 01 58 20 0e*32 02 58 20 0f*32
         """,
@@ -307,6 +324,9 @@ extension PayloadSamples {
         """,
         "noSuccessor": """
         82 10 a1 06 40
+        """,
+        "fileCount": """
+        82 10 a1 07 14
         """,
         "deleteWorkspace": """
         82 11 a0

@@ -45,6 +45,13 @@ enum PrivateSamples {
         "set": PrivateChange(
             .set(PrivateSettings(name: "a", topic: "", description: "c", archived: true)),
             seat: seat),
+        "set of a picture": PrivateChange(
+            .set(
+                {
+                    var settings = PrivateSettings()
+                    (settings.image, settings.copies) = ("preset:7", 3)
+                    return settings
+                }()), seat: seat),
         "set of nothing": PrivateChange(.set(PrivateSettings()), seat: seat),
         "rekey": PrivateChange(.rekey(epoch), seat: seat),
         "delete": PrivateChange(.delete, seat: seat),
@@ -65,6 +72,7 @@ enum PrivateSamples {
         "role": "82 05 a4 01 50 22*16 02 01 03 f4 0f 58 20 77*32",
         "transfer": "82 05 a4 01 50 22*16 02 00 03 f5 0f 58 20 77*32",
         "set": "82 06 a5 01 61 61 02 60 03 61 63 04 f5 0f 58 20 77*32",
+        "set of a picture": "82 06 a3 05 68 70 72 65 73 65 74 3a 37 06 03 0f 58 20 77*32",
         "set of nothing": "82 06 a1 0f 58 20 77*32",
         "rekey": "82 07 a2 01 \(epochBytes) 0f 58 20 77*32",
         "delete": "82 08 a1 0f 58 20 77*32",

@@ -165,6 +165,7 @@ import WorkspaceModel
         for line in [
             ["policy", "set", "join", "request"], ["policy", "set", "--join", "request"],
             ["policy", "set", "who_may_invite", "admins", "--join", "request"],
+            ["policy", "set", "attachments", "20"], ["policy", "set", "--attachments", "1"],
         ] {
             let io = MemoryIO()
             #expect(Program.run(arguments: line, environment: [:], io: io) == 0, "\(line)")
@@ -176,6 +177,8 @@ import WorkspaceModel
             ["policy", "set", "join"], ["policy", "set", "join", "admins"],
             ["policy", "set", "who_may_invite", "open"], ["policy", "set", "name", "x"],
             ["policy", "set", "join", "open", "--join", "closed"],
+            ["policy", "set", "attachments", "many"], ["policy", "set", "attachments", "21"],
+            ["policy", "set", "attachments", "0"],
         ] {
             let io = MemoryIO()
             #expect(Program.run(arguments: line, environment: [:], io: io) == 2, "\(line)")

@@ -76,8 +76,8 @@ import WorkspaceModel
             "profile.set",
             ["nickname": "Min", "phone": "", "email": "x", "show": ["phone"], "hide": ["email"]],
             "editProfile - Min phone= email=x +phone -email"),
-        Row("profile.image.set", ["preset": 7], "image 7"),
-        Row("profile.image.clear", [:], "image -1"),
+        Row("profile.image.set", ["preset": 7], "image preset:7"),
+        Row("profile.image.clear", [:], "image "),
         Row("presence.set", ["state": "busy"], "presence busy - - -1"),
         Row(
             "presence.set", ["state": "absent", "text": "lunch", "emoji": "+", "until": 5],

@@ -48,7 +48,7 @@ import WorkspaceModel
         case .note:
             let long = String(repeating: "x", count: Limits.noteTitleBytesMax + 1)
             return [(7, .type), ("", .empty), (.string(long), .tooLong)]
-        case .integer(let range), .duration(let range):
+        case .integer(let range), .duration(let range), .byteCount(let range):
             return [
                 ("7", .type), (.decimal("1.0"), .type), (.decimal("1e2"), .type),
                 (.decimal("-0"), .type), (.decimal("18446744073709551616"), .type),

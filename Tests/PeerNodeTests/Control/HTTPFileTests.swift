@@ -236,16 +236,14 @@ import WorkspaceModel
 
     // MARK: Elsewhere
 
-    @Test func `have no place on lines, nor in a call`() {
-        for method in ["blob.read", "blob.put"] {
+    @Test func `have no place in a call of one answer`() {
+        for method in ["blob.read", "blob.put", "blob.get"] {
             let body = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\(method)\",\"params\":{}}"
             let node = TableNode()
-            let line = Exchange(body + "\n", on: node)
-            #expect(line.text().contains("\"reason\":\"control.carries_file\""))
             let post = Exchange(
                 "POST /rpc HTTP/1.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)", on: node)
             #expect(post.text().contains("\"reason\":\"control.carries_file\""))
-            #expect(node.asked.isEmpty && line.call == nil && post.call == nil)
+            #expect(node.asked.isEmpty && post.call == nil)
         }
     }
 

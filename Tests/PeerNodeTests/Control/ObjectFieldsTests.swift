@@ -70,7 +70,8 @@ import WorkspaceModel
             workspace: "w_1", mayInvite: "admins", join: "open", address: "wsx://join/b4qx")
         #expect(
             policy.json.text == """
-                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx"}
+                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx",\
+                "attachments":5}
                 """)
         let request = RequestObject(
             id: "r_1", name: nil, member: "u_1", device: "d_1", invite: "i_1", at: 7,
@@ -94,7 +95,7 @@ import WorkspaceModel
                 "private":false,"default":false,"description":null,"topic":null,"owner":null,\
                 "admins":[],"members":0,"people":null,"joined":false,"archived":false,"history":"all",\
                 "unread":0,"mentions":0,"muted":false,"muted_until":null,"notify":"all",\
-                "last":null,"created_at":5}
+                "last":null,"created_at":5,"image":null,"copies":0}
                 """)
     }
 
@@ -105,6 +106,7 @@ import WorkspaceModel
         object.isDefault = true
         object.description = "d"
         object.topic = "t"
+        (object.image, object.copies) = ("preset:7", 3)
         object.owner = mina
         object.members = 2
         object.people = [joon, mina]
@@ -126,7 +128,7 @@ import WorkspaceModel
                 "joined":true,"archived":true,"history":"from-join","unread":1,"mentions":4,\
                 "muted":true,"muted_until":8,"notify":"none",\
                 "last":{"id":"m_1","author":{"id":"u_joon00","name":"Joon"},"at":7,\
-                "text":null},"created_at":5}
+                "text":null},"created_at":5,"image":"preset:7","copies":3}
                 """)
     }
 

@@ -70,6 +70,8 @@ import WorkspaceModel
         Row(.duration(60...90), 60, nil), Row(.duration(60...90), 90, nil),
         Row(.duration(60...90), 59, .range), Row(.duration(60...90), 91, .range),
         Row(.duration(60...90), "60s", .type),
+        Row(.byteCount(1...90), 90, nil), Row(.byteCount(1...90), 0, .range),
+        Row(.byteCount(1...90), "9B", .type),
         Row(.time, 0, nil), Row(.time, 9_007_199_254_740_991, nil), Row(.time, -1, .range),
         Row(.time, 9_007_199_254_740_992, .range), Row(.time, .decimal("0.5"), .type),
     ]
@@ -130,6 +132,7 @@ import WorkspaceModel
         (.workspace, #"{"type":"string","minLength":1,"maxLength":257}"#, "WORKSPACE"),
         (.integer(-1...9), #"{"type":"integer","minimum":-1,"maximum":9}"#, "N"),
         (.duration(5...9), #"{"type":"integer","minimum":5,"maximum":9}"#, "DUR"),
+        (.byteCount(5...9), #"{"type":"integer","minimum":5,"maximum":9}"#, "SIZE"),
         (.time, #"{"type":"integer","minimum":0,"maximum":9007199254740991}"#, "T"),
         (.flag, #"{"type":"boolean"}"#, ""),
         (.choice(["on", "off"]), #"{"type":"string","enum":["on","off"]}"#, "on|off"),

@@ -4,7 +4,9 @@ import WorkspaceModel
 extension TableNode: FileCommands {
     private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
 
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+    func addFile(
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         try note("addFile \(path)", scope)
         return .reply(knownFile.json)
     }
@@ -28,10 +30,9 @@ extension TableNode: FileCommands {
         try note("saveFile \(request.folder)", scope)
         return .reply(SavedFileObject(path: request.folder + "/a", name: "a", size: 3).json)
     }
-    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject> {
-        if let failure { throw failure }
-        asked.append("fileHolders \(id)")
-        return Page([FileHolderObject(device: "d_01hx9t4c", at: 1)])
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try note("fileHolders \(id)", scope)
+        return .reply(Page([FileHolderObject(device: "d_01hx9t4c", at: 1)]).json)
     }
     func cache() throws(NodeError) -> CacheObject {
         if let failure { throw failure }
@@ -42,6 +43,23 @@ extension TableNode: FileCommands {
         if let failure { throw failure }
         asked.append("clearCache \(milliseconds ?? 0)")
         return CacheObject(quota: 1_000, keep: "forever")
+    }
+    func media() throws(NodeError) -> Page<MediaObject> {
+        if let failure { throw failure }
+        asked.append("media")
+        return Page([
+            MediaObject(kind: "image", policy: "always", byteCountMax: 1_048_576, isMetered: false)
+        ])
+    }
+    func setMedia(_ edit: MediaEdit) throws(NodeError) -> Page<MediaObject> {
+        if let failure { throw failure }
+        asked.append("setMedia \(edit.kinds.count) \(edit.policy) \(edit.byteCountMax ?? 0)")
+        return try media()
+    }
+    func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject {
+        if let failure { throw failure }
+        asked.append("limitCache \(byteCount ?? 0)")
+        return CacheObject(quota: byteCount ?? 1_000, keep: "forever")
     }
     func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject {
         if let failure { throw failure }

@@ -24,8 +24,8 @@ extension TableNode {
         try note("editProfile \(name)\(values)\(sight)", scope)
         return profile
     }
-    func setProfileImage(preset: Int64?, _ scope: CallScope) throws(NodeError) -> ProfileObject {
-        try note("image \(preset ?? -1)", scope)
+    func setProfileImage(_ image: String, _ scope: CallScope) throws(NodeError) -> ProfileObject {
+        try note("image \(image)", scope)
         return profile
     }
     func setPresence(_ draft: PresenceDraft, _ scope: CallScope) throws(NodeError)

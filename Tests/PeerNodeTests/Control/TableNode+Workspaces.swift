@@ -31,10 +31,8 @@ extension TableNode {
         try note("policy", scope)
         return policy
     }
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
-    {
-        try note("setPolicy \(whoMayInvite ?? "-") \(join ?? "-")", scope)
+    func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject {
+        try note("setPolicy \(edit.whoMayInvite ?? "-") \(edit.join ?? "-")", scope)
         return policy
     }
     func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {

@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(pair.data("got.pdf") == plan)
 
             let listed = pair.joon.run("file", "list", "general", "--json").objects
-            #expect(listed.count == 1 && listed[0]["complete"] == true)
+            #expect(listed.count == 2 && listed[0]["complete"] == true)
             let who = pair.joon.run("file", "who", listed[0]["id"]?.stringValue ?? "", "--json")
             #expect(who.objects.count == 2)
             let bad = pair.joon.run("file", "verify", listed[0]["id"]?.stringValue ?? "", "--json")
@@ -150,6 +150,175 @@ extension EndToEnd {
             let unknown = try exchange(
                 "GET /files/b_00000000000000000000000000 HTTP/1.1\r\n\r\n", with: pair.joon)
             #expect(unknown.hasPrefix("HTTP/1.1 404 "), "\(unknown)")
+        }
+
+        @Test func `are handed in and read behind lines of the socket`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            func script(_ text: String) throws -> String {
+                let socket = try #require(ControlSocket(pair.mina.socket))
+                socket.send(Array(text.utf8))
+                socket.endOutput()
+                return try #require(socket.text())
+            }
+            func line(_ method: String, _ params: JSONValue) -> String {
+                let call: JSONValue = [
+                    "jsonrpc": "2.0", "id": 1, "method": .string(method), "params": params,
+                ]
+                return call.text + "\n"
+            }
+            let text = Self.letters(1_000_000)
+            let made = try script(line("blob.put", ["bytes": 1_000_000, "name": "a.txt"]) + text)
+            let file = try JSONValue(parsing: made)["result"]
+            #expect(file?["size"] == 1_000_000 && file?["name"] == "a.txt", "\(made)")
+            let id = file?["id"] ?? .null
+            let sent = try script(
+                line("message.send", ["channel": "general", "attachments": [id]]))
+            #expect(sent.contains("a.txt"))
+            let got = try script(line("blob.get", ["blob": id, "offset": -600_000]))
+            let head = try JSONValue(parsing: String(got.prefix { $0 != "\n" }))["result"]
+            #expect(head?["bytes"] == 600_000 && head?["size"] == 1_000_000)
+            #expect(got.hasSuffix("\n" + text.suffix(600_000)))
+            let behind = try script(line("blob.read", ["blob": id, "offset": 1_000_000]))
+            #expect(behind.contains("file.bad_range"))
+            let short = try script(line("blob.put", ["bytes": 1_000_001]) + text)
+            #expect(short.contains("file.too_short"))
+            let none = try script(line("blob.put", ["name": "a"]) + text)
+            #expect(none.contains("file.bad_length"))
+            #expect(pair.mina.run("rpc", "blob.read", "blob=b_a").status == 1)
+        }
+
+        @Test func `are left out and named where they are too large or there twice`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            _ = try pair.write(500, to: "note.txt")
+            _ = try pair.write(300_000, to: "huge.bin")
+            #expect(
+                pair.mina.run("config", "set", "limits.attachment_bytes", "100kB").status == 0)
+            #expect(pair.mina.run("config", "set", "store.quota", "much").status == 78)
+            pair.mina.run("down")
+            #expect(pair.mina.up().status == 0)
+            let (note, huge) = (pair.path("note.txt"), pair.path("huge.bin"))
+            let sent = pair.mina.run(
+                "send", "general", "both", "--file", note, "--file", huge, "--file", note)
+            #expect(sent.status == 8, "\(sent.errors)")
+            #expect(sent.errors.contains("huge.bin") && sent.errors.contains("named twice"))
+            let log = pair.mina.run("log", "general").output
+            #expect(log.contains("both") && log.contains("note.txt") && !log.contains("huge.bin"))
+            let alone = pair.mina.run("send", "general", "--file", huge, "--json")
+            #expect(alone.status == 1 && alone.error.kind == "too_large", "\(alone.status)")
+            let quota = pair.mina.run("cache", "quota", "50MB", "--json")
+            #expect(quota.object["quota"] == 50_000_000 && quota.object["quota_chosen"] == true)
+            for number in 0..<7 { _ = try pair.write(10 + number, to: "s\(number)") }
+            let many = (0..<7).flatMap { ["--file", pair.path("s\($0)")] }
+            let refused = pair.mina.run(["send", "general"] + many)
+            #expect(refused.status == 1 && refused.errors.contains("at most 5 files"))
+            #expect(pair.mina.run("policy", "set", "attachments", "20").status == 0)
+            #expect(pair.mina.run(["send", "general"] + many).status == 0)
+        }
+
+        @Test func `come by themselves where their receiver says so`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let set = pair.joon.run("media", "set", "all", "always", "--up-to", "1MB", "--json")
+            #expect(set.status == 0 && set.objects.count == 4, "\(set.errors)")
+            _ = try pair.write(300_000, to: "plan.bin")
+            _ = try pair.write(2_000_000, to: "film.bin")
+            #expect(pair.mina.run("channel", "edit", "general", "--copies", "5").status == 0)
+            for name in ["plan.bin", "film.bin"] {
+                #expect(pair.mina.run("send", "general", "--file", pair.path(name)).status == 0)
+            }
+            // Nobody else is there, so what the channel asks for is told.
+            #expect(pair.mina.run("log", "general").output.contains(" of 5 copies"))
+            #expect(
+                eventually {
+                    pair.joon.run("file", "list", "--json").objects.contains {
+                        $0["name"] == "plan.bin" && $0["complete"] == true
+                    }
+                })
+        }
+
+        @Test func `come back with a backup that has them, when nobody else does`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let plan = try pair.write(700_000, to: "plan.bin")
+            #expect(pair.mina.run("send", "general", "--file", pair.path("plan.bin")).status == 0)
+            let secret = pair.path("secret.txt")
+            try Data("a long secret\n".utf8).write(to: URL(fileURLWithPath: secret))
+            func backup(_ name: String, _ words: String...) -> JSONValue {
+                pair.mina.run(
+                    ["backup", "create", "-o", pair.path(name), "--json"] + words
+                ).object
+            }
+            let without = backup("none.bak", "--files", "none")
+            #expect(without["files"] == 0)
+            let own = backup("own.bak", "--passphrase-file", secret)
+            #expect(own["files"] == 1 && own["sealed"] == true)
+            #expect((own["bytes"]?.integerValue ?? 0) > (without["bytes"]?.integerValue ?? 0))
+            pair.mina.kill()
+            pair.joon.kill()
+            let fresh = TemporaryNode()
+            let verified = fresh.run(
+                "backup", "verify", pair.path("own.bak"), "--passphrase-file", secret, "--json")
+            #expect(verified.object["files"] == 1, "\(verified.errors)")
+            let restored = fresh.run(
+                "backup", "restore", pair.path("own.bak"), "--passphrase-file", secret, "--json")
+            #expect(restored.object["files"] == 1, "\(restored.errors)")
+            #expect(fresh.up().status == 0)
+            let listed = fresh.run("file", "list", "general", "--json").objects
+            try #require(listed.count == 1)
+            #expect(listed[0]["complete"] == true)
+            let id = listed[0]["id"]?.stringValue ?? ""
+            #expect(fresh.run("file", "get", id, "-o", pair.path("back.bin")).status == 0)
+            #expect(pair.data("back.bin") == plan)
+            // Moved aside, it keeps its files.
+            fresh.run("down")
+            let forced = fresh.run(
+                "backup", "restore", pair.path("none.bak"), "--force", "--json")
+            let aside = forced.object["moved_aside"]?.stringValue ?? ""
+            let kept = try FileManager.default.subpathsOfDirectory(atPath: aside + "/blobs")
+            #expect(kept.contains { $0.utf8.count > 60 }, "\(forced.errors)")
+            // Without its file the same store knows that it has nothing, and says so.
+            let other = TemporaryNode()
+            #expect(other.run("backup", "restore", pair.path("none.bak")).status == 0)
+            #expect(other.up().status == 0)
+            #expect(
+                eventually {
+                    other.run("file", "show", id, "--json").object["complete"] == false
+                })
+        }
+
+        @Test func `are pictures of people, workspaces and channels`() throws {
+            let pair = try Pair()
+            defer { try? FileManager.default.removeItem(at: pair.folder) }
+            let face = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](1...200))
+            try face.write(to: pair.folder.appendingPathComponent("me.png"))
+            _ = try pair.write(90, to: "note.txt")
+            for words in [["profile", "picture", "set"], ["profile", "image", "set"]] {
+                let set = pair.mina.run(words + [pair.path("me.png"), "--json"])
+                #expect(set.status == 0, "\(set.errors)")
+                #expect(set.object["image"]?.stringValue?.hasPrefix("b_") == true)
+            }
+            let edited = pair.mina.run(
+                ["workspace", "edit", "--image", pair.path("me.png"), "--json"])
+            let id = edited.object["image"]?.stringValue ?? ""
+            #expect(id.hasPrefix("b_"), "\(edited.errors)")
+            let plans = pair.mina.run(
+                ["channel", "edit", "general", "--image", pair.path("me.png"), "--copies", "2"])
+            #expect(plans.status == 0, "\(plans.errors)")
+            #expect(
+                eventually {
+                    pair.joon.run("file", "show", id, "--json").object["complete"] == true
+                })
+            #expect(
+                pair.joon.run("file", "get", id, "-o", pair.path("got.png")).status == 0)
+            #expect(pair.data("got.png") == face)
+            let wrong = pair.mina.run(["profile", "picture", "set", pair.path("note.txt")])
+            #expect(wrong.status == 2 || wrong.status == 1, "\(wrong.status)")
+            #expect(wrong.errors.contains("is not a picture"), "\(wrong.errors)")
+            let made = pair.mina.run(
+                ["workspace", "create", "other", "--image", pair.path("me.png"), "--json"])
+            #expect(made.object["image"]?.stringValue?.hasPrefix("b_") == true, "\(made.errors)")
         }
 
         @Test func `that are cut short leave nothing, and the node goes on`() throws {

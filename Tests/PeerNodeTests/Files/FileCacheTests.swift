@@ -51,6 +51,56 @@ import WorkspaceTestKit
         #expect(scene.number("quota", of: scene.bob) == 5 << 30)
     }
 
+    @Test func `is as large as its owner says, by a command or in the settings`() throws {
+        let scene = try Scene(seed: 47)
+        defer { scene.base.world.end() }
+        #expect(scene.bob.ask("cache.stat")?["quota_chosen"] == false)
+        let set = scene.bob.ask("cache.quota", ["bytes": 50_000_000])
+        #expect(set?["quota"] == 50_000_000 && set?["quota_chosen"] == true)
+        #expect(scene.number("files", of: scene.bob) == 1)
+        scene.bob.fileDefaults.quota = 70_000_000
+        scene.bob.crash()
+        scene.bob.start()
+        scene.base.world.run(for: 5_000)
+        #expect(scene.number("quota", of: scene.bob) == 50_000_000, "the command counts first")
+        let usual = scene.bob.ask("cache.quota", ["default": true])
+        #expect(usual?["quota"] == 70_000_000 && usual?["quota_chosen"] == true)
+        for wrong in [[:], ["bytes": 50_000_000, "default": true]] as [JSONValue] {
+            let call = scene.bob.call("cache.quota", wrong)
+            scene.base.world.run(for: 100)
+            #expect(FileScene.failure(call, by: scene.bob)?.kind == .badRequest)
+        }
+    }
+
+    @Test func `takes no more than its owner allowed, and says so by name`() throws {
+        let base = try #require(FileScene(seed: 48, count: 2))
+        defer { base.world.end() }
+        let (ada, bob) = (base.nodes[0], base.nodes[1])
+        _ = bob.ask("cache.quota", ["bytes": .integer(Limits.quotaBytesMin)])
+        let half = try #require(base.send([FileScene.bytes(2_500_000, seed: 16)], by: ada))
+        let other = try #require(base.send([FileScene.bytes(2_600_000, seed: 17)], by: ada))
+        let huge = try #require(base.send([FileScene.bytes(5_000_000, seed: 18)], by: ada))
+        base.world.run(for: 2_000)
+        #expect(base.save(half, by: bob) != nil)
+        // Others have the first: it makes room.
+        #expect(base.save(other, by: bob) != nil)
+        #expect(bob.ask("cache.stat")?["files"] == 1)
+        let blob = huge["attachments"]?[0]?["blob"] ?? .null
+        for (method, given) in [
+            ("blob.fetch", ["blob": blob]), ("blob.keep", ["blob": blob]),
+            ("blob.read", ["blob": blob]),
+        ] as [(String, JSONValue)] {
+            let call = bob.call(method, given)
+            base.world.run(for: 1_000)
+            let error = FileScene.failure(call, by: bob)
+            #expect(error?.kind == .storageFull && error?.reason == "file.over_quota", "\(method)")
+        }
+        #expect(bob.ask("cache.stat")?["files"] == 1, "nothing went for what does not fit")
+        _ = bob.ask("cache.quota", ["default": true])
+        #expect(base.save(huge, by: bob) != nil)
+        #expect(base.world.failures == [])
+    }
+
     @Test func `is cleared of what others have, and of nothing else`() throws {
         let scene = try Scene(seed: 43)
         defer { scene.base.world.end() }

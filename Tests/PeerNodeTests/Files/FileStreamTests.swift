@@ -265,6 +265,10 @@ import WorkspaceTestKit
         let scene = try #require(FileScene(seed: 45, count: 1))
         defer { scene.world.end() }
         let ada = scene.nodes[0]
+        ada.fileDefaults.attachmentBytes = .max
+        ada.crash()
+        ada.start()
+        scene.world.run(for: 5_000)
         // Of the largest, each takes a chunk of 16 MiB.
         let calls = (0..<5).map { _ in ada.call("blob.put", ["bytes": 250_000_000_000]) }
         scene.world.run(for: 1_000)

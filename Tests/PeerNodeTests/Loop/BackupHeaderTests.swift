@@ -84,6 +84,40 @@ import WorkspaceTestKit
         #expect(!header.isProven(under: other))
     }
 
+    @Test(arguments: [false, true])
+    func `has another version and a fourth part with files, bound like the others`(
+        isSealed: Bool
+    ) throws {
+        let random = SeededRandom(seed: 6)
+        var header = BackupHeader(
+            createdAt: 7, device: DeviceID(random.bytes(32)),
+            vault: isSealed ? random.bytes(BackupHeader.vaultByteCount) : nil, hasFiles: true)
+        for index in header.parts.indices {
+            header.parts[index] = .init(
+                storedByteCount: 300 + (isSealed ? 16 : 0), byteCount: 300, hash: random.bytes(32))
+        }
+        let key = BackupKey(key: SymmetricKey(using: random), context: header.context)
+        if isSealed { header.prove(under: key) }
+        let bytes = header.bytes
+        #expect(bytes.count == BackupHeader.filesByteCount && bytes[7] == UInt8(ascii: "3"))
+        #expect(BackupHeader.byteCount(startingWith: bytes) == bytes.count)
+        #expect(BackupHeader(bytes) == header && header.hasFiles)
+        #expect(header.fileByteCount == 432 + 4 * (isSealed ? 316 : 300))
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(BackupHeader(changed) == nil)
+        }
+        for length in [0, 8, 384, 431] {
+            #expect(BackupHeader([UInt8](bytes.prefix(length))) == nil)
+        }
+        guard isSealed else { return }
+        #expect(try #require(BackupHeader(bytes)).isProven(under: key))
+        var without = header
+        without.parts[3] = .init()
+        #expect(try !#require(BackupHeader(without.bytes)).isProven(under: key))
+    }
+
     /// It is read as it was written, and nobody makes one of a newer one: its pieces open no more.
     @Test func `of an earlier version has no proof, and none passes for one`() throws {
         var bytes = [UInt8](header(isSealed: true).bytes.prefix(352))

@@ -151,4 +151,40 @@ import WorkspaceModel
             #expect(core.put == nil && core.failure == nil)
         }
     }
+
+    @Test func `takes a file behind a line, and sends it behind another`() throws {
+        try withLoop { test in
+            let core = Core()
+            test.host.onInput = { core.take($0, size: Self.size) }
+            let text = Self.letters(Self.size)
+            let script = try test.client()
+            script.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"blob.put","params":{"bytes":3000000}}"# + "\n"
+                    + text
+                    + #"{"jsonrpc":"2.0","id":2,"method":"blob.read","params":{"blob":"b_a"}}"#
+                    + "\n")
+            let first = #"{"jsonrpc":"2.0","id":1,"result":{"id":"b_a"}}"# + "\n"
+            let second =
+                #"{"jsonrpc":"2.0","id":2,"result":{"id":"b_a","size":3000000,"offset":0,"#
+                + #""bytes":3000000}}"# + "\n"
+            let whole = first + second + text
+            var most = 0
+            try test.run {
+                script.receive()
+                most = max(most, test.loop.unsentControlBytes)
+                return script.receivedCount >= whole.utf8.count
+            }
+            #expect(script.text() == whole)
+            #expect(most <= Limits.fileUnsentBytesMax + BlobLimits.pieceBytesMax)
+            #expect(script.end == nil, "the connection goes on")
+            script.send(
+                #"{"jsonrpc":"2.0","id":3,"method":"blob.put","params":{"bytes":9}}"# + "\nabc")
+            script.link.finishWriting(now: 0)
+            try test.run {
+                script.receive()
+                return script.end == .finished
+            }
+            #expect(script.text().contains(#""reason":"file.too_short""#))
+        }
+    }
 }

@@ -34,6 +34,31 @@ import WorkspaceModel
         }
     }
 
+    /// Files of messages are the largest that a node leaves, and sealed by keys that may have leaked.
+    @Test func `leaves no file of a message, and nothing else that lies beside them`() throws {
+        try withTemporaryFolder { root in
+            let home = try home(in: root)
+            let names = ["0a/0a11", "ff/ff22", "new/7", "mine/x", "zz/y"]
+            for name in names {
+                let path = home.blobs + "/" + name
+                try FileSystem.makeFolder(FileSystem.parent(of: path))
+                try FileSystem.replace(path, with: [1])
+            }
+            try HomeWipe.begin(home)
+            #expect(
+                try left(home) == ["blobs", "blobs/mine", "blobs/mine/x", "blobs/zz", "blobs/zz/y"])
+            try FileManager.default.removeItem(atPath: home.blobs)
+            let again = try self.home(in: root)
+            for name in names.prefix(3) {
+                let path = again.blobs + "/" + name
+                try FileSystem.makeFolder(FileSystem.parent(of: path))
+                try FileSystem.replace(path, with: [1])
+            }
+            try HomeWipe.begin(again)
+            #expect(try left(again) == [])
+        }
+    }
+
     /// As on a full disk, where not even an empty file can be made.
     @Test func `goes on where its mark cannot be set`() throws {
         try withTemporaryFolder { root in

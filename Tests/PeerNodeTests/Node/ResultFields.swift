@@ -5,7 +5,7 @@ enum ResultFields {
     ]
     static let person: Set<String> = ["id", "name"]
     static let check: Set<String> = [
-        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing",
+        "ok", "operations", "rows", "problem_count", "problems", "repaired", "missing", "files",
     ]
     static let workspace: Set<String> = [
         "id", "name", "description", "image", "role", "owner", "members", "channels", "selected",
@@ -15,7 +15,7 @@ enum ResultFields {
     static let channel: Set<String> = [
         "id", "workspace", "name", "kind", "private", "default", "description", "topic", "owner",
         "members", "people", "joined", "archived", "history", "unread", "mentions", "last",
-        "created_at", "admins", "muted", "muted_until", "notify",
+        "created_at", "admins", "muted", "muted_until", "notify", "image", "copies",
     ]
     static let reading: Set<String> = [
         "id", "name", "unread", "mentions", "message", "last", "first",
@@ -59,7 +59,9 @@ enum ResultFields {
     static let request: Set<String> = [
         "id", "name", "member", "device", "invite", "at", "state", "note",
     ]
-    static let policy: Set<String> = ["id", "who_may_invite", "join", "address"]
+    static let policy: Set<String> = [
+        "id", "who_may_invite", "join", "address", "attachments",
+    ]
     static let declined: Set<String> = ["id", "declined", "was_pending"]
     static let peer: Set<String> = [
         "id", "member", "name", "address", "state", "behind", "ahead", "last_seen", "last_error",
@@ -97,10 +99,14 @@ enum ResultFields {
         "id", "name", "type", "size", "have", "complete", "wanted", "kept", "own", "holders",
         "sources", "waiting_since",
     ]
-    static let fileHolder: Set<String> = ["device", "member", "self", "complete", "at"]
+    static let fileHolder: Set<String> = [
+        "device", "member", "self", "complete", "at", "have", "live",
+    ]
+    static let media: Set<String> = ["id", "policy", "up_to", "metered"]
     static let savedFile: Set<String> = ["path", "name", "size"]
     static let cache: Set<String> = [
         "files", "bytes", "own_bytes", "kept_bytes", "clearable_bytes", "quota", "keep",
+        "quota_chosen",
     ]
     static let network: Set<String> = ["suspended", "failure", "listen", "announce", "peers"]
     static let page: Set<String> = ["items", "next"]

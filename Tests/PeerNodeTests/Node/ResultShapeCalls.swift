@@ -66,6 +66,13 @@ extension `Every method answers with the fields of the contract` {
             fields: ResultFields.savedFile),
         Call(method: "cache.stat", fields: ResultFields.cache),
         Call(method: "cache.clear", fields: ResultFields.cache.union(["cleared_bytes"])),
+        Call(method: "media.list", fields: ResultFields.page, element: ResultFields.media),
+        Call(
+            method: "media.policy", parameters: ["kind": "image", "policy": "always"],
+            fields: ResultFields.page, element: ResultFields.media),
+        Call(
+            method: "cache.quota", parameters: ["bytes": 5_000_000_000],
+            fields: ResultFields.cache),
         Call(
             method: "cache.keep", parameters: ["period": "30d"], fields: ResultFields.cache),
     ]

@@ -96,6 +96,7 @@ public final class BehaviourRecorder {
         case .search: ("search", [])
         case .blob: ("blob", [])
         case .notify(let notice): ("notify", notice.input)
+        case .lookAtMeter: ("meter", [])
         case .forgetNotices: ("forget", [])
         case .wipeHome: ("wipe", [])
         case .stop: ("stop", [])

@@ -22,6 +22,10 @@ public final class SimulatedNode: SimulatedHost {
     private var desk = SearchDesk(NoSearchFiles())
     /// Its blobs, and the files of its owner.
     public let blobs = MemoryBlobs()
+    /// What its settings say of files, from the next start on.
+    public var fileDefaults = FileDefaults()
+    /// What its machine says of the network; `nil` for nothing.
+    public var isMetered: Bool?
     private var isDeskAwake = false
     private var inputs: [NodeInput] = []
     private var isTurnScheduled = false
@@ -97,6 +101,7 @@ public final class SimulatedNode: SimulatedHost {
             random: random, files: home, home: "/home/\(index)", socket: "/home/\(index)/s",
             announces: world.options.announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
+        environment.fileDefaults = fileDefaults
         environment.privateJudgementsMax = world.options.privateJudgementsMax
         do throws(StartError) {
             host = try NodeHost(
@@ -345,6 +350,7 @@ public final class SimulatedNode: SimulatedHost {
         case .blob(let job):
             blobs.take(job)
             wakeDesk()
+        case .lookAtMeter: give(.metered(isMetered))
         case .wipeHome, .notify, .forgetNotices: break
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
@@ -371,6 +377,9 @@ public final class SimulatedNode: SimulatedHost {
             if !isTurnScheduled { turn() }
         }
     }
+
+    /// Tells that the addresses of the machine have changed.
+    public func changeNetwork() { give(.networkChanged) }
 
     /// Has the desk of blobs go on with a file, as a connection does that has room or bytes.
     public func pass(_ bytes: [UInt8], for errand: ErrandID) {

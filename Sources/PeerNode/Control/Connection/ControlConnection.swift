@@ -1,10 +1,12 @@
+import BlobStore
 public import WorkspaceModel
 
 /// One connection to the control socket, without the socket: bytes in, requests out; answers in,
 /// bytes out.
 ///
 /// It speaks JSON-RPC line by line, or HTTP if it begins with an HTTP method: then it carries one
-/// request and its answer, or a stream of events.
+/// request and its answer, or a stream of events. Bytes of a file stand behind the line that hands it in,
+/// or behind the answer to who asked for it.
 ///
 /// The owner of the file descriptor gives it what was read, runs the requests in their order
 /// inside a turn, and hands the answers over after the turn's COMMIT. It reads on only while
@@ -19,6 +21,8 @@ public struct ControlConnection {
     /// The one request of a connection that speaks HTTP.
     private var exchange: HTTPExchange?
     private var splitter = LineSplitter()
+    /// The file that goes over a connection of lines just now.
+    private var file: LineFile?
     /// Requests handed out and not yet answered, with the ids to be echoed.
     private var waiting: [UInt64: JSONValue?] = [:]
     private var lastNumber: UInt64 = 0
@@ -38,7 +42,11 @@ public struct ControlConnection {
 
     /// Whether the owner should read from the socket now.
     public var wantsInput: Bool {
-        !hasInputEnded && !isBroken && hasRoom && exchange?.wantsInput != false
+        guard !hasInputEnded, !isBroken else { return false }
+        if let file {
+            return file.isComing && splitter.storedCount < Limits.fileUntakenBytesMax
+        }
+        return hasRoom && exchange?.wantsInput != false
             && (hasHungUp || splitter.storedCount <= Self.storedInputMax)
     }
 
@@ -46,6 +54,7 @@ public struct ControlConnection {
     public var awaitsRest: Bool {
         guard wantsInput else { return false }
         if let opening { return !opening.isEmpty }
+        if let file { return file.isComing }
         return exchange?.wantsInput ?? !splitter.isEmpty
     }
 
@@ -82,6 +91,14 @@ public struct ControlConnection {
         hasInputEnded = true
         if let opening { splitter.append(opening) }
         opening = nil
+        if let file, file.missing > Int64(splitter.storedCount) {
+            // The rest of a file never comes. Who handed it in may still read why.
+            self.file = nil
+            _ = splitter.raw(splitter.storedCount)
+            answer(
+                CallID(connection: id, number: file.call),
+                .failure(NodeError(BlobError.tooShort, file: "the file")))
+        }
         splitter.end()
         exchange?.endOfInput(&output)
     }
@@ -100,7 +117,7 @@ public struct ControlConnection {
     /// room for what was read before.
     public mutating func nextRequest() -> ControlRequest? {
         if exchange != nil { return nextOverHTTP() }
-        while !isBroken, hasRoom {
+        while !isBroken, isFree(), hasRoom {
             switch splitter.next() {
             case .none: return nil
             case .tooLong:
@@ -109,23 +126,57 @@ public struct ControlConnection {
                 isBroken = true
             case .line(let line):
                 takenCount += 1
-                do {
-                    let envelope = try RequestEnvelope(line)
-                    guard Command.shape(of: envelope.method) != .fileBody else {
-                        if let id = envelope.id { refuse(.carriesFile, id: id) }
-                        continue
-                    }
-                    lastNumber += 1
-                    waiting.updateValue(envelope.id, forKey: lastNumber)
-                    return ControlRequest(
-                        call: CallID(connection: id, number: lastNumber),
-                        method: envelope.method, parameters: envelope.parameters)
-                } catch {
-                    refuse(error.error, id: error.id)
-                }
+                do throws(RequestEnvelope.Refusal) {
+                    if let request = try begin(RequestEnvelope(line)) { return request }
+                } catch { refuse(error.error, id: error.id) }
             }
         }
         return nil
+    }
+
+    /// The request of a line; `nil` where there is nothing to do.
+    private mutating func begin(
+        _ envelope: RequestEnvelope
+    ) throws(RequestEnvelope.Refusal) -> ControlRequest? {
+        if Command.carriesFile(envelope.method, envelope.parameters) {
+            guard Command.takesFile(envelope.method) else {
+                // Without an id nothing is answered, so no bytes can follow an answer.
+                if envelope.id == nil { return nil }
+                file = LineFile(askedBy: lastNumber + 1)
+                return handOut(envelope)
+            }
+            do throws(NodeError) {
+                let count = try LineFile.announced(by: envelope.parameters)
+                file = LineFile(count, handedInBy: lastNumber + 1)
+            } catch {
+                isBroken = true
+                throw .init(error: error, id: envelope.id ?? .null)
+            }
+        }
+        return handOut(envelope)
+    }
+
+    private mutating func handOut(_ envelope: RequestEnvelope) -> ControlRequest {
+        lastNumber += 1
+        waiting.updateValue(envelope.id, forKey: lastNumber)
+        return ControlRequest(
+            call: CallID(connection: id, number: lastNumber), method: envelope.method,
+            parameters: envelope.parameters)
+    }
+
+    /// Whether the next line may be read: no file is under way.
+    private mutating func isFree() -> Bool {
+        guard file != nil else { return true }
+        if file?.drop(from: &splitter) == true { takenCount += 1 }
+        letGo()
+        return file == nil
+    }
+
+    /// Goes on with lines once nothing is left of a file.
+    private mutating func letGo() {
+        guard file?.isOver == true else { return }
+        output += file?.takeHeld() ?? []
+        file = nil
     }
 
     private mutating func nextOverHTTP() -> ControlRequest? {
@@ -147,11 +198,17 @@ public struct ControlConnection {
             exchange?.answer(answer, &output)
             return
         }
-        guard let requestID = expected else { return }
-        switch answer {
-        case .success(let value): append("result", value, id: requestID)
-        case .failure(let error): append("error", error.json, id: requestID)
+        if let requestID = expected {
+            switch answer {
+            case .success(let value): append("result", value, id: requestID)
+            case .failure(let error): append("error", error.json, id: requestID)
+            }
         }
+        guard file?.call == call.number else { return }
+        file?.answered(answer)
+        // What nobody wants is read and thrown away, as long as that is not for ever.
+        if let missing = file?.missing, missing > Limits.fileUnwantedBytesMax { isBroken = true }
+        letGo()
     }
 
     /// Tells the other side about an event.
@@ -166,7 +223,8 @@ public struct ControlConnection {
         for member in event.json.objectValue?.members ?? [] {
             parameters.append(member.key, member.value)
         }
-        appendLine(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)])
+        write(
+            Self.line(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)]))
     }
 
     /// Whether a request was handed out and not answered yet.
@@ -187,38 +245,57 @@ public struct ControlConnection {
     }
 
     private mutating func append(_ member: String, _ value: JSONValue, id: JSONValue) {
-        let start = output.count
-        appendLine(.object(["jsonrpc": "2.0", "id": id, member: value]))
-        let size = output.count - start
+        var line = Self.line(.object(["jsonrpc": "2.0", "id": id, member: value]))
         // Calls that waited are answered all at once, whatever is unread.
-        let isUnread = unsentCount - size > 2 * Limits.controlUnsentBytesMax && size > 64 * 1024
-        guard isUnread || size > Limits.controlLineBytesMax + 1 else { return }
-        output.removeSubrange(start...)
-        let error = isUnread ? NodeError.unreadAnswers : .answerTooLong
-        appendLine(["jsonrpc": "2.0", "id": id, "error": error.json])
+        let unread = unsentCount + (file?.held.count ?? 0)
+        let isUnread = unread > 2 * Limits.controlUnsentBytesMax && line.count > 64 * 1024
+        if isUnread || line.count > Limits.controlLineBytesMax + 1 {
+            let error = isUnread ? NodeError.unreadAnswers : .answerTooLong
+            line = Self.line(["jsonrpc": "2.0", "id": id, "error": error.json])
+        }
+        write(line)
     }
 
-    private mutating func appendLine(_ value: JSONValue) {
-        value.append(to: &output)
-        output.append(UInt8(ascii: "\n"))
+    /// Writes a line, behind the file that is being sent.
+    private mutating func write(_ line: [UInt8]) {
+        if file?.isGoing == true { file?.hold(line) } else { output += line }
+    }
+
+    private static func line(_ value: JSONValue) -> [UInt8] {
+        var line: [UInt8] = []
+        value.append(to: &line)
+        line.append(UInt8(ascii: "\n"))
+        return line
     }
 
     // MARK: Files
 
+    /// Whether a file may be under way over it.
+    public var hasFile: Bool { file != nil || exchange != nil }
+
     /// Whether bytes of a file are to follow an answer.
-    public var isSendingFile: Bool { exchange?.isSending == true && !isBroken }
+    public var isSendingFile: Bool {
+        !isBroken && (exchange?.isSending == true || file?.isGoing == true)
+    }
 
     /// Sends the next bytes of a file on.
     ///
     /// - Returns: whether anybody waits for them. If not, the rest is not to be read.
     public mutating func give(_ bytes: [UInt8]) -> Bool {
         guard !isBroken, !hasHungUp else { return false }
-        return exchange?.give(bytes, &output) == true
+        guard exchange == nil else { return exchange?.give(bytes, &output) == true }
+        guard file?.give(bytes, to: &output) == true else { return false }
+        letGo()
+        return true
     }
 
     /// The bytes of a file that have come since the last time, for a request that hands one in.
     public mutating func takeFile() -> [UInt8] {
-        guard !isBroken, let bytes = exchange?.takeFile(&output), !bytes.isEmpty else { return [] }
+        guard !isBroken else { return [] }
+        let bytes =
+            exchange == nil
+            ? file?.take(from: &splitter) ?? [] : exchange?.takeFile(&output) ?? []
+        guard !bytes.isEmpty else { return [] }
         // As long as bytes come, the request is not slow.
         takenCount += 1
         return bytes
@@ -261,6 +338,7 @@ public struct ControlConnection {
                 hasInputEnded: hasInputEnded, hasSubscription: openSubscriptions > 0)
         }
         return isBroken
-            || (hasInputEnded && splitter.isEmpty && waiting.isEmpty && openSubscriptions == 0)
+            || (hasInputEnded && file == nil && splitter.isEmpty && waiting.isEmpty
+                && openSubscriptions == 0)
     }
 }

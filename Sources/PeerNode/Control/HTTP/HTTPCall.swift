@@ -98,7 +98,7 @@ struct HTTPCall {
                         .unsupported, "POST /rpc cannot stream events",
                         hint: "GET /events, or call events.wait", reason: "http.stream")))
         }
-        guard Command.shape(of: envelope.method) != .fileBody else {
+        guard !Command.carriesFile(envelope.method, envelope.parameters) else {
             throw reply.response(to: .failure(.carriesFile))
         }
         var call = Self(method: envelope.method, parameters: envelope.parameters, reply: reply)

@@ -14,6 +14,8 @@ public struct CacheObject: ControlObject {
     public var clearableBytes: Int64 = 0
     /// Bytes that all of them may take.
     public let quota: Int64
+    /// Whether somebody chose that number, so that no file is fetched beyond it.
+    public var isQuotaChosen = false
     /// How long a file stays that others have and nobody uses: `7d`, `30d` or `forever`.
     public let keep: String
     /// Bytes that this call removed; `nil` where it was not asked to.
@@ -31,6 +33,7 @@ public struct CacheObject: ControlObject {
             "files": .integer(files), "bytes": .integer(bytes), "own_bytes": .integer(ownBytes),
             "kept_bytes": .integer(keptBytes), "clearable_bytes": .integer(clearableBytes),
             "quota": .integer(quota), "keep": .string(keep),
+            "quota_chosen": .bool(isQuotaChosen),
         ]
         if let clearedBytes { object.append("cleared_bytes", .integer(clearedBytes)) }
         return .object(object)

@@ -87,6 +87,8 @@ public struct CheckObject: ControlObject {
     public private(set) var problems: [Problem] = []
     /// Texts that are not here: no fault of this store. Peers are asked for them.
     public var missing: Int64 = 0
+    /// How many files were compared with their hashes, as far as they are here.
+    public var files: Int64 = 0
     /// How many were put right, or are asked of peers.
     public var repaired: Int64 = 0
 
@@ -112,6 +114,7 @@ public struct CheckObject: ControlObject {
                     ]
                 }),
             "repaired": .integer(repaired), "missing": .integer(missing),
+            "files": .integer(files),
         ]
     }
 }

@@ -18,6 +18,10 @@ public struct ChannelObject: ControlObject {
     public var description: String?
     /// What it is about now.
     public var topic: String?
+    /// Its picture: `preset:7`, or a blob, `b_…`.
+    public var image: String?
+    /// How many devices are to keep each of its files; 0 asks none to.
+    public var copies: Int64 = 0
     /// Who owns it.
     public var owner: PersonObject?
     /// Who may change its texts besides.
@@ -72,7 +76,8 @@ public struct ChannelObject: ControlObject {
             "unread": .integer(unread), "mentions": .integer(mentions),
             "muted": .bool(isMuted), "muted_until": JSONValue(orNull: mutedUntil),
             "notify": .string(notify), "last": last?.json ?? .null,
-            "created_at": .integer(createdAt),
+            "created_at": .integer(createdAt), "image": JSONValue(orNull: image),
+            "copies": .integer(copies),
         ]
         if isTwin { fields.append("twin", true) }
         if isDeleted { fields.append("deleted", true) }
@@ -140,6 +145,8 @@ public struct MessageObject: ControlObject {
     public var reactions: [Reaction] = []
     /// Its files.
     public var attachments: [AttachmentObject] = []
+    /// Files that were to go with it and did not: only of the call that sent it.
+    public var refused: [RefusedFileObject] = []
     /// The place that it points to.
     public var location: MessageLocation?
     /// Ids of the members it mentions, `u_…`.
@@ -184,8 +191,8 @@ public struct MessageObject: ControlObject {
         return 4_096 + files + words + signs + place
     }
 
-    /// All fields; `doubtful_time` is there only where it is true, and `starred_at` only where the
-    /// caller has starred the message.
+    /// All fields; `doubtful_time` is there only where it is true, `starred_at` only where the caller
+    /// has starred the message, and `refused` only where a file was left out.
     public var json: JSONValue {
         var fields: JSONObject = [
             "id": .string(id), "workspace": .string(workspace), "channel": .string(channel),
@@ -203,6 +210,7 @@ public struct MessageObject: ControlObject {
         ]
         if isTimeDoubtful { fields.append("doubtful_time", true) }
         if let starredAt { fields.append("starred_at", .integer(starredAt)) }
+        if !refused.isEmpty { fields.append("refused", .array(refused.map(\.json))) }
         return .object(fields)
     }
 }

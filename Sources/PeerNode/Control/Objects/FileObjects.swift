@@ -2,7 +2,7 @@ public import WorkspaceModel
 
 /// One file of a message (section 4.9).
 public struct AttachmentObject: ControlObject {
-    /// Its blob, `b_…`; `nil` where its bytes lie in the message.
+    /// Its id, `b_…`, also where its bytes lie in the message.
     public let blob: String?
     /// What its sender calls it.
     public let name: String
@@ -12,6 +12,10 @@ public struct AttachmentObject: ControlObject {
     public let size: Int64
     /// How many of them are here.
     public var have: Int64 = 0
+    /// How many devices are known to have all of it; `nil` where its channel asks for no copies.
+    public var copies: Int64?
+    /// How many are to.
+    public var copiesWanted: Int64?
 
     /// A file of which nothing is here.
     public init(blob: String?, name: String, type: String, size: Int64) {
@@ -21,12 +25,17 @@ public struct AttachmentObject: ControlObject {
         self.size = size
     }
 
-    /// All fields.
+    /// All fields; `copies` and `copies_wanted` only where a channel asks for copies.
     public var json: JSONValue {
-        [
+        var object: JSONObject = [
             "blob": JSONValue(orNull: blob), "name": .string(name), "type": .string(type),
             "size": .integer(size), "have": .integer(have),
         ]
+        if let copies, let copiesWanted {
+            object.append("copies", .integer(copies))
+            object.append("copies_wanted", .integer(copiesWanted))
+        }
+        return .object(object)
     }
 }
 
@@ -115,7 +124,7 @@ public struct TransferObject: ControlObject {
     }
 }
 
-/// A device that has all of a file (`blob.holders`).
+/// A device that has a file, or a part of it (`blob.holders`).
 public struct FileHolderObject: ControlObject {
     /// `d_…`.
     public let device: String
@@ -123,6 +132,12 @@ public struct FileHolderObject: ControlObject {
     public var member: PersonObject?
     /// Whether it is this one.
     public var isSelf = false
+    /// How many bytes of the file it has.
+    public var have: Int64 = 0
+    /// Whether that is all of it.
+    public var isComplete = true
+    /// Whether it said so just now.
+    public var isLive = false
     /// When it said so, milliseconds since 1970; of this one now.
     public let at: Int64
 
@@ -136,8 +151,31 @@ public struct FileHolderObject: ControlObject {
     public var json: JSONValue {
         [
             "device": .string(device), "member": member?.json ?? .null, "self": .bool(isSelf),
-            "complete": true, "at": .integer(at),
+            "complete": .bool(isComplete), "at": .integer(at), "have": .integer(have),
+            "live": .bool(isLive),
         ]
+    }
+}
+
+/// A file that did not go with its message.
+public struct RefusedFileObject: ControlObject {
+    /// The id under which it was added.
+    public let blob: String
+    /// What it is called.
+    public let name: String
+    /// `file.twice` or `file.too_large`.
+    public let reason: String
+
+    /// A file that was left out.
+    public init(blob: String, name: String, reason: String) {
+        self.blob = blob
+        self.name = name
+        self.reason = reason
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        ["blob": .string(blob), "name": .string(name), "reason": .string(reason)]
     }
 }
 

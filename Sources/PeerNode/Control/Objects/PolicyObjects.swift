@@ -19,7 +19,7 @@ public struct AcknowledgementObject: ControlObject {
     }
 }
 
-/// Who may come into a workspace, and who may bring them.
+/// Who may come into a workspace, who may bring them, and how many files a message may have.
 public struct PolicyObject: ControlObject {
     /// The workspace, `w_…`.
     public let workspace: String
@@ -29,6 +29,8 @@ public struct PolicyObject: ControlObject {
     public let join: String
     /// The link by which people come in or ask to; `nil` while it is closed, or used up.
     public let address: String?
+    /// Files that one message may have.
+    public var attachments = Int64(Limits.filesPerMessageUsual)
 
     /// The policy of a workspace.
     public init(workspace: String, mayInvite: String, join: String, address: String?) {
@@ -42,7 +44,7 @@ public struct PolicyObject: ControlObject {
     public var json: JSONValue {
         [
             "id": .string(workspace), "who_may_invite": .string(mayInvite), "join": .string(join),
-            "address": JSONValue(orNull: address),
+            "address": JSONValue(orNull: address), "attachments": .integer(attachments),
         ]
     }
 }

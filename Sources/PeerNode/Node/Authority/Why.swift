@@ -208,6 +208,8 @@ struct Why {
         if settings.name != nil { words.append("the channel's name") }
         if settings.topic != nil { words.append("the topic") }
         if settings.description != nil { words.append("the description") }
+        if settings.image != nil { words.append("the picture") }
+        if settings.copies != nil { words.append("how many devices keep its files") }
         if settings.owner != nil { words.append("the owner") }
         if settings.roles != nil { words.append("the roles") }
         if settings.history != nil { words.append("who can read the history") }

@@ -176,6 +176,7 @@ extension Channels {
         let isEdited =
             before.name != channel.name || before.topic != channel.topic
             || before.description != channel.description
+            || before.image != channel.image || before.copies != channel.copies
         if isEdited, before.name != nil { changes.append(.channelEdited) }
         if before.isArchived != channel.isArchived {
             changes.append(channel.isArchived ? .channelArchived : .channelUnarchived)

@@ -6,15 +6,9 @@ final class BackupDesk: CorePart, BackupCommands {
     func createBackup(
         _ draft: BackupDraft, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
-        let path = try absolute(draft.path, field: "path")
-        let settings = try draft.settings.map { (path) throws(NodeError) in
-            try absolute(path, field: "settings")
-        }
-        turn.emit(
-            .job(
-                scope.call,
-                .createBackup(
-                    path: path, settings: settings, passphrase: draft.passphrase, at: time.wall)))
+        _ = try absolute(draft.path, field: "path")
+        if let settings = draft.settings { _ = try absolute(settings, field: "settings") }
+        turn.emit(.job(scope.call, .createBackup(draft, at: time.wall)))
         return .later
     }
 

@@ -54,10 +54,14 @@ final class ChannelDesk: CorePart, ChannelCommands {
     ) throws(NodeError) -> ChannelObject {
         let workspace: Workspace = try core.queries.workspace(scope)
         let channel = try core.queries.channel(edit.channel, in: workspace)
-        guard edit.name != nil || edit.topic != nil || edit.description != nil else {
+        guard
+            edit.name != nil || edit.topic != nil || edit.description != nil || edit.image != nil
+                || edit.copies != nil
+        else {
             throw NodeError(
                 .badRequest, "nothing to change",
-                hint: "give --name, --topic or --description", reason: "nothing",
+                hint: "give --name, --topic, --description, --image or --copies",
+                reason: "nothing",
                 fields: [.init(name: "name", reason: "missing")])
         }
         try core.channels.require(.edit, on: channel, in: workspace)
@@ -65,22 +69,34 @@ final class ChannelDesk: CorePart, ChannelCommands {
             try NewNames.channel(name, field: "name")
         }
         if let name { try refuseTwin(name, except: channel.id, in: workspace) }
+        let image = try edit.image.map { (typed) throws(NodeError) in
+            try core.files.pictureText(typed)
+        }
+        let copies = edit.copies.map { UInt64(clamping: $0) }
         let isAsItWas =
             (name ?? channel.name) == channel.name
+            && (image ?? channel.image ?? "") == (channel.image ?? "")
+            && (copies ?? UInt64(channel.copies)) == UInt64(channel.copies)
             && (edit.topic ?? channel.topic ?? "") == (channel.topic ?? "")
             && (edit.description ?? channel.description ?? "") == (channel.description ?? "")
         if isAsItWas { return try answer(channel, in: workspace) }
+        let object: ChannelObject
         if channel.isPrivate {
-            return try set(
-                PrivateSettings(
-                    name: name, topic: edit.topic, description: edit.description), of: channel,
-                in: workspace)
+            var settings = PrivateSettings(
+                name: name, topic: edit.topic, description: edit.description)
+            (settings.image, settings.copies) = (image, copies)
+            object = try set(settings, of: channel, in: workspace)
+        } else {
+            object = try set(channel, in: workspace) { settings, draft in
+                settings.name = name.map { draft.sealed($0, field: 5) }
+                settings.topic = edit.topic.map { draft.sealed($0, field: 6) }
+                settings.description = edit.description.map { draft.sealed($0, field: 7) }
+                settings.image = image.map { draft.sealed($0, field: 11) }
+                settings.copies = copies
+            }
         }
-        return try set(channel, in: workspace) { settings, draft in
-            settings.name = name.map { draft.sealed($0, field: 5) }
-            settings.topic = edit.topic.map { draft.sealed($0, field: 6) }
-            settings.description = edit.description.map { draft.sealed($0, field: 7) }
-        }
+        edit.image.map { core.files.sent([$0]) }
+        return object
     }
 
     func setArchived(

@@ -14,7 +14,7 @@ final class MessageDesk: CorePart, MessageCommands {
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }
-        let manifest = try core.files.manifest(of: draft.files)
+        let (manifest, refused) = try core.files.manifest(of: draft.files, in: workspace)
         let text = try checkedText(
             draft.text, isOptional: draft.location != nil || manifest != nil)
         let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
@@ -32,7 +32,9 @@ final class MessageDesk: CorePart, MessageCommands {
         core.files.sent(draft.files)
         try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
         if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
-        return Made(try message(arrival: sent.arrival, in: workspace))
+        var object = try message(arrival: sent.arrival, in: workspace)
+        object.refused = refused
+        return Made(object)
     }
 
     /// Whoever says something has read what stands there; a program that says it has not.

@@ -46,12 +46,21 @@ final class PersonDesk: CorePart, PersonCommands {
     }
 
     func setProfileImage(
-        preset: Int64?, _ scope: CallScope
+        _ image: String, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        try editProfile(
+        let text = try core.files.pictureText(image)
+        guard !Picture.isBlob(text) || !workspaces.isEmpty else {
+            throw NodeError(
+                .conflict, "a picture of your own can be set once you are in a workspace",
+                hint: "wsx-node up --workspace NAME, or wsx-node join LINK",
+                reason: "workspace.none")
+        }
+        let object = try editProfile(
             ProfileEditDraft(
-                name: nil, nickname: nil,
-                values: [.image: preset.map { "preset:\($0)" } ?? ""], shown: [], hidden: []),
-            scope)
+                name: nil, nickname: nil, values: [.image: text],
+                // Of a picture that nobody sees no device would keep the file.
+                shown: Picture.isBlob(text) ? [.image] : [], hidden: []), scope)
+        core.files.sent([image])
+        return object
     }
 }

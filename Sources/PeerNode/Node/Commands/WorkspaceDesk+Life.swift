@@ -18,7 +18,9 @@ extension WorkspaceDesk {
             try refuseTwin(of: workspace, named: checked)
             name = checked
         }
-        let image = try draft.image.map { (typed) throws(NodeError) in try checkedImage(typed) }
+        let image = try draft.image.map { (typed) throws(NodeError) in
+            try core.files.pictureText(typed)
+        }
         let before = workspace.fields
         let hasChange =
             name.map { $0 != before.name } ?? false
@@ -40,19 +42,8 @@ extension WorkspaceDesk {
             }
         }
         guard made != nil else { throw core.membership.notAllowed(in: workspace) }
+        draft.image.map { core.files.sent([$0]) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
-    }
-
-    /// The picture of a workspace, empty for none.
-    private func checkedImage(_ typed: String) throws(NodeError) -> String {
-        do throws(ProfileText.Misform) {
-            return try ProfileText.checked(typed, for: .image) ?? ""
-        } catch {
-            throw NodeError(
-                .badRequest, "'image' is not a built-in picture",
-                hint: "preset:1 to preset:999, or nothing", reason: "image.form",
-                fields: [.init(name: "image", reason: error.rawValue)])
-        }
     }
 
     private func refuseTwin(of workspace: Workspace, named name: String) throws(NodeError) {

@@ -28,14 +28,21 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
                 fields: [.init(name: "name", reason: "duplicate")])
         }
         let tender = try LedgerDesk(core).tender(from: draft.paidFrom)
+        let image = try draft.image.map { (typed) throws(NodeError) in
+            try core.files.pictureText(typed)
+        }
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.founding.found(
                 name: name, description: draft.description, firstChannel: channel)
+            if let image, !image.isEmpty {
+                try core.enrolment.founding.show(image, of: workspace)
+            }
             try core.membership.select(workspace)
             try core.profiles.introduce(in: workspace)
             try core.ledgers.pay(tender, for: workspace)
             return workspace
         }
+        draft.image.map { core.files.sent([$0]) }
         try core.remember(scope, made: workspace.id.bytes)
         core.links.workspaceListChanged()
         return Made(

@@ -31,6 +31,10 @@ struct Channel {
     var name: String?
     var topic: String?
     var description: String?
+    /// A preset, or the text that names a blob (`Picture`).
+    var image: String?
+    /// How many devices are to keep each of its files; 0 asks none to.
+    var copies = 0
 }
 
 /// Who is in a private document.

@@ -124,6 +124,10 @@ final class NodeCore {
         case .searched(let outcome):
             try queries.searched(outcome)
         case .blobbed(let outcome): try files.took(outcome)
+        case .metered(let isMetered): try files.noteMeter(isMetered)
+        case .networkChanged:
+            try files.lookAtMeter()
+            try links.handleNetwork(input)
         case .noticed(let outcome): try events.noticed(outcome)
         case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)

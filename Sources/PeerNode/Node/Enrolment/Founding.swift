@@ -86,6 +86,15 @@ final class Founding: CorePart {
         }
     }
 
+    /// Gives a workspace that was just founded a picture.
+    func show(_ image: String, of workspace: Workspace) throws(StorageError) {
+        _ = try core.log.authorAuthority(in: workspace) { draft in
+            var settings = AuthorityPayload.WorkspaceSettings()
+            settings.image = draft.sealed(image, field: 3)
+            return .setWorkspace(settings)
+        }
+    }
+
     /// Makes the rows of a workspace that is founded or joined.
     func enter(
         _ id: WorkspaceID, member: MemberID, standing: RegistryStore.Standing

@@ -33,6 +33,8 @@ extension Events {
         if last.circle?.isFromJoin == true { object.history = "from-join" }
         object.description = last.description
         object.topic = last.topic
+        object.image = Picture.shown(last.image)
+        object.copies = Int64(last.copies)
         object.owner = last.owner.map { core.membership.person($0, in: workspace) }
         object.admins = last.admins.sorted().map { core.membership.person($0, in: workspace) }
         object.isArchived = last.isArchived

@@ -4,15 +4,25 @@ import WorkspaceModel
 
 /// Files, as commands ask for them.
 extension Files: FileCommands {
-    func addFile(_ path: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+    func addFile(
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
         let path = try Self.absolute(path, field: "path")
         try begin(
-            .put(path: path, key: BlobKey(using: environment.random)), for: scope.call)
+            .put(
+                path: path, key: BlobKey(using: environment.random),
+                PutBounds(
+                    byteCountMax: use == .picture
+                        ? Limits.pictureBytesMax : environment.fileDefaults.attachmentBytes,
+                    inlineByteCountMax: use == .message ? BlobLimits.inlineBytesMax : 0,
+                    isPicture: use == .picture)),
+            for: scope.call)
         return .later
     }
 
     func file(_ id: String) throws(NodeError) -> FileObject {
         if let draft = drafts[id] { return object(of: draft, id: id) }
+        if let object = try inlineObject(id) { return object }
         return try shown(try row(id))
     }
 
@@ -51,7 +61,9 @@ extension Files: FileCommands {
 
     func fetchFile(_ id: String) throws(NodeError) -> FileObject {
         if let draft = drafts[id] { return object(of: draft, id: id) }
+        if let object = try inlineObject(id) { return object }
         let row = try row(id)
+        try refuseOverQuota(row, titled: try shown(row).title)
         try stored { () throws(StorageError) in try want(row.number, isUrgent: true) }
         return try shown(row)
     }
@@ -76,37 +88,10 @@ extension Files: FileCommands {
         return .later
     }
 
-    func fileHolders(_ id: String) throws(NodeError) -> Page<FileHolderObject> {
-        let row = try row(id)
-        return try stored { () throws(StorageError) in
-            var objects: [FileHolderObject] = []
-            if row.held.isWhole, let own = turn.session.ownDevice {
-                var object = FileHolderObject(
-                    device: PublicID.device(own), at: Int64(clamping: time.wall))
-                object.isSelf = true
-                object.member = core.workspaces.values.min { $0.number < $1.number }.map {
-                    core.membership.person($0.member, in: $0)
-                }
-                objects.append(object)
-            }
-            for holder in try store.blobs.holders(of: row.number) {
-                guard let device = DeviceID(untrusted: holder.device) else { continue }
-                var object = FileHolderObject(
-                    device: PublicID.device(device), at: holder.heardAt)
-                for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number })
-                where object.member == nil {
-                    object.member = workspace.owner(of: device).map {
-                        core.membership.person($0, in: workspace)
-                    }
-                }
-                objects.append(object)
-            }
-            return Page(objects)
-        }
-    }
-
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
+        try refuseInline(id)
         let row = try row(id)
+        if isOn { try refuseOverQuota(row, titled: try shown(row).title) }
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, isOn, of: row.number)
@@ -116,6 +101,7 @@ extension Files: FileCommands {
     }
 
     func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject {
+        try refuseInline(id)
         let row = try row(id)
         let mayGo = try stored { () throws(StorageError) in
             try cached(row)?.mayGo != false || row.isWanted && !row.isKept && !row.isOwn
@@ -132,12 +118,14 @@ extension Files: FileCommands {
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, false, of: row.number)
+            copiesDeclined.insert(row.number)
             try drop(row)
         }
         return try shown(row)
     }
 
     func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try refuseInline(id)
         let object = try shown(try row(id))
         try begin(.verify(object), for: scope.call)
         return .later

@@ -6,6 +6,8 @@ import WorkspaceModel
 extension Files: FileCacheCommands {
     /// Where it is stored how long unused files stay, as text; nothing there is for ever.
     private static let periodName = "file.unused"
+    /// Where it is stored how many bytes files may take, as text; nothing there is what is usual.
+    private static let quotaName = "file.quota"
 
     func cache() throws(NodeError) -> CacheObject {
         try stored { () throws(StorageError) in try describeCache() }
@@ -24,10 +26,37 @@ extension Files: FileCacheCommands {
     func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject {
         try stored { () throws(StorageError) in
             try write()
-            let text = period == .forever ? nil : [UInt8](period.rawValue.utf8)
+            let text = [UInt8](period.rawValue.utf8)
             try store.registry.setValue(text, of: Self.periodName)
             try dropOutdated()
             return try describeCache()
+        }
+    }
+
+    func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject {
+        try stored { () throws(StorageError) in
+            try write()
+            let text = byteCount.map { [UInt8](String($0).utf8) }
+            try store.registry.setValue(text, of: Self.quotaName)
+            try keepWithinQuota(besides: 0)
+            return try describeCache()
+        }
+    }
+
+    /// How many bytes of ciphertext somebody allowed; `nil` where nobody did.
+    var chosenQuota: BlobQuota? {
+        get throws(StorageError) {
+            let stored = try store.registry.value(Self.quotaName)
+                .flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
+            return (stored ?? environment.fileDefaults.quota).map(BlobQuota.init(byteCountMax:))
+        }
+    }
+
+    /// Bytes of ciphertext that may be held.
+    var quota: BlobQuota {
+        get throws(StorageError) {
+            try chosenQuota
+                ?? BlobQuota(diskByteCount: UInt64(max(environment.files.diskBytes, 0)))
         }
     }
 
@@ -40,7 +69,8 @@ extension Files: FileCacheCommands {
     private var period: CachePeriod {
         get throws(StorageError) {
             try store.registry.value(Self.periodName)
-                .flatMap { CachePeriod(rawValue: String(decoding: $0, as: UTF8.self)) } ?? .forever
+                .flatMap { CachePeriod(rawValue: String(decoding: $0, as: UTF8.self)) }
+                ?? environment.fileDefaults.period
         }
     }
 
@@ -61,7 +91,8 @@ extension Files: FileCacheCommands {
 
     private func describeCache() throws(StorageError) -> CacheObject {
         var object = CacheObject(
-            quota: Int64(clamping: quota.byteCountMax), keep: try period.rawValue)
+            quota: Int64(clamping: try quota.byteCountMax), keep: try period.rawValue)
+        object.isQuotaChosen = try chosenQuota != nil
         object.bytes = store.blobs.byteCount
         for row in try store.blobs.rows() where row.byteCount > 0 {
             object.files += 1

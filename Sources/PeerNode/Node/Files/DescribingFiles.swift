@@ -40,7 +40,12 @@ extension Files {
         references.sort { ($1.arrival, $0.item) < ($0.arrival, $1.item) }
         var seen: Set<Int64> = []
         var objects: [FileObject] = []
-        for reference in references where seen.insert(reference.blob).inserted {
+        for reference in references {
+            if reference.blob == Self.inlineNumber {
+                if let object = try inlineObject(reference) { objects.append(object) }
+                continue
+            }
+            guard seen.insert(reference.blob).inserted else { continue }
             // What a deleted message named is not listed, though its bytes may still be here.
             guard try store.view.redactions.deletion(of: reference.arrival) == nil,
                 let row = try store.blobs.row(reference.blob)

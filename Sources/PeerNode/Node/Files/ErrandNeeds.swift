@@ -8,7 +8,7 @@ extension FileErrand.Work {
         switch self {
         case .save(.blob(let blob, _), _), .fetch(let blob, _), .read(.blob(let blob, _), _, _):
             blob
-        case .put, .save, .verify, .read, .receive: nil
+        case .put, .save, .verify, .check, .read, .receive: nil
         }
     }
 
@@ -35,7 +35,7 @@ extension FileErrand.Work {
         case .read(.blob(let blob, _), _, _): blob.shape.ciphertextByteCount(of: 0)
         case .receive(_, let byteCount, _):
             BlobShape(byteCount: byteCount)?.ciphertextByteCount(of: 0) ?? 0
-        case .put, .save, .fetch, .verify, .read: 0
+        case .put, .save, .fetch, .verify, .check, .read: 0
         }
     }
 
@@ -43,19 +43,25 @@ extension FileErrand.Work {
     /// read; `nil` where a connection hands it in.
     var put: (name: FileName, key: BlobKey, path: String?)? {
         switch self {
-        case .put(let path, let key): (FileName(fitting: [UInt8](path.utf8)), key, path)
+        case .put(let path, let key, _): (FileName(fitting: [UInt8](path.utf8)), key, path)
         case .receive(let name, _, let key): (name, key, nil)
-        case .save, .fetch, .verify, .read: nil
+        case .save, .fetch, .verify, .check, .read: nil
         }
+    }
+
+    /// Whether it is to become a picture.
+    var isPicture: Bool {
+        if case .put(_, _, let bounds) = self { bounds.isPicture } else { false }
     }
 
     /// What people call the file.
     var title: String {
         switch self {
-        case .put(let path, _): path
+        case .put(let path, _, _): path
         case .save(_, let place): place.title
         case .fetch(_, let object), .verify(let object), .read(_, let object, _): object.title
         case .receive(let name, _, _): name.text
+        case .check: "a file"
         }
     }
 }

@@ -144,6 +144,7 @@ extension Files {
             try store.blobs.setHolder(
                 device.bytes, map, of: row.number, at: Int64(clamping: time.wall))
         }
+        try noteAnswer(holding, of: root, from: device)
     }
 
     // MARK: What came of it

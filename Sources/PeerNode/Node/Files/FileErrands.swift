@@ -17,6 +17,15 @@ extension Files {
                 .busy, "too many files are being read and written", hint: "try again",
                 reason: "file.busy")
         }
+        if let blob = work.blob {
+            let row = try stored { () throws(StorageError) in
+                try store.blobs.row(
+                    root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount))
+            }
+            if let row, !work.isReady(with: row.held) {
+                try refuseOverQuota(row, titled: work.title)
+            }
+        }
         let id = nextErrand()
         errands[id] = FileErrand(call: call, work: work)
         try stored { () throws(StorageError) in try begin(id) }
@@ -45,7 +54,8 @@ extension Files {
         errands[id]?.waitsFor = nil
         errands[id]?.waitsUntil = nil
         switch errand.work {
-        case .put(let path, let key): try ask(.put(id, path: path, key: key))
+        case .put(let path, let key, let bounds):
+            try ask(.put(id, path: path, key: key, bounds))
         case .save(let contents, let place):
             try ask(.save(id, contents, folder: place.folder, name: place.name))
         case .fetch(_, var object):
@@ -56,6 +66,7 @@ extension Files {
                 return end(id, .failure(NodeError(BlobError.missing, file: object.title)))
             }
             try ask(.verify(id, blob, row.held))
+        case .check: break
         case .read(let contents, _, let range):
             try ask(.stream(id, contents, range, for: errand.call.connection))
         case .receive(_, let byteCount, let key):
@@ -96,6 +107,8 @@ extension Files {
 
     /// Answers all calls: the node is about to be locked.
     func endErrands(because error: NodeError) {
+        for question in holderQuestions { turn.emit(.answer(question.call, .failure(error))) }
+        (holderQuestions, chunkCheck) = ([], nil)
         for id in errands.keys.sorted() {
             turn.emit(.blob(.abandon(id)))
             end(id, .failure(error))
@@ -104,6 +117,8 @@ extension Files {
 
     /// Nobody waits any more for what a client has asked for.
     func forgetErrands(of connection: UInt64) {
+        holderQuestions.removeAll { $0.call.connection == connection }
+        if chunkCheck?.call.connection == connection { chunkCheck = nil }
         for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
             let root = errands[id]?.waitsFor
             if root == nil { turn.emit(.blob(.abandon(id))) }
@@ -159,11 +174,15 @@ extension Files {
                         .notFound, "there is no file \(NodeError.quoted(path ?? name.text))",
                         reason: BlobError.missing.code,
                         fields: [.init(name: "path", reason: "not_found")])))
+        case .failure(.tooLarge):
+            let isPicture = errands[id]?.work.isPicture == true
+            end(
+                id, .failure(isPicture ? Self.tooLargePicture(name.text) : tooLarge(name.text)))
         case .failure(let error): end(id, .failure(NodeError(error, file: name.text)))
         case .success(let put):
             let draft = FileDraft(
                 name: name, type: MagicType.type(of: put.start),
-                contents: put.contents(under: key), putAt: time.monotonic)
+                contents: put.contents(under: key), path: path, putAt: time.monotonic)
             let publicID: String
             if case .blob(let blob) = put.place {
                 publicID = PublicID.blob(blob.root.bytes)
@@ -212,18 +231,19 @@ extension Files {
     private func verified(
         _ id: ErrandID, _ blob: BlobName, _ result: Result<HaveMap, BlobError>
     ) throws(StorageError) {
+        if case .check(let number)? = errands[id]?.work {
+            return try checked(id, number, result)
+        }
         guard case .verify(var object)? = errands[id]?.work else { return }
         switch result {
         case .failure(let error): end(id, .failure(NodeError(error, file: object.title)))
         case .success(let wrong):
             object.bad = Int64(wrong.heldCount)
             if !wrong.isEmpty, mayWrite, let row = try row(of: object) {
-                var held = row.held
-                for chunk in wrong.runs.joined() { held.remove(chunk) }
-                try setHeld(held, of: row)
+                try forget(wrong, of: row)
+                let held = try store.blobs.row(row.number)?.held ?? row.held
                 object.have = Int64(clamping: held.plaintextByteCount(of: blob.shape))
                 object.isComplete = false
-                if try store.blobs.isReferenced(row.number) { try want(row.number) }
             }
             end(id, .success(object.json))
         }

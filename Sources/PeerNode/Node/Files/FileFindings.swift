@@ -7,7 +7,8 @@ extension Files {
     func findings() throws(NodeError) -> [FindingObject] {
         try stored { () throws(StorageError) in
             guard store.blobs.isInUse, home != nil else { return [] }
-            return [waitingFinding, pausedFinding, try fullFinding()].compactMap { $0 }
+            return [waitingFinding, pausedFinding, try fullFinding(), try copiesFinding()]
+                .compactMap { $0 }
         }
     }
 
@@ -42,10 +43,33 @@ extension Files {
     /// What was put here and what no other device has stays, whatever it takes.
     private func fullFinding() throws(StorageError) -> FindingObject? {
         let held = UInt64(max(store.blobs.byteCount, 0))
-        guard held > quota.byteCountMax else { return nil }
+        guard held > (try quota.byteCountMax) else { return nil }
         return FindingObject(
             id: "files", state: "warn",
             message: "files take more space than allowed: nobody else has them",
             hint: "wsx-node cache stat; 'file drop --force' removes one")
+    }
+
+    /// Files of which fewer copies are known than their channel asks for. A device more would help.
+    private func copiesFinding() throws(StorageError) -> FindingObject? {
+        var count = 0
+        for workspace in core.workspaces.values {
+            for channel in workspace.channelIndex.all where channel.copies > 0 {
+                for reference in try store.blobs.references(
+                    ofDocument: channel.number, before: .max, limit: Limits.copiesReviewedMax)
+                {
+                    guard let row = try store.blobs.row(reference.blob),
+                        try copyCount(of: row) < channel.copies
+                    else { continue }
+                    count += 1
+                }
+            }
+        }
+        guard count > 0 else { return nil }
+        let files = count == 1 ? "1 file has" : "\(count) files have"
+        return FindingObject(
+            id: "files", state: "warn",
+            message: "\(files) fewer copies than their channel asks for",
+            hint: "more devices have to be online; or: wsx-node channel edit CHANNEL --copies N")
     }
 }

@@ -49,6 +49,8 @@ struct FileDraft {
     let name: FileName
     let type: MediaType
     let contents: Manifest.Item.Contents
+    /// Where it was read; `nil` where a connection handed it in.
+    let path: String?
     /// When it was put, on the monotonic clock.
     let putAt: UInt64
 
@@ -59,13 +61,15 @@ struct FileDraft {
 struct FileErrand {
     enum Work {
         /// Reads a file of the owner's.
-        case put(path: String, key: BlobKey)
+        case put(path: String, key: BlobKey, PutBounds)
         /// Writes one, once all of it is here.
         case save(SavedContents, Destination)
         /// Answers once all of it is here.
         case fetch(BlobName, FileObject)
         /// Looks whether what is held is right.
         case verify(FileObject)
+        /// The same for `check`, which goes through all of them.
+        case check(Int64)
         /// Hands some bytes to the connection of the call, once they are here.
         case read(SavedContents, FileObject, Range<UInt64>)
         /// Takes a file that the connection of the call hands in.

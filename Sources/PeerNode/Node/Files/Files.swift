@@ -24,6 +24,24 @@ final class Files: Component {
     var claimDue: UInt64?
     var retryDue: UInt64?
     var collectDue: UInt64 = 0
+    /// The pictures that are shown now, and what told so, by workspace. They hold keys.
+    var pictures: [BlobRoot: ShownPicture] = [:]
+    var pictureMarks: [Int64: PictureMark] = [:]
+    /// When they were looked for last, and when they are again, on the monotonic clock.
+    var picturesNotedAt: UInt64?
+    var picturesDue: UInt64?
+    /// When files of a kind come by themselves, as far as that was read.
+    var mediaRules: [MediaKind: MediaRule] = [:]
+    /// Whether the network is metered, as far as that was found out.
+    var meter: Bool?
+    /// The check of chunks that is under way.
+    var chunkCheck: ChunkCheck?
+    /// Questions who has a file that are not answered.
+    var holderQuestions: [HolderQuestion] = []
+    /// When it is decided whether a copy of a blob is kept here, by its number.
+    var copyChecks: [Int64: UInt64] = [:]
+    /// The blobs that somebody has dropped here, and that are not fetched for a channel again.
+    var copiesDeclined: Set<Int64> = []
     /// Since when no message names a blob, by its number.
     var orphans: [Int64: UInt64] = [:]
     private var peerNumbers: [DeviceID: PieceScheduler.PeerID] = [:]
@@ -33,11 +51,13 @@ final class Files: Component {
     private var lastErrand: UInt64 = 0
 
     override var deadlines: [UInt64] {
-        var deadlines = [wordsDue, claimDue, retryDue].compactMap { $0 }
+        var deadlines = [wordsDue, claimDue, retryDue, picturesDue].compactMap { $0 }
         if !transfers.isEmpty {
             scheduler.nextDeadline(after: time.monotonic).map { deadlines.append($0) }
         }
         deadlines += errands.values.compactMap(\.waitsUntil)
+        deadlines += holderQuestions.map(\.due)
+        copyChecks.values.min().map { deadlines.append($0) }
         if mayWrite, home != nil, store.blobs.isInUse { deadlines.append(collectDue) }
         return deadlines
     }
@@ -51,12 +71,15 @@ final class Files: Component {
         }
         if let due = wordsDue, due <= now { try tellHeld() }
         endVainErrands()
+        try answerDueQuestions()
+        try decideCopies()
         try collectWhenDue()
     }
 
     override func forgetSecrets() {
         // They hold keys. What was put and is in no message has to be put again.
         drafts = [:]
+        (pictures, pictureMarks, picturesDue) = ([:], [:], nil)
         endErrands(because: .locked(.relaying))
     }
 
@@ -64,6 +87,7 @@ final class Files: Component {
         for root in transfers.keys.sorted() { _ = scheduler.end(root) }
         transfers = [:]
         services = [:]
+        (pictures, pictureMarks, picturesDue) = ([:], [:], nil)
     }
 
     override func goOn(after former: Component) {
@@ -74,6 +98,7 @@ final class Files: Component {
         // Their calls are answered, and a lock has to end them.
         errands = former.errands.filter { $0.value.isAnswered }
         lastErrand = former.lastErrand
+        (meter, copiesDeclined) = (former.meter, former.copiesDeclined)
         (peerNumbers, peerDevices) = (former.peerNumbers, former.peerDevices)
     }
 
@@ -148,6 +173,7 @@ final class Files: Component {
 
     /// What follows from the turn, before links are flushed: who is asked for what, and what is sent.
     func planTransfers() throws(StorageError) {
+        try notePictures()
         guard !transfers.isEmpty || !services.isEmpty else { return }
         try askHolders()
         send(scheduler.plan(at: time.monotonic))

@@ -11,12 +11,17 @@ extension Files {
         }
         collectDue = time.monotonic &+ Limits.blobCollectMilliseconds
         try leaveIdle()
+        try lookAtMeter()
+        // A home that was restored may have fewer files than its store says: the first job looks.
+        if !hasDesk { try ask(.claim) }
         // What is not built yet, or lies sealed, names nothing so far.
         guard !turn.isBuilding, !turn.session.lock.isLocked,
             try store.registry.value(StoreSalvage.unbuilt) == nil
         else { return }
         dropOldDrafts()
-        let drafted = Set(drafts.values.compactMap { $0.item.root?.bytes })
+        try notePictures()
+        let drafted = Set(
+            drafts.values.compactMap { $0.item.root?.bytes } + pictures.keys.map(\.bytes))
         var still: [Int64: UInt64] = [:]
         for row in try store.blobs.unreferenced() where !drafted.contains(row.root) {
             let since = orphans[row.number] ?? time.monotonic
@@ -29,6 +34,7 @@ extension Files {
         orphans = still
         try dropOutdated()
         try keepWithinQuota(besides: 0)
+        try reviewCopies()
     }
 
     /// Forgets a blob that no message names, with all that is held of it.
@@ -55,22 +61,21 @@ extension Files {
         try setHeld(HaveMap(blob.shape), of: row)
     }
 
-    /// Bytes of ciphertext that may be held.
-    var quota: BlobQuota {
-        BlobQuota(diskByteCount: UInt64(max(environment.files.diskBytes, 0)))
-    }
-
     /// Drops what others have and nobody needed for longest, where more is held than may be.
     ///
+    /// - Parameter number: the blob for which room is made, which stays.
     /// - Returns: whether so many more bytes fit.
     @discardableResult
-    func keepWithinQuota(besides incoming: UInt64) throws(StorageError) -> Bool {
+    func keepWithinQuota(
+        besides incoming: UInt64, for number: Int64? = nil
+    ) throws(StorageError) -> Bool {
+        let quota = try quota
         let held = UInt64(max(store.blobs.byteCount, 0))
         guard held &+ incoming > quota.byteCountMax else { return true }
         let rows = try store.blobs.rows()
         var blobs: [CachedBlob] = []
         for row in rows where row.byteCount > 0 {
-            if let blob = try cached(row) { blobs.append(blob) }
+            if let blob = try cached(row, staying: row.number == number) { blobs.append(blob) }
         }
         guard let roots = quota.toDrop(blobs, incoming: incoming) else { return false }
         let gone = Set(roots.map(\.bytes))
@@ -78,14 +83,40 @@ extension Files {
         return true
     }
 
+    /// Whether what is missing of a blob fits, once others have made room for it.
+    func fits(_ row: BlobTable.Row) throws(StorageError) -> Bool {
+        guard let blob = row.blob else { return false }
+        let whole = blob.shape.ciphertextByteCount
+        let missing = whole - min(whole, UInt64(max(row.byteCount, 0)))
+        guard mayWrite, missing > 0 else { return true }
+        return try keepWithinQuota(besides: missing, for: row.number)
+    }
+
+    /// What somebody asks for comes, unless the owner has set a quota and it does not fit.
+    ///
+    /// - Throws: `storage_full`.
+    func refuseOverQuota(_ row: BlobTable.Row, titled title: String) throws(NodeError) {
+        let mayCome = try stored { () throws(StorageError) in
+            if try chosenQuota == nil { return true }
+            return try fits(row)
+        }
+        guard mayCome else {
+            var error = NodeError(BlobError.overQuota, file: title)
+            error.hint = "'wsx-node cache quota SIZE' allows more"
+            throw error
+        }
+    }
+
     /// A blob as the cache sees it. What is being fetched is not dropped meanwhile.
-    func cached(_ row: BlobTable.Row) throws(StorageError) -> CachedBlob? {
+    func cached(
+        _ row: BlobTable.Row, staying: Bool = false
+    ) throws(StorageError) -> CachedBlob? {
         guard let root = BlobRoot(untrusted: row.root) else { return nil }
         return CachedBlob(
             root: root, byteCount: UInt64(max(row.byteCount, 0)),
             usedAt: UInt64(max(row.usedAt, 0)),
-            isReferenced: try store.blobs.isReferenced(row.number),
-            isKept: row.isKept || row.isOwn || row.isWanted,
+            isReferenced: try isNamed(row),
+            isKept: staying || row.isKept || row.isOwn || row.isWanted,
             holderCount: try store.blobs.holders(of: row.number).count)
     }
 

@@ -6,28 +6,51 @@ import WorkspaceModel
 extension Files {
     /// The files of a message that is to be sent, by the ids under which they were added.
     ///
-    /// - Throws: `not_found` for an id that nobody added, `too_large` where there are too many bytes in the
-    ///   message itself.
-    func manifest(of ids: [String]) throws(NodeError) -> Manifest? {
-        guard !ids.isEmpty else { return nil }
-        guard ids.count <= Limits.filesPerMessageMax else {
-            throw NodeError(
-                .tooLarge, "a message has at most \(Limits.filesPerMessageMax) files",
-                hint: "send the others in another message", reason: "file.too_many")
-        }
+    /// One that is there twice, or too large, is left out and named; the others go.
+    ///
+    /// - Throws: `not_found` for an id that nobody added, `too_large` where there are too many files, too
+    ///   many bytes in the message itself, or nothing is left.
+    func manifest(
+        of ids: [String], in workspace: Workspace
+    ) throws(NodeError) -> (manifest: Manifest?, refused: [RefusedFileObject]) {
         var items: [Manifest.Item] = []
-        var seen: Set<String> = []
+        var refused: [RefusedFileObject] = []
+        var seen = SeenFiles()
         for id in ids {
-            guard seen.insert(id).inserted else {
-                throw NodeError(
-                    .duplicate, "the file \(NodeError.quoted(id)) is named twice",
-                    reason: "file.twice", fields: [.init(name: "attachments", reason: "twice")])
+            let item = try fileItem(id)
+            guard seen.insert(id, item, drafts[id]?.path) else {
+                refused.append(.init(blob: id, name: item.name.text, reason: "file.twice"))
+                continue
             }
-            items.append(try fileItem(id))
+            guard item.byteCount <= environment.fileDefaults.attachmentBytes else {
+                refused.append(.init(blob: id, name: item.name.text, reason: "file.too_large"))
+                continue
+            }
+            items.append(item)
         }
-        do throws(BlobError) { return try Manifest(items) } catch {
-            throw NodeError(error, file: "the files")
+        let most = workspace.fields.attachments
+        guard items.count <= most else {
+            throw NodeError(
+                .tooLarge, "a message has at most \(most) \(most == 1 ? "file" : "files") here",
+                hint: "send the others in another message, or: wsx-node policy set attachments 20",
+                reason: "file.too_many")
         }
+        if items.isEmpty {
+            if let first = refused.first { throw tooLarge(first.name) }
+            return (nil, [])
+        }
+        do throws(BlobError) { return (try Manifest(items), refused) } catch {
+            throw NodeError(
+                .tooLarge, "a message itself holds at most 64 KiB of small files",
+                hint: "add some with 'apart', so that they lie beside it", reason: error.code)
+        }
+    }
+
+    /// A file that is larger than its owner lets files be.
+    func tooLarge(_ name: String) -> NodeError {
+        var error = NodeError(BlobError.tooLarge, file: name)
+        error.hint = "the setting limits.attachment_bytes says how large files may be"
+        return error
     }
 
     /// A message names them now.
@@ -49,6 +72,7 @@ extension Files {
     /// What the manifest of a message, or of one to come, says of the file that an id names.
     func fileItem(_ id: String) throws(NodeError) -> Manifest.Item {
         if let draft = drafts[id] { return draft.item }
+        if let item = try inlineItem(id) { return item }
         // What a message names already can be sent again by everybody who can read that.
         let row = try row(id)
         guard let item = try stored({ () throws(StorageError) in try item(of: row.number) }) else {
@@ -91,5 +115,26 @@ extension Files {
                 fields: [.init(name: "index", reason: "not_found")])
         }
         return items[index - 1]
+    }
+}
+
+/// The files that a message has so far, so that none is in it twice.
+private struct SeenFiles {
+    private var ids: Set<String> = []
+    private var roots: Set<BlobRoot> = []
+    private var paths: Set<String> = []
+    private var small: Set<[UInt8]> = []
+
+    /// - Parameter path: where it was read, if it was just added.
+    /// - Returns: whether it is none of those before.
+    mutating func insert(_ id: String, _ item: Manifest.Item, _ path: String?) -> Bool {
+        guard ids.insert(id).inserted else { return false }
+        if let path, !paths.insert(path).inserted { return false }
+        switch item.contents {
+        case .blob(let root, _, _): return roots.insert(root).inserted
+        case .inline(let bytes):
+            // Two empty files of two names are two files.
+            return small.insert([UInt8](item.name.text.utf8) + [0] + bytes).inserted
+        }
     }
 }

@@ -17,8 +17,14 @@ extension Files {
     /// Takes up the files of a message that was opened. Of a hidden one, too: its verdict may change.
     func note(_ message: ContentPayload.Message, at place: Place) throws(StorageError) {
         for (index, item) in message.files.enumerated() {
-            guard case .blob(let root, let shape, _) = item.contents else { continue }
             try write()
+            guard case .blob(let root, let shape, _) = item.contents else {
+                try store.blobs.refer(
+                    .init(
+                        arrival: place.arrival, item: Int64(index), blob: Self.inlineNumber,
+                        document: place.document))
+                continue
+            }
             let number = try store.blobs.enter(
                 root: root.bytes, size: Int64(clamping: shape.byteCount),
                 map: HaveMap(shape).encoded, at: Int64(clamping: time.wall)
@@ -27,15 +33,10 @@ extension Files {
                 .init(
                     arrival: place.arrival, item: Int64(index), blob: number,
                     document: place.document))
-            if place.isShown, !place.isBackfill, !turn.isBuilding, isFetchedUnasked(item) {
-                try want(number)
-            }
+            guard place.isShown, !turn.isBuilding else { continue }
+            if !place.isBackfill { try fetchUnasked(item, number) }
+            try noteCopies(number, in: place.document)
         }
-    }
-
-    /// Whether a file comes as soon as its message does.
-    private func isFetchedUnasked(_ item: Manifest.Item) -> Bool {
-        item.type.isImage && item.byteCount <= Limits.fetchedImageBytesMax
     }
 
     /// The devices of those who can read a message that names a blob. Nobody else may hear of its root.
@@ -44,6 +45,11 @@ extension Files {
     func readers(of number: Int64) throws(StorageError) -> (Set<DeviceID>, workspace: Int64?) {
         var devices: Set<DeviceID> = []
         var found: Int64?
+        let shown = try store.blobs.row(number).flatMap(picture(of:))
+        for use in shown?.uses ?? [] {
+            devices.formUnion(try self.devices(seeing: use))
+            found = min(found ?? use.workspace, use.workspace)
+        }
         var seen: Set<Int64> = []
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
@@ -73,6 +79,9 @@ extension Files {
     /// The item of a manifest that names a blob, from a message that can be opened; `nil` where there is
     /// none.
     func item(of number: Int64) throws(StorageError) -> Manifest.Item? {
+        if let shown = try store.blobs.row(number).flatMap(picture(of:)) {
+            return shown.picture.item
+        }
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
         {

@@ -20,9 +20,9 @@ extension Files {
 
     func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let byteCount = UInt64(clamping: request.byteCount)
-        guard BlobShape(byteCount: byteCount) != nil else {
-            throw NodeError(BlobError.tooLarge, file: request.name)
-        }
+        guard BlobShape(byteCount: byteCount) != nil,
+            byteCount <= environment.fileDefaults.attachmentBytes
+        else { throw tooLarge(request.name) }
         try begin(
             .receive(
                 name: FileName(fitting: [UInt8](request.name.utf8)), byteCount: byteCount,

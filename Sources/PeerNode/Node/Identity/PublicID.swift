@@ -37,6 +37,23 @@ enum PublicID {
             idPrefix: number(bytes.suffix(8)))
     }
 
+    /// A file that lies in a message, at a place from 0 on.
+    static func inlineFile(_ key: MessageKey, _ index: Int) -> String {
+        "b_" + Base32.encode(key.bytes + [UInt8(clamping: index)])
+    }
+
+    /// The message and place that such an id names, `nil` for anything else.
+    static func inlineFile(_ text: String) -> (key: MessageKey, index: Int)? {
+        guard text.utf8.count <= 64, text.utf8.starts(with: "b_".utf8),
+            let bytes = Base32.decode(text.utf8.dropFirst(2)), bytes.count == 17,
+            let index = bytes.last
+        else { return nil }
+        let key = MessageKey(
+            timestamp: HybridTimestamp(rawValue: number(bytes[..<8])),
+            idPrefix: number(bytes[8..<16]))
+        return (key, Int(index))
+    }
+
     /// The 16 bytes behind `prefix`, or `nil` for anything else.
     static func bytes(_ text: String, prefix: String) -> [UInt8]? {
         guard text.utf8.count <= 64, text.utf8.starts(with: prefix.utf8),

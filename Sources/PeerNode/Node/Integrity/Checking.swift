@@ -24,7 +24,7 @@ extension Integrity {
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        guard checking == nil else {
+        guard checking == nil, core.files.chunkCheck == nil else {
             throw NodeError(
                 .busy, "a check is already running", hint: "wait until it finishes",
                 reason: "check.busy")
@@ -71,7 +71,8 @@ extension Integrity {
         case .success(let findings):
             checking = nil
             let object = try report(findings, check)
-            turn.emit(.answer(call, .success(object.json)))
+            // Files come last: what was damaged in the store may name some of them.
+            try core.files.checkChunks(object, for: call, repairs: check.repairs)
         case .failure(let failure):
             checking = nil
             turn.emit(.answer(call, .failure(try refusal(of: failure))))

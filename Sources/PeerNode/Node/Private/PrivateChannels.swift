@@ -68,6 +68,8 @@ extension Workspace {
         channel.name = fields.name
         channel.topic = fields.topic.flatMap { $0.isEmpty ? nil : $0 }
         channel.description = fields.description.flatMap { $0.isEmpty ? nil : $0 }
+        channel.image = fields.image.flatMap { $0.isEmpty ? nil : $0 }
+        channel.copies = Int(clamping: fields.copies)
         return channel
     }
 }

@@ -10,12 +10,13 @@ extension Profiles {
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
+        object.values[.image] = Picture.shown(object.values[.image])
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
         for field in ProfileChange.Field.allCases {
             let state = try state(of: field, in: workspace)
-            object.values[field] = state.value
+            object.values[field] = field == .image ? Picture.shown(state.value) : state.value
             object.visible[field] = state.isShown ? "workspace" : "nobody"
         }
         return object
@@ -61,6 +62,12 @@ extension Profiles {
             if edit.shown.contains(field) { after.isShown = true }
             if edit.hidden.contains(field) { after.isShown = false }
             let value = values[field] ?? before.value
+            if field == .image, !after.isShown, let value, Picture.isBlob(value) {
+                throw NodeError(
+                    .badRequest, "a picture of your own cannot be hidden",
+                    hint: "remove it: wsx-node profile picture clear", reason: "picture.hidden",
+                    fields: [.init(name: "hide", reason: "form")])
+            }
             after.published = after.isShown ? value : nil
             after.kept = after.isShown ? nil : value
             changes.append((field, before, after))

@@ -250,6 +250,7 @@ extension Profiles {
         }
         workspace.profileNames = names
         workspace.people.fields = fields
+        workspace.people.pictureEdits += 1
     }
 }
 
@@ -276,6 +277,7 @@ extension Workspace {
         people.formerNames = OpenedFormerNames()
         profileNames = [:]
         people.fields = [:]
+        people.pictureEdits += 1
         people.deviceNames = [:]
     }
 
@@ -299,6 +301,7 @@ extension Workspace {
         case .field(let field):
             guard people.fields[place.member]?[field] != value else { return false }
             people.fields[place.member, default: [:]][field] = value
+            if field == .image { people.pictureEdits += 1 }
             return true
         case .device(let device):
             guard people.deviceNames[place] != value else { return false }

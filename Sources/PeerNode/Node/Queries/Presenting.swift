@@ -39,7 +39,7 @@ extension Queries {
                 ? nil : hexadecimal(workspace.held.digest.root().bytes))
         let fields = workspace.fields
         object.description = fields.description
-        object.image = fields.image
+        object.image = Picture.shown(fields.image)
         object.successor = fields.successor.flatMap { heir in
             workspace.role(of: heir).map { _ in core.membership.person(heir, in: workspace) }
         }
@@ -125,6 +125,8 @@ extension Queries {
         object.isTwin = !channel.isDirect && workspace.hasTwin(channel)
         object.description = channel.description
         object.topic = channel.topic
+        object.image = Picture.shown(channel.image)
+        object.copies = Int64(channel.copies)
         object.owner = channel.owner.map { core.membership.person($0, in: workspace) }
         object.admins = channel.admins.sorted().map { core.membership.person($0, in: workspace) }
         object.members = Int64(followers.count)
@@ -201,7 +203,9 @@ extension Queries {
             object.mentionsChannel = message.mentions.isEverybody
             object.version = PublicID.operation(stored.place.link.id)
             object.isBot = message.isBot
-            object.attachments = try attachments(of: message)
+            object.attachments = try attachments(
+                of: message, row.key, copies: workspace.channel(numbered: row.document)?.copies ?? 0
+            )
         }
         // Anybody may name anything as what they reply to.
         let channel = self.channel(row.document, in: workspace)

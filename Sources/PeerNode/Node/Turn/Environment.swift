@@ -25,6 +25,8 @@ public struct NodeEnvironment {
     public var privateJudgementsMax = Limits.privateJudgementsMax
     /// What the settings say of notices.
     public var notices = NoticeDefaults()
+    /// What the settings say of files.
+    public var fileDefaults = FileDefaults()
     /// What this device is called in the workspaces it comes into, a name that passes
     /// `CheckedName`; `nil` leaves it without one.
     public var deviceName: String?
@@ -61,6 +63,22 @@ public struct NoticeDefaults: Sendable {
         self.level = level
         self.command = command?.isEmpty == true ? nil : command
     }
+}
+
+/// How much room files may take, for as long as the owner has not said otherwise by a command.
+public struct FileDefaults: Sendable, Equatable {
+    /// Bytes of ciphertext that may be held; `nil` for a tenth of the disk and at most
+    /// `BlobLimits.quotaBytesDefaultMax`.
+    public var quota: UInt64?
+    /// How long files stay that others have and nobody uses.
+    public var period = CachePeriod.forever
+    /// The largest file that is put here.
+    public var attachmentBytes = Limits.fileBytesUsual
+    /// Whether the network costs by the byte; `nil` for what NetworkManager says.
+    public var isMetered: Bool?
+
+    /// What is usual.
+    public init() {}
 }
 
 /// The files of a home besides node.db. Each call is durable when it returns.

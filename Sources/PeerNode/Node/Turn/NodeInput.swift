@@ -50,6 +50,8 @@ public enum NodeInput: Sendable {
     case blobbed(BlobOutcome)
     /// What became of a notice that was to be shown.
     case noticed(NoticeOutcome)
+    /// Whether the network is metered; `nil` where nobody says so.
+    case metered(Bool?)
     /// An `InspectionJob` has ended.
     case inspected(CallID, Result<StoreFindings, InspectionFailure>)
     /// A backup was made, at this time in milliseconds since 1970.
@@ -102,6 +104,8 @@ public enum NodeEffect: Sendable {
     case announce([UInt8], from: String)
     /// Runs the owner's command for one message, behind those that wait already.
     case notify(Notice)
+    /// Finds out whether the network is metered, and tells it as `metered`.
+    case lookAtMeter
     /// Drops the notices that wait.
     case forgetNotices
     /// Writes one line to the log; never text, names or keys.

@@ -1,7 +1,7 @@
 /// Work that a command hands to a thread of the loop; its result is the call's answer.
 public enum NodeJob: Sendable {
     /// Copies the home into a new file.
-    case createBackup(path: String, settings: String?, passphrase: String?, at: UInt64)
+    case createBackup(BackupDraft, at: UInt64)
     /// Looks whether a backup could be restored.
     case verifyBackup(path: String, passphrase: String?)
 }

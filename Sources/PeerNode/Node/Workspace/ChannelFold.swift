@@ -29,6 +29,8 @@ struct ChannelTexts {
     private var names: [OperationID] = []
     private var topics: [OperationID] = []
     private var descriptions: [OperationID] = []
+    private var images: [OperationID] = []
+    private var copies: [OperationID] = []
 
     /// Takes up a setting that counts.
     mutating func take(_ id: OperationID, in workspace: Workspace) {
@@ -44,6 +46,10 @@ struct ChannelTexts {
         if workspace.name(settings.description, key: 7, of: id) != nil {
             Self.insert(id, into: &descriptions, in: workspace)
         }
+        if workspace.name(settings.image, key: 11, of: id) != nil {
+            Self.insert(id, into: &images, in: workspace)
+        }
+        if settings.copies != nil { Self.insert(id, into: &copies, in: workspace) }
     }
 
     /// Drops a setting that does not count any more.
@@ -51,6 +57,8 @@ struct ChannelTexts {
         Self.remove(id, from: &names, in: workspace)
         Self.remove(id, from: &topics, in: workspace)
         Self.remove(id, from: &descriptions, in: workspace)
+        Self.remove(id, from: &images, in: workspace)
+        Self.remove(id, from: &copies, in: workspace)
     }
 
     /// Names a channel.
@@ -69,6 +77,10 @@ struct ChannelTexts {
         channel.topic = topic?.isEmpty == true ? nil : topic
         let text = lastWord(descriptions, 7, \.description)
         channel.description = text?.isEmpty == true ? nil : text
+        let image = lastWord(images, 11, \.image)
+        channel.image = image?.isEmpty == true ? nil : image
+        let count = copies.last.flatMap { Self.settings($0, in: workspace)?.copies } ?? 0
+        channel.copies = Int(clamping: count)
     }
 
     private static func settings(

@@ -10,6 +10,8 @@ final class PeopleState {
     var formerNames = OpenedFormerNames()
     /// What else they say of themselves.
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
+    /// How often another picture may have come to be shown, of a member or a channel.
+    var pictureEdits: UInt64 = 0
     /// What people call devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// What names are compared by.

@@ -184,6 +184,7 @@ final class Workspace {
 
     /// Called when something about a private document changed; without one, about all of them.
     func forgetChannelIndex(of document: PrivateDocument? = nil) {
+        people.pictureEdits += 1
         if let document {
             let channel = channel(of: document)
             reindex(document.number, as: channel)
@@ -206,6 +207,7 @@ final class Workspace {
     func set(_ channel: Channel?, of document: DocumentID) {
         let before = book.channels.removeValue(forKey: document)
         book.channels[document] = channel
+        if before?.image != channel?.image { people.pictureEdits += 1 }
         guard ownRole != .guest, let number = (channel ?? before)?.number else { return }
         reindex(number, as: channel)
     }
@@ -216,7 +218,9 @@ final class Workspace {
             book.channels[document]?.name = nil
             book.channels[document]?.topic = nil
             book.channels[document]?.description = nil
+            book.channels[document]?.image = nil
         }
+        people.pictureEdits += 1
         forgetChannelIndex()
     }
 

@@ -54,6 +54,8 @@ struct WorkspaceFields: Equatable {
     /// The operation that says so, `nil` while nobody has said anything.
     private(set) var invitePolicy: OperationID?
     private(set) var join = JoinRule.closed
+    /// Files that one message may have.
+    private(set) var attachments = Limits.filesPerMessageUsual
     /// To whom an owner who leaves hands the workspace. Only an owner's word counts.
     private(set) var successor: MemberID?
     /// The strongest operation that ends the workspace.
@@ -107,6 +109,7 @@ struct WorkspaceFields: Equatable {
             invitePolicy = id
         }
         if let rule = settings.join.flatMap(JoinRule.init(rawValue:)) { join = rule }
+        if let count = settings.attachments { attachments = Int(clamping: count) }
         let isOwners =
             workspace.evaluator.actingRole(of: id) == .owner
         if let bytes = settings.successor, isOwners { successor = MemberID(untrusted: bytes) }

@@ -1,0 +1,29 @@
+public import WorkspaceModel
+
+/// When files of one kind come by themselves (`media.list`).
+public struct MediaObject: ControlObject {
+    /// `image`, `audio`, `video` or `other`.
+    public let kind: String
+    /// `manual`, `unmetered` or `always`.
+    public let policy: String
+    /// Only files of at most so many bytes; `nil` for all.
+    public let byteCountMax: Int64?
+    /// Whether the network costs by the byte now, as far as is known.
+    public let isMetered: Bool
+
+    /// What holds for a kind.
+    public init(kind: String, policy: String, byteCountMax: Int64?, isMetered: Bool) {
+        self.kind = kind
+        self.policy = policy
+        self.byteCountMax = byteCountMax
+        self.isMetered = isMetered
+    }
+
+    /// All fields; the kind is the id.
+    public var json: JSONValue {
+        [
+            "id": .string(kind), "policy": .string(policy),
+            "up_to": JSONValue(orNull: byteCountMax), "metered": .bool(isMetered),
+        ]
+    }
+}

@@ -1,0 +1,141 @@
+import BlobStore
+import CRDTStore
+private import Glibc
+import WorkspaceModel
+
+/// The files of blobs in a backup: its fourth part.
+///
+/// ```
+/// for each file: root 32, bytes of what follows 8 (little endian), the file of the blob as it lies in the
+/// home: its ciphertext, and behind that its leaves
+/// ```
+/// It is ciphertext, and its root says whether it is right: a store that is restored looks at the files
+/// like every other, and fetches again what is wrong or not there.
+enum BackupFiles {
+    static let headByteCount = 40
+    private static let copiedByteCount = 256 * 1024
+
+    /// A blob that goes into a backup.
+    struct Item {
+        let root: BlobRoot
+        let path: String
+    }
+
+    /// The blobs of a copied store of which everything is held here.
+    static func items(
+        _ choice: BackupFileChoice, of copy: String, in home: HomeFolder
+    ) throws(StorageError) -> [Item] {
+        guard choice != .none else { return [] }
+        let connection = try Connection(path: copy, mode: .readOnly)
+        return try BlobTable.stored(in: connection).compactMap { row in
+            guard choice == .all || row.isOwn, row.size >= 0,
+                let shape = BlobShape(byteCount: UInt64(row.size)),
+                let root = BlobRoot(untrusted: row.root),
+                let map = try? HaveMap(chunkCount: shape.chunkCount, decoding: row.map),
+                map.isWhole
+            else { return nil }
+            return Item(root: root, path: home.blobs + "/" + ChunkFiles.path(of: root))
+        }
+    }
+
+    /// Gives the bytes of the part to `take`. A file that went meanwhile is left out.
+    ///
+    /// - Returns: how many files there were.
+    static func write(
+        _ items: [Item], to take: ([UInt8]) throws(SystemError) -> Void
+    ) throws(SystemError) -> Int64 {
+        var count: Int64 = 0
+        for item in items {
+            guard let file = try? FileSystem.openPlainFile(item.path),
+                let size = try? file.byteCount(path: item.path), size > 0
+            else { continue }
+            try take(item.root.bytes + bytes(UInt64(size)))
+            var left = Int(size)
+            while left > 0 {
+                let part = try file.readFully(
+                    byteCount: min(left, copiedByteCount), path: item.path)
+                // One that is shorter than it was is filled up: its hashes will say that it is wrong.
+                let whole =
+                    part.isEmpty
+                    ? [UInt8](repeating: 0, count: min(left, copiedByteCount)) : part
+                try take(whole)
+                left -= whole.count
+            }
+            count += 1
+        }
+        return count
+    }
+
+    static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+    }
+
+    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// Takes the fourth part of a backup apart, piece by piece. Any bytes are safe to give.
+struct BackupFileReader {
+    /// Where the files go; `nil` only looks whether the part makes sense.
+    private let folder: String?
+    private var head: [UInt8] = []
+    private var left: UInt64 = 0
+    private var file: FileDescriptor?
+    private var path = ""
+    /// How many files were begun.
+    private(set) var count: Int64 = 0
+    /// Whether what came cannot be such a part.
+    private(set) var isMalformed = false
+
+    init(to folder: String?) { self.folder = folder }
+
+    /// Whether the part may end here.
+    var isWhole: Bool { !isMalformed && head.isEmpty && left == 0 }
+
+    mutating func take(_ piece: [UInt8]) throws(SystemError) {
+        var rest = piece[...]
+        while !rest.isEmpty, !isMalformed {
+            if left == 0 {
+                let part = rest.prefix(BackupFiles.headByteCount - head.count)
+                head += part
+                rest = rest.dropFirst(part.count)
+                if head.count == BackupFiles.headByteCount { try begin() }
+            } else {
+                let part = rest.prefix(Int(clamping: left))
+                try file?.writeAll(Array(part), path: path)
+                left -= UInt64(part.count)
+                rest = rest.dropFirst(part.count)
+                if left == 0 { try end() }
+            }
+        }
+    }
+
+    private mutating func begin() throws(SystemError) {
+        let size = BackupFiles.number(head[32...])
+        guard let root = BlobRoot(untrusted: Array(head[..<32])), size > 0,
+            size <= UInt64(Int64.max)
+        else {
+            isMalformed = true
+            return
+        }
+        head = []
+        left = size
+        count += 1
+        guard let folder else { return }
+        path = folder + "/" + ChunkFiles.path(of: root)
+        try FileSystem.makeFolder(FileSystem.parent(of: path))
+        // What an earlier life of this home left there is of no use: its keys are gone.
+        _ = try FileSystem.remove(path)
+        file = try FileSystem.openFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+    }
+
+    private mutating func end() throws(SystemError) {
+        guard let file else { return }
+        guard uninterrupted({ fsync(file.number) }) == 0 else {
+            throw SystemError("fsync", path: path)
+        }
+        self.file = nil
+        try FileSystem.synchronizeFolder(FileSystem.parent(of: path))
+    }
+}

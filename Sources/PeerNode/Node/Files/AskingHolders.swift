@@ -1,0 +1,112 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Who has a file: asked of those who are connected, and else as it was heard last.
+extension Files {
+    /// A question that devices have not all answered.
+    struct HolderQuestion {
+        let call: CallID
+        /// The short number of the blob.
+        let number: Int64
+        let blob: BlobName
+        /// Who was asked and has not answered.
+        var waiting: Set<DeviceID>
+        /// What those hold who have.
+        var found: [DeviceID: HaveMap] = [:]
+        /// Who has answered, also that they hold nothing.
+        var answered: Set<DeviceID> = []
+        /// When it is answered without the others.
+        let due: UInt64
+    }
+
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try refuseInline(id)
+        let row = try row(id)
+        guard let blob = row.blob else { throw Self.unknown(id) }
+        let readers = try stored { () throws(StorageError) in try onlineReaders(of: row.number) }
+        var question = HolderQuestion(
+            call: scope.call, number: row.number, blob: blob,
+            waiting: Set(readers.map(\.device)),
+            due: time.monotonic &+ Limits.holdersAskedMilliseconds)
+        guard !readers.isEmpty, holderQuestions.count < Limits.fileErrandsMax else {
+            question.waiting = []
+            let page = try stored { () throws(StorageError) in try holders(question) }
+            return .reply(page.json)
+        }
+        for (_, link) in readers {
+            link.session.send(
+                raw: BlobMessage.want(BlobWant(root: blob.root)).encoded(), in: .control)
+        }
+        holderQuestions.append(question)
+        return .later
+    }
+
+    /// A device said what it holds.
+    func noteAnswer(
+        _ holding: BlobHolding?, of root: BlobRoot, from device: DeviceID
+    ) throws(StorageError) {
+        for index in holderQuestions.indices.reversed() {
+            guard holderQuestions[index].blob.root == root,
+                holderQuestions[index].waiting.remove(device) != nil
+            else { continue }
+            holderQuestions[index].answered.insert(device)
+            if let holding, holding.shape == holderQuestions[index].blob.shape {
+                holderQuestions[index].found[device] = holding.map
+            }
+            if holderQuestions[index].waiting.isEmpty {
+                try answer(holderQuestions.remove(at: index))
+            }
+        }
+    }
+
+    /// Answers without those who have not answered in time.
+    func answerDueQuestions() throws(StorageError) {
+        for index in holderQuestions.indices.reversed()
+        where holderQuestions[index].due <= time.monotonic {
+            try answer(holderQuestions.remove(at: index))
+        }
+    }
+
+    private func answer(_ question: HolderQuestion) throws(StorageError) {
+        turn.emit(.answer(question.call, .success(try holders(question).json)))
+    }
+
+    private func holders(_ question: HolderQuestion) throws(StorageError) -> Page<FileHolderObject>
+    {
+        var objects: [FileHolderObject] = []
+        let shape = question.blob.shape
+        let now = Int64(clamping: time.wall)
+        func add(_ device: DeviceID, _ map: HaveMap, at moment: Int64, isLive: Bool) {
+            var object = FileHolderObject(device: PublicID.device(device), at: moment)
+            object.have = Int64(clamping: map.plaintextByteCount(of: shape))
+            object.isComplete = map.isWhole
+            object.isLive = isLive
+            for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number })
+            where object.member == nil {
+                object.member = workspace.owner(of: device).map {
+                    core.membership.person($0, in: workspace)
+                }
+            }
+            object.isSelf = device == turn.session.ownDevice
+            objects.append(object)
+        }
+        if let own = turn.session.ownDevice, let row = try store.blobs.row(question.number),
+            !row.held.isEmpty
+        {
+            add(own, row.held, at: now, isLive: true)
+        }
+        for (device, map) in question.found.sorted(by: { $0.key < $1.key }) where !map.isEmpty {
+            add(device, map, at: now, isLive: true)
+        }
+        for holder in try store.blobs.holders(of: question.number) {
+            guard let device = DeviceID(untrusted: holder.device),
+                !question.answered.contains(device),
+                let map = try? HaveMap(chunkCount: shape.chunkCount, decoding: holder.map)
+            else { continue }
+            add(device, map, at: holder.heardAt, isLive: false)
+        }
+        return Page(objects)
+    }
+}

@@ -1,0 +1,129 @@
+import BlobStore
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+@Suite struct `What is known of files` {
+    private func blob(_ message: JSONValue?, _ index: Int = 0) -> JSONValue {
+        message?["attachments"]?[index]?["blob"] ?? .null
+    }
+
+    private func holders(_ blob: JSONValue, by node: SimulatedNode) -> [JSONValue] {
+        node.ask("blob.holders", ["blob": blob])?["items"]?.arrayValue ?? []
+    }
+
+    @Test func `is asked of who is connected, and else as it was heard last`() throws {
+        let scene = try #require(FileScene(seed: 91, count: 3))
+        defer { scene.world.end() }
+        let (ada, bob, cleo) = (scene.nodes[0], scene.nodes[1], scene.nodes[2])
+        let message = try #require(scene.send([FileScene.bytes(900_000, seed: 1)], by: ada))
+        scene.world.run(for: 5_000)
+        // Cleo has never asked anybody.
+        let first = holders(blob(message), by: cleo)
+        #expect(first.count == 1 && first[0]["complete"] == true && first[0]["live"] == true)
+        #expect(first[0]["have"] == 900_000 && first[0]["self"] == false)
+        #expect(first[0]["member"]?["name"] == "Founder 0")
+        // Bob has a part of it.
+        bob.blobs.chunks.byteCountMax = 600_000
+        _ = bob.ask("blob.fetch", ["blob": blob(message)])
+        scene.world.run(for: 20_000)
+        let part = holders(blob(message), by: cleo).first { $0["complete"] == false }
+        #expect((part?["have"]?.integerValue ?? 0) > 0 && part?["live"] == true)
+        let own = holders(blob(message), by: bob).first { $0["self"] == true }
+        #expect(own?["complete"] == false && own?["have"] == part?["have"])
+        // Who is gone is named as they were heard last.
+        ada.crash()
+        scene.world.run(for: 120_000)
+        let gone = holders(blob(message), by: cleo).first { $0["complete"] == true }
+        #expect(gone?["live"] == false)
+        #expect(scene.world.failures == [])
+    }
+
+    // MARK: Files in messages
+
+    @Test func `covers small files, which lie in their messages`() throws {
+        let scene = try #require(FileScene(seed: 92, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let files = [Array("hello".utf8), FileScene.bytes(300_000, seed: 2), []]
+        let message = try #require(scene.send(files, by: ada))
+        scene.world.run(for: 3_000)
+        for node in [ada, bob] {
+            let listed = node.ask("blob.list")?["items"]?.arrayValue ?? []
+            #expect(listed.count == 3)
+            #expect(listed.map { $0["id"] } == (0..<3).map { blob(message, $0) })
+            let small = node.ask("blob.stat", ["blob": blob(message)])
+            #expect(small?["name"] == "file 0.bin" && small?["type"] == "text/plain")
+            #expect(small?["size"] == 5 && small?["complete"] == true)
+        }
+        #expect(bob.ask("blob.fetch", ["blob": blob(message)])?["complete"] == true)
+        let saved = bob.ask(
+            "blob.get", ["blob": blob(message), "folder": "/saved", "name": "hello"])
+        #expect(saved != nil && bob.blobs.places.files["/saved/hello"] == files[0])
+        let read = bob.ask("blob.read", ["blob": blob(message), "offset": 1, "length": 3])
+        #expect(read?["bytes"] == 3)
+        for method in ["blob.holders", "blob.keep", "blob.drop", "blob.verify"] {
+            let call = bob.call(method, ["blob": blob(message)])
+            scene.world.run(for: 500)
+            #expect(FileScene.failure(call, by: bob)?.reason == "file.inline", "\(method)")
+        }
+        // It can be sent again as it is.
+        let again = bob.ask(
+            "message.send", ["channel": "general", "attachments": [blob(message)]])
+        scene.world.run(for: 3_000)
+        #expect(scene.save(again, by: ada) == files[0])
+        _ = ada.ask("message.delete", ["message": message["id"] ?? .null])
+        scene.world.run(for: 3_000)
+        let left = bob.ask("blob.list")?["items"]?.arrayValue ?? []
+        #expect(left.map { $0["id"] } == [blob(again)])
+        let call = bob.call("blob.stat", ["blob": blob(message)])
+        scene.world.run(for: 500)
+        #expect(FileScene.failure(call, by: bob)?.kind == .notFound)
+        #expect(scene.world.failures == [])
+    }
+
+    @Test func `names small files by message and place`() throws {
+        let key = MessageKey(timestamp: HybridTimestamp(rawValue: 77 << 16), idPrefix: 0x0102)
+        for index in [0, 1, 19] {
+            let id = PublicID.inlineFile(key, index)
+            let found = try #require(PublicID.inlineFile(id))
+            #expect(found.key == key && found.index == index)
+            #expect(PublicID.bytes(id, prefix: "b_") == nil, "no blob has such an id")
+        }
+        let root = PublicID.blob([UInt8](repeating: 9, count: 32))
+        for text in [root, "b_", "b_a", "m_" + root.dropFirst(2), ""] {
+            #expect(PublicID.inlineFile(text) == nil, "\(text)")
+        }
+    }
+
+    // MARK: Damage
+
+    @Test func `is checked chunk by chunk, and what is damaged comes again`() throws {
+        let scene = try #require(FileScene(seed: 93, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = FileScene.bytes(800_000, seed: 3)
+        let message = try #require(scene.send([bytes], by: ada))
+        scene.world.run(for: 2_000)
+        #expect(scene.save(message, by: bob) == bytes)
+        let before = bob.ask("node.check", [:], within: 60_000)
+        #expect(before?["ok"] == true && before?["files"] == 1)
+        let row = try #require(try bob.store?.blobs.rows().first)
+        let root = try #require(BlobRoot(untrusted: row.root))
+        bob.blobs.chunks.damage(chunk: 2, of: root, byte: 5)
+        let found = bob.ask("node.check", [:], within: 60_000)
+        #expect(found?["ok"] == false && found?["problem_count"] == 1)
+        #expect(found?["problems"]?[0]?["kind"] == "file")
+        #expect(found?["problems"]?[0]?["id"] == blob(message))
+        #expect(found?["problems"]?[0]?["done"] == .null)
+        let repaired = bob.ask("node.check", ["repair": true], within: 60_000)
+        #expect(repaired?["problems"]?[0]?["done"] == "asked" && repaired?["repaired"] == 1)
+        scene.world.run(for: 30_000)
+        #expect(bob.ask("node.check", [:], within: 60_000)?["ok"] == true)
+        #expect(scene.save(message, by: bob) == bytes)
+        #expect(scene.world.failures == [])
+    }
+}
