@@ -98,8 +98,8 @@ import WorkspaceTestKit
                 core.turn.store.operations.branches(in: document, of: workspace.number)
                     .first { $0.forkSequence == 0 && $0.log.device != core.session.ownDevice }
             ).log
-            core.log.overgrown.insert(.init(workspace: workspace.number, log: log))
-            try core.log.pruneOvergrown()
+            core.log.pruning.overgrown.insert(.init(workspace: workspace.number, log: log))
+            try core.log.pruning.pruneOvergrown()
             #expect(try core.privates.roots.isRootKept(of: document, in: workspace))
         }
         #expect(try texts(mina, in: id) == ["of Ada"])

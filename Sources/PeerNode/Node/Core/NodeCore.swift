@@ -306,7 +306,7 @@ final class NodeCore {
             try load(workspace)
         }
         try integrity.buildViews()
-        log.noteOvergrown()
+        log.pruning.noteOvergrown()
         try session.vault.throwFailure()
         try turn.store.commit()
         if isFresh {

@@ -151,7 +151,7 @@ extension Integrity {
                 done: check.done(isMisnamed ? "mended" : "asked"))
             guard check.repairs else { continue }
             if isMisnamed {
-                try core.log.remove(branch: stored.place.branch)
+                try core.log.pruning.remove(branch: stored.place.branch)
             } else {
                 try askAgain(for: stored)
             }

@@ -5,12 +5,18 @@ import WorkspaceModel
 /// that writes hundreds does not fill the disk of everybody else.
 ///
 /// What it costs is what goes, however long the document is.
-extension OperationLog {
+final class BranchPruning: CorePart {
+    /// Logs with more branches than may stay.
+    var overgrown: Set<WorkspaceLog> = []
+    /// How many branches are too many of logs that were crowded already, until all that was waited
+    /// for is taken.
+    var crowdedAt: [WorkspaceLog: Int] = [:]
+
     /// Removes what is too much of the logs that got branches: as a rule once everything that came
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
         // What counts decides what goes.
-        try sink.settleVerdicts()
+        try core.sink.settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
         var start = logs.startIndex
@@ -27,7 +33,7 @@ extension OperationLog {
     /// Removes what stayed only because something that waited cited it, and waits no more: taken, or
     /// gone with who brought it.
     func pruneLoosened() throws(StorageError) {
-        for (number, logs) in waiting.takeLoosened() {
+        for (number, logs) in core.log.waiting.takeLoosened() {
             guard let workspace = core.workspaces[number] else { continue }
             for log in logs { noteBranches(of: log, in: workspace) }
         }
@@ -78,15 +84,15 @@ extension OperationLog {
             let document = store.operations.document(numbered: number)
         else { return }
         try write()
-        let surplus = Surplus(of: document, in: workspace, asking: self)
+        let surplus = Surplus(of: document, in: workspace, asking: core.log)
         let lowered = try surplus.unkept(crowded)
         for (number, end) in lowered.sorted(by: { $0.key < $1.key }) {
             guard let branch = store.operations.branch(number) else { continue }
-            try keep(branch, through: end, in: workspace)
+            try core.log.keep(branch, through: end, in: workspace)
         }
-        try sink.keepRoot(of: document.id, in: workspace)
+        try core.sink.keepRoot(of: document.id, in: workspace)
         if workspace.judged.grants[document.id] != nil {
-            try keepGrants(of: document.id, in: workspace)
+            try core.log.keepGrants(of: document.id, in: workspace)
         }
         let loosened = lowered.keys.sorted().compactMap { store.operations.branch($0) }
         try remove(try surplus.removable(crowded + loosened), of: document, in: workspace)
@@ -114,11 +120,11 @@ extension OperationLog {
             let end = ends[branch.number] ?? nil
             // What these redactions deleted, or these undos brought back, may be so no more.
             if !isReviewed, try store.view.hasNamings(in: branch.number, behind: end) {
-                try sink.reviewRedactions(inDocument: document.number)
+                try core.sink.reviewRedactions(inDocument: document.number)
                 isReviewed = true
             }
             let gone = try store.operations.cut(branch.number, behind: end)
-            try sink.reindex(gone, of: document.number)
+            try core.sink.reindex(gone, of: document.number)
             try store.view.remove(gone, in: document.number)
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
@@ -127,7 +133,7 @@ extension OperationLog {
         workspace.sealed.documents[document.id]?.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
-            try sink.forgetProfiles(storedAt: allGone, in: workspace)
+            try core.sink.forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.sealed.documents[document.id] {
             try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
         }
@@ -141,14 +147,14 @@ extension OperationLog {
         in workspace: Workspace
     ) throws(StorageError) {
         if document.records.values.contains(where: { gone.contains($0.arrival) }) {
-            return sink.reloadPrivateLater(document.id, in: workspace)
+            return core.sink.reloadPrivateLater(document.id, in: workspace)
         }
         // Up to a place that is not here any more nothing is left by a removal. And of the own
         // settings something else counts.
         guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
             return
         }
-        try sink.refoldLater(
+        try core.sink.refoldLater(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 
@@ -156,7 +162,8 @@ extension OperationLog {
     private func hasExcess(_ branches: [LogBranch]) throws(StorageError) -> Bool {
         guard branches.count > Limits.branchesMax else { return false }
         let operations = store.operations
-        let validLeaves = try operations.leaves(of: branches, ends: validEnds(of: branches))
+        let validLeaves = try operations.leaves(
+            of: branches, ends: core.log.validEnds(of: branches))
         let leaves = try operations.leaves(of: branches, ends: operations.tipEnds(of: branches))
         let excess = leaves.count - min(validLeaves.count, Limits.branchesMax)
         return validLeaves.count > Limits.branchesMax || excess > Limits.voidBranchesMax

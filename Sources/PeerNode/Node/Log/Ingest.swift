@@ -12,7 +12,7 @@ extension OperationLog {
     ) throws(StorageError) -> IngestOutcome {
         let outcome = try acceptAll(of: run, in: workspace, from: source)
         try sink.foldUnfolded(in: workspace, from: source)
-        try pruneIfCrowded(run.log, in: workspace)
+        try pruning.pruneIfCrowded(run.log, in: workspace)
         return outcome
     }
 
@@ -46,13 +46,13 @@ extension OperationLog {
             if case .rejected(let rejection) = outcome {
                 turn.emit(.log(.info, "op.rejected waited=true reason=\(rejection.word)"))
             }
-            try pruneIfCrowded(guest.run.log, in: own)
+            try pruning.pruneIfCrowded(guest.run.log, in: own)
         }
         try sink.settleVerdicts()
         if !released.isEmpty { return turn.hasMoreToDo = true }
         // Only now: what was released may cite what would have to go.
-        try pruneLoosened()
-        crowdedAt = [:]
+        try pruning.pruneLoosened()
+        pruning.crowdedAt = [:]
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,

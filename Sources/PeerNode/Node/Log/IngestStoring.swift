@@ -38,7 +38,7 @@ extension OperationLog {
             workspace.sealed.documents[log.document]?.noteStored(operations)
             try sink.applyContent(
                 appended, log: log, branch: branch, in: workspace, from: source)
-            noteBranches(of: log, in: workspace)
+            pruning.noteBranches(of: log, in: workspace)
         }
         if case .peer(let device, _, let isBackfill) = source, let last = operations.last {
             if device == log.device, !isBackfill {

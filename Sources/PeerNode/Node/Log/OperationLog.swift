@@ -5,20 +5,15 @@ import WorkspaceModel
 
 /// Signed operations: taking in what peers bring, writing own ones, and how long any is kept.
 ///
-/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and should
-/// ask no other room; `Tests/Vectors/arrows.txt` lists those that it still asks.
+/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and asks
+/// no other room.
 final class OperationLog: Component {
     var clock = HybridClock()
     var waiting = WaitingRoom()
     /// Runs that what they waited for has released, to be accepted next.
     var released: [WaitingRoom.Guest] = []
-    /// Logs with more branches than may stay.
-    var overgrown: Set<WorkspaceLog> = []
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
-    /// How many branches are too many of logs that were crowded already, until all that was waited
-    /// for is taken.
-    var crowdedAt: [WorkspaceLog: Int] = [:]
     /// What was stored in this turn and has to be told to peers.
     var appended: [AppendedRun] = []
     /// Branches whose kept tip moved in this turn, by workspace.
@@ -29,6 +24,11 @@ final class OperationLog: Component {
     /// How much authority somebody may still have this node take in.
     var authorityBudget = AuthorityBudget()
 
+    /// The bound on the branches of a log.
+    private(set) lazy var pruning = BranchPruning(core)
+    /// Forks and restorations, in words.
+    var evidence: ForkEvidence { ForkEvidence(core) }
+
     override var deadlines: [UInt64] { network.ownHistory.nextDeadline.map { [$0] } ?? [] }
 
     override func forgetWorkspaces() {
@@ -36,7 +36,7 @@ final class OperationLog: Component {
         released = []
         appended = []
         moved = [:]
-        overgrown = []
+        pruning.overgrown = []
     }
 
     /// Whoever waited for it was told to ask again; and this is no start.

@@ -87,7 +87,7 @@ extension Messages {
             try core.log.rekeep(document, in: workspace)
             for branch in store.operations.branches(in: document, of: workspace.number)
             where branch.parent != nil {
-                core.log.noteBranches(of: branch.log, in: workspace)
+                core.log.pruning.noteBranches(of: branch.log, in: workspace)
             }
         }
         // Somebody may have compared meanwhile what was kept before.
