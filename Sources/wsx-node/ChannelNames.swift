@@ -16,7 +16,7 @@ enum ChannelNames {
     }
 }
 
-extension Session {
+extension SessionPart {
     /// The channels and conversations of a workspace.
     ///
     /// - Parameter workspace: `nil` for the one that the command line names, or the selected one.

@@ -56,7 +56,7 @@ struct DeviceLabels {
     }
 }
 
-extension Session {
+extension SessionPart {
     /// The labels of the devices that rows of an answer are about. What devices are called is only
     /// asked for where it is needed.
     ///

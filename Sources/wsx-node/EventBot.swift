@@ -74,7 +74,7 @@ struct EventBot {
                 // It ended while it was asked, which may be long after the first question: nothing
                 // need have happened until then.
                 if error.kind == .stopping { hasServed = true }
-                guard hasServed, Session.comesBack(error) else { throw error }
+                guard hasServed, Starting.comesBack(error) else { throw error }
                 if isOver { return try ending() }
                 io.pause(milliseconds: pause)
                 pause = min(pause * 2, 5_000)
@@ -212,7 +212,7 @@ struct EventBot {
             var client = ControlClient(
                 try io.connect(paths.socket), timeoutMilliseconds: ControlClient.patience)
             return try client.call("session.status", [:])["locked"] != true
-        } catch { return !Session.comesBack(error) && error.kind != .timeout }
+        } catch { return !Starting.comesBack(error) && error.kind != .timeout }
     }
 
     /// What the command finds in its environment: the event, and the way back to this node. What
@@ -233,7 +233,7 @@ struct EventBot {
             TerminalText.forVariable($0, maxBytes: Limits.botVariableBytesMax)
         }
         given["WSX_NODE_SOCKET"] = io.absolutePath(paths.socket)
-        // What it sends says so: see `Session.send`.
+        // What it sends says so: see `Sending.send`.
         given["WSX_BOT"] = name
         if let home = paths.home { given["WSX_NODE_HOME"] = io.absolutePath(home) }
         // The ids of the event are of its workspace, whichever is selected.
@@ -268,7 +268,7 @@ struct EventBot {
     }
 }
 
-extension Session {
+extension SessionPart {
     /// `events --exec`, after its flags were checked against one another.
     func runBot(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         guard let name = parameters["name"]?.stringValue else {

@@ -250,7 +250,7 @@ final class NoteAttachment {
     }
 }
 
-extension Session {
+extension NoteEditing {
     /// `note attach`: changes between a note and an editor.
     func attachNote(_ command: Command) throws(NodeError) -> Int32 {
         var named = try parameters(for: command)

@@ -84,12 +84,10 @@ enum Program {
 }
 
 /// One command line that was understood, with everything it needs to run.
-struct Session {
+struct Session: SessionPart {
     var scan: ArgumentScan
     let environment: [String: String]
     let io: any ProgramIO
-
-    var globals: GlobalFlags { scan.globals }
 
     func run() throws(NodeError) -> Int32 {
         if globals.version {
@@ -110,7 +108,7 @@ struct Session {
             if globals.help {
                 show(helpPage.full, isLong: true)
             } else if io.isOutputTerminal {
-                return try homeScreen()
+                return try HomeShowing(self).homeScreen()
             } else {
                 io.print(Manual.shortHelp)
             }
@@ -130,16 +128,9 @@ struct Session {
         return 2
     }
 
-    /// Help as wide as the terminal, if there is one.
-    var helpPage: HelpPage { HelpPage(columns: globals.json ? nil : rendering.columns) }
-
     private func version() -> Int32 {
         io.print(globals.json ? Release.json.text + "\n" : "wsx-node \(Release.version)\n")
         return 0
-    }
-
-    func paths() throws(NodeError) -> Paths {
-        try Paths(home: globals.home, socket: globals.socket, environment: environment, io: io)
     }
 
     private func runLocally(_ command: Command) throws(NodeError) -> Int32 {
@@ -152,8 +143,8 @@ struct Session {
         case .completion:
             do { try command.check(scan.values) } catch { throw usage(error, command) }
             page(CompletionScript.text(for: scan.values["shell"]?.stringValue ?? ""))
-        case .up: return try up()
-        case .restoreBackup: return try useBackup(command)
+        case .up: return try Starting(self).up()
+        case .restoreBackup: return try BackingUp(self).useBackup(command)
         case .runDaemon:
             return try NodeCommand.run(
                 paths: try paths(), scan: scan, environment: environment, io: io)

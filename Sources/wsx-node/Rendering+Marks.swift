@@ -12,7 +12,7 @@ extension Rendering {
         switch shape {
         case .devices, .renamedDevice, .revokedDevice:
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
-            if Session.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
+            if Inviting.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
         case .peers, .changedPeer, .holders, .appliers:
             fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
             // What the other one has meanwhile nobody knows.

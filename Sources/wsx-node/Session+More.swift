@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// What somebody at a terminal is told besides an answer, on standard error.
-extension Session {
+extension SessionPart {
     /// Whether a person reads along: programs take what they need from the answer itself.
     private var hasReader: Bool {
         io.isOutputTerminal && !globals.json && !globals.plain && !globals.quiet

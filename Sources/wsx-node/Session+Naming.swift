@@ -7,7 +7,7 @@ import WorkspaceModel
 /// Whole names come first: only what nobody is called is looked at. And only for somebody who is there
 /// to see who is taken: a script that means one person must not get another one later, when the first is
 /// gone. What changes who may do what is asked about.
-extension Session {
+extension SessionPart {
     /// Runs a command; where it names somebody by a first name or the beginning of a name, once more with
     /// that person's id. Likewise by a former name where the node wants more than that: it takes one itself
     /// where nothing hangs on it.
@@ -34,7 +34,7 @@ extension Session {
 
     private func confirm(_ sentence: String, _ person: String?) throws(NodeError) {
         guard let weight = scan.command?.line?.weight, !namesInQuestion,
-            !isSurelyVain(weight, for: person)
+            !Asking(self).isSurelyVain(weight, for: person)
         else { return io.tell(sentence + "\n") }
         guard ["y", "yes"].contains(io.ask("\(sentence). Go on? [y/N] ")?.lowercased())
         else { throw .usage("nothing was done") }
@@ -61,7 +61,7 @@ extension Session {
     /// - Returns: `nil` where the failure names nobody.
     private func meaningFormer(
         in parameter: ParameterDefinition, _ error: NodeError
-    ) throws(NodeError) -> Session? {
+    ) throws(NodeError) -> Self? {
         guard let former = error.details["formerly"]?[0], let name = former["name"]?.stringValue,
             let id = former["member"]?["id"]?.stringValue, let given = scan.values[parameter.name]
         else { return nil }
@@ -80,7 +80,7 @@ extension Session {
     }
 
     /// - Returns: `nil` where nothing of the parameter can be taken for a part of a name.
-    private func meaningSomebody(in parameter: ParameterDefinition) throws(NodeError) -> Session? {
+    private func meaningSomebody(in parameter: ParameterDefinition) throws(NodeError) -> Self? {
         guard let given = scan.values[parameter.name] else { return nil }
         let people = try people()
         var session = self
@@ -125,7 +125,7 @@ extension Session {
     private func people(in place: String? = nil) throws(NodeError) -> [JSONValue] {
         var given = JSONObject()
         given["workspace"] = (place ?? workspace).map { .string($0) }
-        return try every("member.list", given).map {
+        return try Asking(self).every("member.list", given).map {
             ["id": $0["id"] ?? .null, "name": $0["name"] ?? .null]
         }
     }

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// `rpc`: the methods of the socket as they are.
-extension Session {
+extension SessionPart {
     func callRaw() throws(NodeError) -> Int32 {
         if scan.values["list"]?.boolValue == true {
             for command in Command.methods {

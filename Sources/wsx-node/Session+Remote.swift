@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// Commands that a daemon does.
-extension Session {
+extension SessionPart {
     func client() throws(NodeError) -> ControlClient {
         let socket = try paths().socket
         var client = ControlClient(
@@ -117,20 +117,21 @@ extension Session {
 
     func runRemotely(_ command: Command) throws(NodeError) -> Int32 {
         switch command.flow {
-        case .tail: return try tail(try parameters(for: command))
-        case .chat: return try chat(try parameters(for: command))
-        case .stop: return try stop()
-        case .events: return try streamEvents(try parameters(for: command))
-        case .join: return try join(command)
-        case .linkDevice where scan.values["code"] != nil: return try linkDevice(command)
-        case .linkDevice: return try makeDeviceLink(command)
-        case .recover: return try recover(command)
+        case .tail: return try Streaming(self).tail(try parameters(for: command))
+        case .chat: return try Session(self).chat(try parameters(for: command))
+        case .stop: return try Starting(self).stop()
+        case .events: return try Streaming(self).streamEvents(try parameters(for: command))
+        case .join: return try Starting(self).join(command)
+        case .linkDevice where scan.values["code"] != nil:
+            return try Recovering(self).linkDevice(command)
+        case .linkDevice: return try Inviting(self).makeDeviceLink(command)
+        case .recover: return try Recovering(self).recover(command)
         case .makeIdentity:
             let secret = try newPassphrase()
             var session = self
             session.scan.values["passphrase"] = secret.map { .string($0) }
             let parameters = try session.parameters(for: command)
-            try startIfNeeded()
+            try Starting(self).startIfNeeded()
             return try callAndPrint(command, parameters)
         case .unlock, .changePassphrase, .setPasscode, .changePasscode, .removePasscode:
             return try runWithSecrets(command)
@@ -139,35 +140,35 @@ extension Session {
             var client = try client()
             return StatusObject.isHealthy(try client.call("node.status", [:])) ? 0 : 1
         case .log where scan.values["follow"]?.boolValue == true:
-            return try followLog(try parameters(for: command))
-        case .log: return try log(command)
-        case .createBackup: return try createBackup(command)
+            return try Streaming(self).followLog(try parameters(for: command))
+        case .log: return try LogShowing(self).log(command)
+        case .createBackup: return try BackingUp(self).createBackup(command)
         // The file is here, and whoever lost a home has no daemon.
-        case .verifyBackup: return try useBackup(command)
-        case .doctor: return try doctor(command)
-        case .remind: return try remind(command)
-        case .invite: return try invite(command)
-        case .showMessages: return try showMessages(command)
+        case .verifyBackup: return try BackingUp(self).useBackup(command)
+        case .doctor: return try Diagnosing(self).doctor(command)
+        case .remind: return try Reminding(self).remind(command)
+        case .invite: return try Inviting(self).invite(command)
+        case .showMessages: return try LogShowing(self).showMessages(command)
         case .search: return try search(command)
-        case .writeNote: return try writeNote(command)
-        case .showNote: return try showNote(command)
-        case .watchNote: return try watchNote(command)
-        case .lockNote: return try lockNote(command)
-        case .attachNote: return try attachNote(command)
-        case .renewPhrase: return try renewPhrase(command)
-        case .loseDevice: return try loseDevice(command)
-        case .revokeDevice: return try revokeDevice(command)
+        case .writeNote: return try NoteEditing(self).writeNote(command)
+        case .showNote: return try NoteEditing(self).showNote(command)
+        case .watchNote: return try Streaming(self).watchNote(command)
+        case .lockNote: return try NoteEditing(self).lockNote(command)
+        case .attachNote: return try NoteEditing(self).attachNote(command)
+        case .renewPhrase: return try Recovering(self).renewPhrase(command)
+        case .loseDevice: return try Recovering(self).loseDevice(command)
+        case .revokeDevice: return try Recovering(self).revokeDevice(command)
         case .saveFile where scan.values["path"]?.stringValue == "-":
-            return try printFile(command)
-        case .saveFile: return try saveFile(command)
-        case .addFile: return try addFile(command)
+            return try FileMoving(self).printFile(command)
+        case .saveFile: return try FileMoving(self).saveFile(command)
+        case .addFile: return try FileMoving(self).addFile(command)
         case .send:
-            try checkInput()
-            let session = askingForText()
+            try FileMoving(self).checkInput()
+            let session = Sending(self).askingForText()
             return try session.send(try session.parameters(for: command))
         default:
             let parameters = try parameters(for: command)
-            try ask(before: command, parameters)
+            try Asking(self).ask(before: command, parameters)
             return try callAndPrint(command, parameters)
         }
     }
@@ -194,7 +195,7 @@ extension Session {
     }
 
     /// What a search that finds nothing ends with, for scripts that ask for it.
-    static let nothingFound: Int32 = 9
+    static var nothingFound: Int32 { 9 }
 
     /// The exit status of an answer that was printed.
     func status(of result: JSONValue) -> Int32 {

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// Looking for things.
-extension Session {
+extension SessionPart {
     func search(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         var client = try client()

@@ -3,9 +3,9 @@ import WorkspaceModel
 
 /// Passphrases and passcodes: from files, open files, commands or the terminal, and never from the
 /// words of the command line or the environment, which others can read.
-extension Session {
+extension SessionPart {
     /// Bytes of a passphrase at most.
-    private static let secretBytesMax = 1_024
+    private static var secretBytesMax: Int { 1_024 }
 
     /// Whether somebody can be asked.
     var mayAsk: Bool {
@@ -107,7 +107,7 @@ extension Session {
     // MARK: Commands
 
     /// The command with its secrets read, wherever they come from.
-    private func with(_ secrets: [(name: String, value: String?)]) -> Session {
+    private func with(_ secrets: [(name: String, value: String?)]) -> Self {
         var session = self
         for secret in secrets {
             session.scan.values[secret.name] = secret.value.map { .string($0) }
@@ -116,13 +116,13 @@ extension Session {
     }
 
     func runWithSecrets(_ command: Command) throws(NodeError) -> Int32 {
-        let session: Session
+        let session: Self
         switch command.flow {
         case .unlock: return try unlock(command)
         case .changePassphrase:
             let state = try stateOfSession()
             let removes = scan.values["remove"]?.boolValue == true
-            try ask(before: command, try parameters(for: command))
+            try Asking(self).ask(before: command, try parameters(for: command))
             session = with([
                 (
                     "current",
@@ -201,13 +201,13 @@ extension Session {
         let paths = try paths()
         var client = try client()
         let parameters = try parameters(for: command)
-        try ask(before: command, parameters)
+        try Asking(self).ask(before: command, parameters)
         let result = try client.call(command.name, parameters)
         if result["wiped"] == true {
             try? client.waitForEnd()
             // While the daemon is there, so are the keys, and nothing has gone wrong.
             guard io.waitUntilGone(paths, milliseconds: ControlClient.patience) else {
-                throw Self.stillEnding
+                throw Starting.stillEnding
             }
             let home = HomeFolder(data: paths.data, socket: paths.socket)
             if home.holdsKeys {

@@ -2,9 +2,9 @@ import PeerNode
 import WorkspaceModel
 
 /// What is told of a name in a text that mentions nobody.
-extension Session {
+extension SessionPart {
     /// So many of those whom a name may mean are named.
-    private static let fittingMax = 3
+    private static var fittingMax: Int { 3 }
 
     /// That a name in a text means nobody: why, and what does where several people fit.
     ///
@@ -47,8 +47,8 @@ extension Session {
         var client = try client()
         let channel = try client.call("channel.get", place)
         guard channel["kind"] == "channel", channel["private"] != true else {
-            return try every("channel.members", place)
+            return try Asking(self).every("channel.members", place)
         }
-        return try every("member.list", given).filter { $0["role"] != "guest" }
+        return try Asking(self).every("member.list", given).filter { $0["role"] != "guest" }
     }
 }

@@ -7,8 +7,7 @@ public protocol InviteCommands {
     /// Who may come in, and who may bring them.
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
     /// Changes what is given of the policy.
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
+    func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject
     /// Makes an invite.
     func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
         -> Made<InviteObject>

@@ -159,9 +159,15 @@ extension Command {
             failures: refusals + [.badRequest, .notFound, .tooLarge],
             example: ["preset": 7],
             run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.profiles.setProfileImage(
-                        preset: given[preset], context.scope(given)))
+                guard (given[preset] == nil) != (given[blob] == nil) else {
+                    throw NodeError(
+                        .badRequest, "which picture? give a file or a preset, not both",
+                        hint: "wsx-node profile picture set me.png", reason: "missing_parameter",
+                        fields: [.init(name: "preset", reason: "missing")])
+                }
+                let image = given[blob] ?? given[preset].map { "preset:\($0)" } ?? ""
+                return .reply(
+                    try context.node.profiles.setProfileImage(image, context.scope(given)))
             })
     }()
 
@@ -172,7 +178,7 @@ extension Command {
         scope: .workspace,
         failures: refusals,
         run: { (context, given) throws(NodeError) in
-            .reply(try context.node.profiles.setProfileImage(preset: nil, context.scope(given)))
+            .reply(try context.node.profiles.setProfileImage("", context.scope(given)))
         })
 
     private static let presenceSet = {

@@ -132,8 +132,8 @@ extension Chat {
     /// Says of a name in what was just said that it means nobody.
     private func tellUnheard(in message: JSONValue) {
         var mentioned: [String]?
-        asking { client in mentioned = session.mentioned(in: message, &client) }
-        guard let nobody = Session.unheard(in: message, mentioned) else { return }
+        asking { client in mentioned = Sending(session).mentioned(in: message, &client) }
+        guard let nobody = Sending.unheard(in: message, mentioned) else { return }
         remark(session.told(nobody, in: message))
     }
 

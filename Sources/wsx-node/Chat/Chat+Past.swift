@@ -47,7 +47,7 @@ extension Chat {
         guard !unknown.isEmpty else { return }
         let workspace = workspaceID.map { JSONValue.string($0) }
         asking { client in
-            for root in session.roots(of: unknown, in: workspace, &client).values {
+            for root in LogShowing(session).roots(of: unknown, in: workspace, &client).values {
                 room.know(root)
             }
         }

@@ -31,7 +31,7 @@ extension Chat {
         func time(_ text: String) -> Int64? {
             TimeText.milliseconds(text, ahead: true, now: now, zone: zone)
         }
-        let (when, text) = Session.parted(words) { time($0) != nil }
+        let (when, text) = Reminding.parted(words) { time($0) != nil }
         guard let at = time(when) else {
             throw .usage(
                 "\(NodeError.quoted(when)) is not a time",

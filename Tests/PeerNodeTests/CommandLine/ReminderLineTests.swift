@@ -104,7 +104,7 @@ import WorkspaceModel
     func `begin with a time of one word or two`(
         _ row: (words: String, time: String, text: String)
     ) {
-        let parted = Session.parted(row.words) {
+        let parted = Reminding.parted(row.words) {
             TimeText.milliseconds($0, ahead: true, now: Self.now) { _ in 60 } != nil
         }
         #expect(parted.time == row.time && parted.text == row.text)

@@ -204,7 +204,7 @@ import WorkspaceModel
         let message: JSONValue = [
             "text": .string(row.text), "mentions": [], "mentions_channel": false, "format": "text",
         ]
-        #expect(Session.unheard(in: message, []) == row.name)
+        #expect(Sending.unheard(in: message, []) == row.name)
     }
 
     /// Somebody was mentioned, and somebody else was not.
@@ -224,7 +224,7 @@ import WorkspaceModel
             "text": .string(row.text), "mentions": ["u_1"], "mentions_channel": false,
             "format": "text",
         ]
-        #expect(Session.unheard(in: message, row.mentioned) == row.name)
+        #expect(Sending.unheard(in: message, row.mentioned) == row.name)
     }
 
     @Test func `the word for everybody mentions everybody, and another one nobody`() {
@@ -232,7 +232,7 @@ import WorkspaceModel
             let message: JSONValue = [
                 "text": .string(text), "mentions": [], "mentions_channel": true, "format": "text",
             ]
-            #expect(Session.unheard(in: message, []) == name)
+            #expect(Sending.unheard(in: message, []) == name)
         }
     }
 
@@ -310,7 +310,7 @@ import WorkspaceModel
     @Test func `whoever connects is not named before their name was fetched`() {
         func told(_ name: String?, _ method: String) -> String? {
             let person = name.map { PersonObject(id: "u_joon0000x7", name: $0).json }
-            return Session.progress(
+            return FileMoving.progress(
                 [
                     "type": "peer.connected",
                     "data": ["name": JSONValue(orNull: name), "member": person ?? .null],

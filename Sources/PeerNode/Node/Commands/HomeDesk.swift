@@ -70,7 +70,7 @@ final class HomeDesk: CorePart, HomeCommands {
                     kind: "fork.found", message: "device forks found: \(forks)",
                     hint: "wsx-node doctor"))
         }
-        if let restored = try core.log.recentRestoration() {
+        if let restored = try core.log.evidence.recentRestoration() {
             warnings.append(
                 .init(
                     kind: "store.restored", message: restored,

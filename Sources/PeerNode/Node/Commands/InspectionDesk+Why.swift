@@ -131,7 +131,7 @@ extension InspectionDesk {
             workspace.authorityOrder.filter { workspace.evaluator.subject(ofGrant: $0) == member }
                 .flatMap { workspace.evaluator.devices(ofGrant: $0) })
         return try stored { () throws(StorageError) in
-            try core.log.forks(of: devices, limit: 20).map { fork in
+            try core.log.evidence.forks(of: devices, limit: 20).map { fork in
                 WhyObject.Step(
                     operation: fork.operation, kind: "fork",
                     by: core.membership.person(member, in: workspace), at: fork.at, valid: true,

@@ -36,8 +36,8 @@ final class InspectionDesk: CorePart, InspectionCommands {
         findings += core.keys.withheldFindings()
         findings += core.membership.endFindings()
         findings += core.laterVersionFindings()
-        findings += try core.log.forkFindings()
-        if let restored = try core.log.recentRestoration() {
+        findings += try core.log.evidence.forkFindings()
+        if let restored = try core.log.evidence.recentRestoration() {
             findings.append(
                 .init(
                     id: "restored", state: "warn", message: restored,

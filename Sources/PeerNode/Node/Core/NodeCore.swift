@@ -38,7 +38,6 @@ final class NodeCore {
     private(set) lazy var events = Events(self)
     private(set) lazy var integrity = Integrity(self)
     private(set) lazy var queries = Queries(self)
-    private(set) lazy var commands = CommandDesk(self)
 
     /// In the order in which they have their turn when time passes: what links bring comes first, and
     /// who is there is told of last.
@@ -235,7 +234,8 @@ final class NodeCore {
                 throw NodeError.locked(session.lock.phase)
             }
             if command.needs == .identity, session.home == nil { throw NodeError.noIdentity }
-            switch try command.call(CommandContext(node: commands, call: call), arguments) {
+            switch try command.call(CommandContext(node: CommandDesk(self), call: call), arguments)
+            {
             case .reply(let value):
                 result = .success(profiles.tellingFormerNames(saidOf(command, value)))
             case .later: return

@@ -82,7 +82,7 @@ extension Links {
     }
 
     private func copySentence(_ device: DeviceID) -> String {
-        "two copies of \(core.log.deviceText(device)) are running"
+        "two copies of \(core.log.evidence.deviceText(device)) are running"
     }
 
     private var ownCopySentence: String? {

@@ -22,7 +22,7 @@ final class BranchPruning: LogPart {
     /// with them was taken.
     func pruneOvergrown() throws(StorageError) {
         // What counts decides what goes.
-        try sink.settleVerdicts()
+        try core.sink.settleVerdicts()
         let logs = overgrown.sorted()
         overgrown.removeAll()
         var start = logs.startIndex
@@ -96,7 +96,7 @@ final class BranchPruning: LogPart {
             guard let branch = store.operations.branch(number) else { continue }
             try room.retention.keep(branch, through: end, in: workspace)
         }
-        try sink.keepRoot(of: document.id, in: workspace)
+        try core.sink.keepRoot(of: document.id, in: workspace)
         if workspace.judged.grants[document.id] != nil {
             try room.retention.keepGrants(of: document.id, in: workspace)
         }
@@ -130,7 +130,7 @@ final class BranchPruning: LogPart {
                 isReviewed = true
             }
             let gone = try store.operations.cut(branch.number, behind: end)
-            try sink.reindex(gone, of: document.number)
+            try core.sink.reindex(gone, of: document.number)
             try store.view.remove(gone, in: document.number)
             allGone.formUnion(gone.map(\.arrival))
             if end == nil { store.peers.forget(branch: branch.number) }
@@ -139,7 +139,7 @@ final class BranchPruning: LogPart {
         workspace.sealed.documents[document.id]?.rights.cuts.forgetBounds()
         workspace.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
-            try sink.forgetProfiles(storedAt: allGone, in: workspace)
+            try core.sink.forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.sealed.documents[document.id] {
             try forget(allGone, of: known, on: branches.map(\.log), in: workspace)
         }
@@ -153,14 +153,14 @@ final class BranchPruning: LogPart {
         in workspace: Workspace
     ) throws(StorageError) {
         if document.records.values.contains(where: { gone.contains($0.arrival) }) {
-            return sink.reloadPrivateLater(document.id, in: workspace)
+            return core.sink.reloadPrivateLater(document.id, in: workspace)
         }
         // Up to a place that is not here any more nothing is left by a removal. And of the own
         // settings something else counts.
         guard workspace.isOwn(document) || logs.contains(where: document.hasCuts(in:)) else {
             return
         }
-        try sink.refoldLater(
+        try core.sink.refoldLater(
             document, in: workspace, from: .released(source: 0, isBackfill: false))
     }
 

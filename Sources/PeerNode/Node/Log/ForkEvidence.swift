@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Forks and restorations, in words for `status`, `doctor` and `why`.
-extension OperationLog {
+final class ForkEvidence: CorePart {
     /// Forks that `doctor` names one by one; of more it tells the number.
     private static let forksNamedMax = 5
 
@@ -73,7 +73,7 @@ extension OperationLog {
 
     /// What happened to this home in the last seven days, or `nil`.
     func recentRestoration() throws(NodeError) -> String? {
-        let last = try stored { () throws(StorageError) in try lastRestoration() }
+        let last = try stored { () throws(StorageError) in try core.log.lastRestoration() }
         guard let last, time.wall &- min(last.at, time.wall) < 7 * 24 * 3_600 * 1_000 else {
             return nil
         }

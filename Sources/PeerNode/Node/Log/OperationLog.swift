@@ -5,8 +5,8 @@ import WorkspaceModel
 
 /// Signed operations: taking in what peers bring, writing own ones, and how long any is kept.
 ///
-/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and should
-/// ask no other room; `Tests/Vectors/arrows.txt` lists those that it still asks.
+/// It is the waist of the node: whatever is stored comes through `accept`. It knows no command and asks
+/// no other room.
 final class OperationLog: Component {
     var clock = HybridClock()
     var waiting = WaitingRoom()
@@ -26,6 +26,9 @@ final class OperationLog: Component {
     private(set) lazy var pruning = BranchPruning(self)
     /// Whose share pays for what is taken in.
     private(set) lazy var shares = LogShares(self)
+
+    /// Forks and restorations, in words.
+    var evidence: ForkEvidence { ForkEvidence(core) }
 
     override var deadlines: [UInt64] { network.ownHistory.nextDeadline.map { [$0] } ?? [] }
 

@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// What goes on until it is interrupted.
-extension Session {
+struct Streaming: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     func streamEvents(_ parameters: JSONObject) throws(NodeError) -> Int32 {
         if scan.values["exec"] != nil { return try runBot(parameters) }
         for flag in ["backfill", "bots"] where scan.values[flag] != nil {
@@ -150,9 +154,11 @@ extension Session {
                 }
                 return
             } catch {
-                guard hasStreamReader, Self.comesBack(error) else { throw error }
+                guard Starting(self).hasStreamReader, Starting.comesBack(error) else { throw error }
             }
-            guard try rejoin(&client, wanted, after: &cursor, until: end) else { return }
+            guard try Starting(self).rejoin(&client, wanted, after: &cursor, until: end) else {
+                return
+            }
         }
     }
 
@@ -179,7 +185,9 @@ extension Session {
         try learnName(of: data, &client, &view)
         readOwnNames(for: [data], &client, into: &view.rendering)
         if let root = view.rootWanted(by: data) {
-            messages([root], in: event["workspace"], &client).forEach { view.note($0) }
+            LogShowing(self).messages([root], in: event["workspace"], &client).forEach {
+                view.note($0)
+            }
         }
         let hasBell = scan.values["bell"]?.boolValue == true && io.isOutputTerminal
         let rings = hasBell ? try isForUs(event, &client) : false

@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// Starting and stopping the daemon, and the first steps of a home.
-extension Session {
+struct Starting: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// Starts a daemon unless one answers.
     ///
     /// - Returns: whether one was started.
@@ -79,7 +83,7 @@ extension Session {
         let status = try client.call("node.status", [:])
         if let fresh = status["identity"], !fresh.isNull { identity = fresh }
         if globals.json {
-            io.print(try withPhrase(status, identity, &client).text + "\n")
+            io.print(try Recovering(self).withPhrase(status, identity, &client).text + "\n")
             return 0
         }
         tellIdentity(identity, in: selected)
@@ -90,7 +94,7 @@ extension Session {
         let network = try client.call("net.status", [:])
         tellNetwork(network)
         if !wasStarted { tellStartFlags(network) }
-        try tellPhrase(identity, &client)
+        try Recovering(self).tellPhrase(identity, &client)
         let channel = selected.flatMap {
             $0["state"] == "member" ? defaultChannel(of: $0, &client) : nil
         }
@@ -203,7 +207,7 @@ extension Session {
         guard let workspace else {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
-        if workspace["state"] == "device_revoked" { return Self.stepAfterEnd(of: workspace) }
+        if workspace["state"] == "device_revoked" { return HomeShowing.stepAfterEnd(of: workspace) }
         if workspace["state"] == "deleted" {
             return "wsx-node up --workspace NAME   ·   wsx-node join LINK"
         }
@@ -244,18 +248,20 @@ extension Session {
         let former = try selectedWorkspace(&client)
         let workspace: JSONValue
         do throws(NodeError) {
-            workspace = try call(
+            workspace = try FileMoving(self).call(
                 "workspace.join", given, lookingFor: "someone in the workspace", &client)
         } catch {
             // It goes on by itself, with an identity that nobody has seen yet.
             if error.kind == .pending, !globals.json, !globals.plain {
                 tellIdentity((try? client.call("identity.show", [:])) ?? identity, in: nil)
-                try tellPhrase(identity, &client)
+                try Recovering(self).tellPhrase(identity, &client)
             }
             throw error
         }
         if globals.json || globals.plain {
-            let shown = globals.json ? try withPhrase(workspace, identity, &client) : workspace
+            let shown =
+                globals.json
+                ? try Recovering(self).withPhrase(workspace, identity, &client) : workspace
             io.print(rendering.text(shown, of: "workspace.join"))
             return 0
         }
@@ -265,13 +271,14 @@ extension Session {
         say("joined", sanitised(workspace["name"]?.stringValue ?? "") + "  role " + role)
         if let former, former["id"] != workspace["id"] {
             let here = rendering.fitting(rendering.shown(workspace["name"]))
-            let command = rendering.hints.text("wsx-node workspace use \(Self.word(for: former))")
+            let command = rendering.hints.text(
+                "wsx-node workspace use \(HomeShowing.word(for: former))")
             say(
                 "selected",
                 "\(here) is now selected; \(rendering.fitting(rendering.shown(former["name"]))) "
                     + "stays available: \(command)")
         }
-        try tellPhrase(identity, &client)
+        try Recovering(self).tellPhrase(identity, &client)
         // A guest is in no public channel.
         let channel = role == "guest" ? nil : defaultChannel(of: workspace, &client)
         say(
@@ -353,7 +360,7 @@ extension Session {
         }
         let id = rendering.shortID(member?["member"] ?? identity["id"])
         var text = sanitised(identity["name"]?.stringValue ?? "") + "  " + id
-        if identity["recovery"] == "unshown", !showsPhrase {
+        if identity["recovery"] == "unshown", !Recovering(self).showsPhrase {
             text += "   (recovery phrase: run '"
             text += HintText(globals).text("wsx-node identity show --phrase")
             text += "' and write it down)"
@@ -370,7 +377,7 @@ extension Session {
         _ workspace: JSONValue, _ how: String?, _ client: inout ControlClient
     ) throws(NodeError) {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
-        if let end = Self.end(of: workspace) {
+        if let end = HomeShowing.end(of: workspace) {
             return say("workspace", "\(name)  \(end)", state: "warn")
         }
         var text = "\(name)  \(rendering.shortID(workspace["id"]))"

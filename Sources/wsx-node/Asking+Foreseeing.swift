@@ -5,7 +5,7 @@ import WorkspaceModel
 ///
 /// Nobody should answer a question first and hear afterwards that the answer did not matter. The node
 /// is what decides: where it is not clear from here, somebody is asked.
-extension Session {
+extension Asking {
     /// What a role may do with a channel.
     enum ChannelUse {
         /// Its texts, and what others said in it.

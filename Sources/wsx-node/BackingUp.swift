@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// Backups from the command line: paths as a person writes them, and passphrases from files.
-extension Session {
+struct BackingUp: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// `backup create`: the daemon makes it, so its paths must not depend on where we stand.
     func createBackup(_ command: Command) throws(NodeError) -> Int32 {
         var session = self

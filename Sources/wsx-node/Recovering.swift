@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// The recovery phrase, which is shown once, and homes that begin with one or with a device link.
-extension Session {
+struct Recovering: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// Whether the words are shown unasked: only to somebody who is looking.
     var showsPhrase: Bool { io.isOutputTerminal && !globals.json && !globals.quiet }
 
@@ -75,7 +79,7 @@ extension Session {
         _ workspace: JSONValue, besides device: JSONValue?, _ client: inout ControlClient
     ) -> String? {
         let given: JSONObject = ["workspace": workspace["id"] ?? .null]
-        guard let profile = try? client.call("profile.get", given), !Self.isNameless(profile),
+        guard let profile = try? client.call("profile.get", given), !Inviting.isNameless(profile),
             scan.values["name"] != nil || profile["name"] != device
         else { return nil }
         return profile["name"]?.stringValue
@@ -88,9 +92,9 @@ extension Session {
         var given = parameters
         if given["name"] == nil { given["name"] = try deviceName().map { .string($0) } }
         given["passphrase"] = try newPassphrase().map { .string($0) }
-        try startIfNeeded()
+        try Starting(self).startIfNeeded()
         var client = try client()
-        let result = try call(
+        let result = try FileMoving(self).call(
             command.name, given,
             lookingFor: command.flow == .linkDevice
                 ? "your other device" : "someone in the workspace", &client)
@@ -102,7 +106,7 @@ extension Session {
         if command.flow == .recover {
             tellOwnDevices(result, &client)
             if io.isOutputTerminal, !globals.json, !globals.plain {
-                say(next: "wsx-node device lost")
+                Starting(self).say(next: "wsx-node device lost")
             }
         }
         return 0

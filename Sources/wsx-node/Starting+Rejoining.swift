@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// A stream that somebody reads, which outlives its daemon. One for programs ends with it, so that
 /// they learn of it.
-extension Session {
+extension Starting {
     /// Whether somebody sits before the stream.
     var hasStreamReader: Bool { io.isOutputTerminal && !globals.json && !globals.plain }
 

@@ -5,7 +5,11 @@ import WorkspaceModel
 ///
 /// The question comes after everything that can be checked without doing it: what the node would refuse
 /// anyway is left to the node to refuse.
-extension Session {
+struct Asking: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// What is asked before a command.
     private struct Question {
         let text: String

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// What is going on in a call that looks for somebody, and may then fetch a lot.
-extension Session {
+extension FileMoving {
     /// Makes such a call. A person at a terminal is told at once what is looked for, and then what comes.
     ///
     /// - Parameter what: whom it looks for, in words.

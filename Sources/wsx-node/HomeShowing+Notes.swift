@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// What the first screen says below the conversations: who is there, and what there is to do.
-extension Session {
+extension HomeShowing {
     /// What the node warns of.
     func warnings(_ status: JSONValue) -> [String] {
         (status["warnings"]?.arrayValue ?? []).map {
@@ -116,7 +116,7 @@ extension Session {
         let warnings = status["warnings"]?.arrayValue ?? []
         if workspaces.isEmpty {
             return warnings.contains { $0["kind"] == "join.pending" }
-                ? Self.waitingStep
+                ? Starting.waitingStep
                 : "wsx-node up --workspace NAME, or wsx-node join LINK"
         }
         // Everything that is written meanwhile says the wrong time for ever.

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// A device that was lost or stolen: choosing it, and ending what its finder could do with it.
-extension Session {
+extension Recovering {
     /// `device lost`: asks which device it is and for the recovery phrase, where they were not given.
     func loseDevice(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
@@ -16,7 +16,7 @@ extension Session {
             session.scan.values["phrase"] = .string(try askPhrase())
         }
         let parameters = try session.parameters(for: command)
-        try session.ask(before: command, parameters)
+        try Asking(session).ask(before: command, parameters)
         let result = try client.call(command.name, parameters)
         show(rendering.text(result, of: "device.revoke"))
         guard !globals.json, !globals.plain else { return 0 }
@@ -33,7 +33,7 @@ extension Session {
     /// Revokes a device. Where it takes the recovery phrase, a person is asked for it.
     func revokeDevice(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
-        try ask(before: command, parameters)
+        try Asking(self).ask(before: command, parameters)
         do throws(NodeError) {
             return try callAndPrint(command, parameters)
         } catch {
@@ -61,7 +61,7 @@ extension Session {
         show(rendering.text(result, of: command.name))
         try tellPhrase(result, &client)
         if !showsPhrase, !globals.json, !globals.plain {
-            say(next: "wsx-node identity show --phrase")
+            Starting(self).say(next: "wsx-node identity show --phrase")
         }
         return 0
     }
@@ -113,7 +113,7 @@ extension Session {
     private func lostDevice(called wanted: String) throws(NodeError) -> String {
         var given = JSONObject()
         given["workspace"] = workspace.map { .string($0) }
-        let found = Self.devices(wanted, among: try ownDevices(given))
+        let found = Asking.devices(wanted, among: try Asking(self).ownDevices(given))
         guard let device = found.first, let id = device["id"]?.stringValue else {
             throw .notFound("device", wanted, field: "device", hint: "wsx-node device list")
         }

@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// Part of a channel's past, as people read it: with what answers are answers to.
-extension Session {
+struct LogShowing: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// Pages that are read besides the first until there is as much to see as was asked for.
     private static let morePagesMax = 5
 

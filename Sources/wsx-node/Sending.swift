@@ -2,14 +2,18 @@ import PeerNode
 import WorkspaceModel
 
 /// `send`: a message, and what its writer is told of it.
-extension Session {
+struct Sending: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// How long people wait to be told who holds their message, and in which steps.
     private static let holdersWait: (total: Int64, step: Int64) = (300, 25)
     /// A device that was heard within this is there.
     private static let awayMilliseconds: Int64 = 5_000
 
     /// Asks for the text of a message, where it was not given and somebody is there.
-    func askingForText() -> Session {
+    func askingForText() -> Sending {
         guard scan.values["channel"] != nil, scan.values["text"] == nil,
             scan.values["location"] == nil, scan.values["file"] == nil, io.isInputTerminal,
             io.isOutputTerminal, !globals.noInput, !globals.json,
@@ -40,7 +44,7 @@ extension Session {
         if !files.isEmpty {
             let isNeeded =
                 given["text"] == nil && given["location"] == nil && given["attachments"] == nil
-            let added = try added(files, isNeeded: isNeeded, &client)
+            let added = try FileMoving(self).added(files, isNeeded: isNeeded, &client)
             isPartial = added.isPartial
             parameters["attachments"] = .array(
                 (given["attachments"]?.arrayValue ?? []) + added.ids)

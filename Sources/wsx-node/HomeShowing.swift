@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// What a bare `wsx-node` shows on a terminal: where one stands, and one next step.
-extension Session {
+struct HomeShowing: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     func homeScreen() throws(NodeError) -> Int32 {
         var client: ControlClient
         do { client = try self.client() } catch {
@@ -62,7 +66,7 @@ extension Session {
         var newcomers = HomeScreen.List(more: more("wsx-node device list"))
         newcomers.entries = othersDevices(home)
         screen.add(newcomers)
-        screen.add(dueReminders(given, &client))
+        screen.add(Reminding(self).dueReminders(given, &client))
         screen.add(backupReminder(home))
         screen.add(warnings(status))
         let step = requests > 0 ? "wsx-node request list" : homeStep(status, home, peers)

@@ -2,7 +2,7 @@ import PeerNode
 import WorkspaceModel
 
 /// `note edit --editor`: a note in the editor of whoever calls.
-extension Session {
+extension NoteEditing {
     /// Opens the text of a note in an editor, and writes what came of it into the note. What others
     /// changed meanwhile is kept, and shown. A text that could not be written stays in its file.
     func editNote(_ command: Command) throws(NodeError) -> Int32 {

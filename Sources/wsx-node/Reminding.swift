@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// `remind`: what it is about, when, and of what, in as many words as people like.
-extension Session {
+struct Reminding: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     func remind(_ command: Command) throws(NodeError) -> Int32 {
         var session = self
         session.scan.values = Self.reminding(scan.values) { isTime($0) }
@@ -85,6 +89,9 @@ extension Session {
         let count = (page?["items"]?.arrayValue ?? []).count { $0["state"] == "due" }
         guard count > 0 else { return [] }
         let command = rendering.hints.text("wsx-node remind list")
-        return [homeLine("note  \(count) reminder\(count == 1 ? " is" : "s are") due: \(command)")]
+        return [
+            HomeShowing(self).homeLine(
+                "note  \(count) reminder\(count == 1 ? " is" : "s are") due: \(command)")
+        ]
     }
 }

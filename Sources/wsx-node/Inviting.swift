@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// `invite create` and `device link` on a terminal: whoever made a link sees who comes by it.
-extension Session {
+struct Inviting: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// What becomes of an invite.
     private static let inviteEvents = [
         "member.joined", "invite.used", "invite.revoked", "request.created",

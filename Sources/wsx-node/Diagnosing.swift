@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// What `doctor` can only see from the command line, behind what the node says of itself.
-extension Session {
+struct Diagnosing: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     func doctor(_ command: Command) throws(NodeError) -> Int32 {
         let parameters = try parameters(for: command)
         var items: [JSONValue]

@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// Files: adding them to a message, and fetching and saving them.
-extension Session {
+struct FileMoving: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// How often a transfer is looked at, and how often its progress is told where no terminal shows it.
     private static let fetchStep: Int64 = 200
     private static let progressStep: Int64 = 10_000

@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 /// Notes from the command line: texts from files, and texts in several parts.
-extension Session {
+struct NoteEditing: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
     /// `note create` and `note edit`: the text comes from a file, or from standard input.
     func writeNote(_ command: Command) throws(NodeError) -> Int32 {
         if scan.values["editor"]?.boolValue == true { return try editNote(command) }
