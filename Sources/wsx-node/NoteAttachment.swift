@@ -6,7 +6,7 @@ import WorkspaceModel
 ///
 /// The daemon may go and come back meanwhile. What the editor wrote is kept until it is there.
 final class NoteAttachment {
-    private let session: Session
+    private let session: NoteEditing
     private let live: any LiveInput
     private var client: ControlClient?
     /// How the note is named, and once it was found, its id.
@@ -29,7 +29,7 @@ final class NoteAttachment {
     /// - Parameters:
     ///   - named: the note, as calls name it.
     ///   - end: when it ends, milliseconds since 1970; `nil` for never.
-    init(_ session: Session, _ live: any LiveInput, named: JSONObject, until end: Int64?) {
+    init(_ session: NoteEditing, _ live: any LiveInput, named: JSONObject, until end: Int64?) {
         self.session = session
         self.live = live
         self.named = named
@@ -109,7 +109,7 @@ final class NoteAttachment {
         var left = Self.readingsMax
         while true {
             let note: JSONValue
-            do throws(NodeError) { note = try Session.wholeNote(named, &client) } catch {
+            do throws(NodeError) { note = try NoteEditing.wholeNote(named, &client) } catch {
                 left -= 1
                 guard error.reason == "note.changed", left > 0 else { throw error }
                 continue
@@ -260,6 +260,6 @@ extension NoteEditing {
                 "'note attach' talks to an editor, not to a terminal",
                 hint: "wsx-node note edit NOTE --editor opens your editor")
         }
-        return try NoteAttachment(self, live, named: named, until: streamEnd).run()
+        return try NoteAttachment(self, live, named: named, until: Streaming(self).streamEnd).run()
     }
 }

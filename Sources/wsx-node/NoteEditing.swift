@@ -70,7 +70,7 @@ struct NoteEditing: SessionPart {
             return try callAndPrint(command, parameters)
         }
         var client = try client()
-        let end = streamEnd
+        let end = Streaming(self).streamEnd
         show(rendering.text(try client.call(command.name, parameters), of: command.name))
         while end.map({ io.now < $0 }) ?? true {
             io.pause(milliseconds: Self.lockMilliseconds)

@@ -52,7 +52,7 @@ struct Sending: SessionPart {
         // Whoever is run for an event is a program.
         if environment["WSX_BOT"]?.isEmpty == false { parameters["bot"] = true }
         let message = try client.call("message.send", parameters)
-        tellRefused(message)
+        FileMoving(self).tellRefused(message)
         // 8: partly done.
         let status: Int32 = isPartial || message["refused"] != nil ? 8 : 0
         guard io.isOutputTerminal, !globals.json, !globals.plain else {

@@ -70,7 +70,7 @@ extension SessionPart {
                 io.tell("the last message in \(rendering.fitting(sanitised(name)))\n")
             }
         }
-        try addPictures(to: &values, of: command)
+        try FileMoving(self).addPictures(to: &values, of: command)
         do { try command.check(values) } catch { throw usage(error, command) }
         for parameter in command.parameters where parameter.isLocal { values[parameter.name] = nil }
         return values
