@@ -389,7 +389,7 @@ public struct SyncSession: Sendable {
         case .forkProbe(_, let tip): probed(tip.log)
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,
-            .typing, .reading, .book, .reach:
+            .typing, .reading, .book, .reach, .proofAsk, .proofAnswer:
             break  // the link's and the join's, not the session's
         }
     }

@@ -232,6 +232,7 @@ extension AuthorityPayload.WorkspaceSettings {
         successor = try fields.optional(6) { (d) throws(Malformed) in
             try d.optionalBytes(count: 16)
         }
+        whoMayAttest = try fields.number(7, max: 2)
     }
 }
 

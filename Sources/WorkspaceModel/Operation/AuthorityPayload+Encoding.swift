@@ -202,6 +202,7 @@ extension AuthorityPayload.WorkspaceSettings {
         fields.optional(4, whoMayInvite) { $0.uint($1) }
         fields.optional(5, join) { $0.uint($1) }
         fields.optional(6, successor) { $0.byteString($1) }
+        fields.optional(7, whoMayAttest) { $0.uint($1) }
     }
 }
 

@@ -213,6 +213,8 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var join: UInt64?
         /// Who becomes owner when the owner is gone; empty for nobody.
         public var successor: [UInt8]?
+        /// Who may say what others have proved: 0 owner, 1 admins, 2 members.
+        public var whoMayAttest: UInt64?
 
         /// Settings that change nothing yet.
         public init() {}

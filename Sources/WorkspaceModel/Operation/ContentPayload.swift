@@ -67,6 +67,8 @@ public enum ContentPayload: Hashable, Sendable {
     case profileField(ProfileChange)
     /// What is said of a note; in its channel.
     case note(NoteContent)
+    /// What a verifier says that somebody has proved; in the profile document.
+    case attestation(Attestation)
 }
 
 /// The name of a message inside a channel: when, and the start of its id.
@@ -126,6 +128,8 @@ extension ContentPayload {
             return change.encoded
         case .note(let content):
             return content.encoded
+        case .attestation(let attestation):
+            return attestation.encoded
         }
     }
 
@@ -136,7 +140,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard (1...NoteContent.types.upperBound).contains(type) else {
+        guard (1...Attestation.type).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -149,6 +153,7 @@ extension ContentPayload {
             self = .annotation(try MessageAnnotation(type, &fields))
         case ProfileChange.type: self = .profileField(try ProfileChange(&fields))
         case NoteContent.types: self = .note(try NoteContent(type, &fields))
+        case Attestation.type: self = .attestation(try Attestation(&fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in
                 try d.identifier32()
