@@ -46,7 +46,8 @@ public final class NodeLoop {
     private let jobs: NodeJobs
     private let search: SearchThread
     private let blobs: BlobThread
-    private let notices: NoticeRunner
+    private let notices: ChildRunner
+    private let mails: ChildRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
@@ -76,7 +77,8 @@ public final class NodeLoop {
         jobs = NodeJobs(home: home, wakeup: driver.wakeup)
         search = SearchThread(home: home, wakeup: driver.wakeup)
         blobs = BlobThread(home: home, wakeup: driver.wakeup)
-        notices = NoticeRunner(driver: driver)
+        notices = ChildRunner(driver: driver)
+        mails = ChildRunner(driver: driver, waitingMax: Limits.mailsWaitingMax)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
@@ -171,7 +173,7 @@ public final class NodeLoop {
 
     private var hasMoreToDo: Bool {
         !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
-            || network.hasInputs || notices.hasInputs
+            || network.hasInputs || notices.hasInputs || mails.hasInputs
     }
 
     private func setAlarm(hostDue: UInt64?) {
@@ -179,6 +181,7 @@ public final class NodeLoop {
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
             checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
+            mails.nextDeadline,
         ]
         if let next = deadlines.compactMap({ $0 }).min() {
             driver.timers.set(.next, deadline: next)
@@ -194,18 +197,20 @@ public final class NodeLoop {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)
         notices.passTime(now: turn.now)
+        mails.passTime(now: turn.now)
         for job in turn.jobs { links.resolved(job, now: turn.now) }
         for ready in turn.ready {
             if control.handle(ready, now: turn.now) { continue }
             if network.handle(ready) { continue }
             if notices.handle(ready, now: turn.now) { continue }
+            if mails.handle(ready, now: turn.now) { continue }
             _ = links.handle(ready, now: turn.now)
         }
         if let hosts = network.takeChange() { links.networkChanged(to: hosts) }
         links.readAll(byteCountMax: budget.byteCount, but: host.busyLinks)
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
-        inputs += notices.takeInputs()
+        inputs += notices.takeInputs() + mails.takeInputs()
         let isDue = due.map { $0 <= turn.now } ?? false
         let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
         if host.hasMoreToDo || (isDue && mayTick) {
@@ -238,6 +243,7 @@ public final class NodeLoop {
             control.note(job)
             blobs.begin(job)
         case .notify(let notice): notices.show(notice, now: now)
+        case .mail(let letter): mails.send(letter, now: now)
         case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
@@ -287,6 +293,7 @@ public final class NodeLoop {
         search.close()
         blobs.close()
         notices.close()
+        mails.close()
         host?.checkpoint(.truncate)
         host = nil
     }

@@ -22,6 +22,8 @@ public enum NodeProcess {
         public var notifySocket: String?
         /// What the settings say of notices.
         public var notices = NoticeDefaults()
+        /// What they have send letters.
+        public var mailCommand: String?
         /// What this device is called in the workspaces it comes into.
         public var deviceName: String?
         /// What opens a home that has a passphrase; without it the node starts locked.
@@ -113,6 +115,7 @@ public enum NodeProcess {
         environment.anonymousLinksMax = Int(clamping: descriptorMax / 2)
         environment.surroundings = MachineSurroundings(socket: home.socket)
         environment.notices = settings.notices
+        environment.mailCommand = settings.mailCommand
         environment.deviceName = settings.deviceName
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())

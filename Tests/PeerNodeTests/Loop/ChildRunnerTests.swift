@@ -10,12 +10,12 @@ import WorkspaceTestKit
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeLoop.Driver
-        let runner: NoticeRunner
+        let runner: ChildRunner
         var outcomes: [NoticeOutcome] = []
 
         init() throws {
             driver = try NodeLoop.Driver()
-            runner = NoticeRunner(driver: driver)
+            runner = ChildRunner(driver: driver)
         }
 
         deinit { runner.close() }
