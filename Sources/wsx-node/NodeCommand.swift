@@ -16,6 +16,8 @@ enum NodeCommand {
         settings.loop = try loopOptions(scan, file)
         settings.logLevel = try logLevel(scan, file, environment)
         settings.notices = try notices(file)
+        let mail = try? file.text(of: "mail.command")
+        settings.mailCommand = mail?.isEmpty == true ? nil : mail
         settings.deviceName = HostName.device(io.hostName)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]

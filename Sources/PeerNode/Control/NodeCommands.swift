@@ -8,6 +8,8 @@ public protocol NodeCommands: PersonCommands, MarkCommands {
     var notes: any NoteCommands { get }
     /// What it does for files.
     var files: any FileCommands { get }
+    /// What people prove to each other.
+    var proofs: any ProofCommands { get }
 
     // MARK: The node
 
@@ -113,8 +115,7 @@ public protocol NodeCommands: PersonCommands, MarkCommands {
     /// Who may come in, and who may bring them.
     func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
     /// Changes what is given of the policy.
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
+    func setPolicy(_ draft: PolicyDraft, _ scope: CallScope) throws(NodeError) -> PolicyObject
 
     // MARK: Invites and members
 

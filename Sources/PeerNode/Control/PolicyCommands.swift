@@ -1,5 +1,15 @@
 import WorkspaceModel
 
+/// What is to be changed of a policy; what is `nil` stays.
+public struct PolicyDraft: Sendable {
+    /// Who may invite: `owner`, `admins` or `members`.
+    public let mayInvite: String?
+    /// Who may verify addresses, likewise.
+    public let mayAttest: String?
+    /// What the address lets people do: `closed`, `request` or `open`.
+    public let join: String?
+}
+
 extension Command {
     static let requestList = Command(
         "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
@@ -41,7 +51,7 @@ extension Command {
 
     static let policyGet = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
-        "Show who may join the workspace, and who may invite.", result: "policy", effect: .reads,
+        "Show who may join, invite, and verify addresses.", result: "policy", effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.policy(context.scope(given)))
@@ -51,12 +61,17 @@ extension Command {
         let right = Parameter.choice(
             "who_may_invite", "Who may create invites.", ["owner", "admins", "members"]
         ).optional()
+        let attesting = Parameter.choice(
+            "who_may_attest", "Who may verify the addresses of others.",
+            ["owner", "admins", "members"]
+        ).optional()
         let join = Parameter.choice(
             "join", "What the workspace's address lets people do: nothing, ask to join, or join.",
             ["closed", "request", "open"]
         ).optional()
         let setting = Parameter.choice(
-            "setting", "The setting to change, instead of its flag.", ["who_may_invite", "join"]
+            "setting", "The setting to change, instead of its flag.",
+            ["who_may_invite", "who_may_attest", "join"]
         ).optional().local()
         let value = Parameter.choice(
             "value", "The new value.",
@@ -68,17 +83,21 @@ extension Command {
                 "policy set", ["setting", "value"],
                 examples: [
                     "policy set join request", "policy set who_may_invite members",
+                    "policy set who_may_attest members",
                     "policy set --join open --who-may-invite admins",
                 ]),
-            "Change who may join the workspace, and who may invite.",
+            "Change who may join, invite, and verify addresses.",
             parameters: [
-                setting.definition, value.definition, right.definition, join.definition,
+                setting.definition, value.definition, right.definition, attesting.definition,
+                join.definition,
             ], result: "policy", effect: .signs, scope: .workspace,
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.setPolicy(
-                        whoMayInvite: given[right], join: given[join], context.scope(given)))
+                        PolicyDraft(
+                            mayInvite: given[right], mayAttest: given[attesting],
+                            join: given[join]), context.scope(given)))
             })
     }()
 }

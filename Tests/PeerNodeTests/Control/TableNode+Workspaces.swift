@@ -31,10 +31,9 @@ extension TableNode {
         try note("policy", scope)
         return policy
     }
-    func setPolicy(whoMayInvite: String?, join: String?, _ scope: CallScope) throws(NodeError)
-        -> PolicyObject
-    {
-        try note("setPolicy \(whoMayInvite ?? "-") \(join ?? "-")", scope)
+    func setPolicy(_ draft: PolicyDraft, _ scope: CallScope) throws(NodeError) -> PolicyObject {
+        let attesting = draft.mayAttest.map { " \($0)" } ?? ""
+        try note("setPolicy \(draft.mayInvite ?? "-") \(draft.join ?? "-")\(attesting)", scope)
         return policy
     }
     func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {

@@ -96,6 +96,7 @@ public final class BehaviourRecorder {
         case .search: ("search", [])
         case .blob: ("blob", [])
         case .notify(let notice): ("notify", notice.input)
+        case .mail(let letter): ("mail", letter.input)
         case .forgetNotices: ("forget", [])
         case .wipeHome: ("wipe", [])
         case .stop: ("stop", [])

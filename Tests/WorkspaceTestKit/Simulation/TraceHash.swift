@@ -36,6 +36,7 @@ public struct TraceHash: Sendable, Equatable {
         case .search: Array("search".utf8)
         case .blob: Array("blob".utf8)
         case .notify(let notice): Array("notify ".utf8) + notice.input
+        case .mail(let letter): Array("mail ".utf8) + letter.input
         case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)
         case .stop: Array("stop".utf8)

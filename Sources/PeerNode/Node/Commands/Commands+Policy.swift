@@ -10,29 +10,35 @@ extension CommandDesk {
     func object(ofPolicy workspace: Workspace) -> PolicyObject {
         PolicyObject(
             workspace: PublicID.workspace(workspace.id), mayInvite: workspace.fields.mayInvite.word,
-            join: workspace.fields.join.word, address: core.links.address(of: workspace))
+            mayAttest: workspace.fields.mayAttest.word, join: workspace.fields.join.word,
+            address: core.links.address(of: workspace))
     }
 
     /// Sets what is given. The address follows the policy: old ones end, a missing one is made.
     func setPolicy(
-        whoMayInvite: String?, join: String?, _ scope: CallScope
+        _ draft: PolicyDraft, _ scope: CallScope
     ) throws(NodeError) -> PolicyObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        guard whoMayInvite != nil || join != nil else {
+        guard draft.mayInvite != nil || draft.mayAttest != nil || draft.join != nil else {
             throw NodeError(
-                .badRequest, "nothing to set", hint: "give who_may_invite or join",
-                reason: "missing_parameter",
-                fields: [
-                    .init(name: "who_may_invite", reason: "missing"),
-                    .init(name: "join", reason: "missing"),
-                ])
+                .badRequest, "nothing to set",
+                hint: "give who_may_invite, who_may_attest or join", reason: "missing_parameter",
+                fields: ["who_may_invite", "who_may_attest", "join"].map {
+                    .init(name: $0, reason: "missing")
+                })
         }
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
         }
-        let right = whoMayInvite.flatMap(InviteRight.init(word:)) ?? workspace.fields.mayInvite
-        let rule = join.flatMap(JoinRule.init(word:)) ?? workspace.fields.join
-        guard own == .owner || (right != .owner && workspace.fields.mayInvite != .owner) else {
+        let fields = workspace.fields
+        let right = draft.mayInvite.flatMap(InviteRight.init(word:)) ?? fields.mayInvite
+        let attesting = draft.mayAttest.flatMap(InviteRight.init(word:)) ?? fields.mayAttest
+        let rule = draft.join.flatMap(JoinRule.init(word:)) ?? fields.join
+        let isOwners = [right, fields.mayInvite].contains(.owner)
+        let isAttestingOwners =
+            attesting != fields.mayAttest
+            && [attesting, fields.mayAttest].contains(.owner)
+        guard own == .owner || (!isOwners && !isAttestingOwners) else {
             // An address is an invite; and what an owner keeps for himself only he gives away.
             throw .forbidden(
                 "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
@@ -45,7 +51,7 @@ extension CommandDesk {
                 hint: "ask the owner to change the policy")
         }
         let isDone = try stored { () throws(StorageError) in
-            try change(workspace, to: right, rule, outdated)
+            try change(workspace, to: right, attesting, rule, outdated)
         }
         guard isDone else { throw core.membership.notAllowed(in: workspace) }
         return object(ofPolicy: workspace)
@@ -59,13 +65,18 @@ extension CommandDesk {
     }
 
     private func change(
-        _ workspace: Workspace, to right: InviteRight, _ rule: JoinRule, _ outdated: [OperationID]
+        _ workspace: Workspace, to right: InviteRight, _ attesting: InviteRight, _ rule: JoinRule,
+        _ outdated: [OperationID]
     ) throws(StorageError) -> Bool {
         let fields = workspace.fields
-        if fields.mayInvite != right || fields.join != rule {
+        let areOthers = fields.mayInvite != right || fields.join != rule
+        if areOthers || fields.mayAttest != attesting {
             var settings = AuthorityPayload.WorkspaceSettings()
-            settings.whoMayInvite = right.rawValue
-            settings.join = rule.rawValue
+            if areOthers {
+                settings.whoMayInvite = right.rawValue
+                settings.join = rule.rawValue
+            }
+            if fields.mayAttest != attesting { settings.whoMayAttest = attesting.rawValue }
             let payload = AuthorityPayload.setWorkspace(settings)
             guard try core.log.authorAuthority(in: workspace, { _ in payload }) != nil else {
                 return false

@@ -23,6 +23,7 @@ extension CommandDesk {
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
+        object.verified = core.profiles.verifiedEmail(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
@@ -104,6 +105,10 @@ extension CommandDesk {
             after.published = after.isShown ? value : nil
             after.kept = after.isShown ? nil : value
             changes.append((field, before, after))
+        }
+        for (field, before, after) in changes where field == .email && before != after {
+            try core.proofs.refuseEdit(
+                from: before.published, to: after.published, in: workspace)
         }
         let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
         // All of it or nothing: once something is written nothing is refused any more.
@@ -207,6 +212,10 @@ extension CommandDesk {
                 .profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }
+        if field == .email, before != after {
+            try core.proofs.emailEdited(
+                from: before.published, to: after.published, in: workspace)
+        }
     }
 
     /// Has the bytes of all that was ever said in a field erased, everywhere.

@@ -97,7 +97,7 @@ extension Integrity {
         case .annotation(let annotation):
             return try isNoted(annotation, stored, in: workspace)
                 ? [] : [.init(table: "annotation", arrival: arrival)]
-        case .membership, .profile, .profileField, .device, .own, .note: return []
+        case .membership, .profile, .profileField, .device, .own, .note, .attestation: return []
         }
     }
 

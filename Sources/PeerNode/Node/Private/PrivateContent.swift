@@ -148,7 +148,7 @@ extension PrivateDocuments {
                 try family.fold(
                     content, WordSource(stored), isValid: isValid, in: workspace, from: source)
             }
-        case .membership, .profile, .profileField, .device: break
+        case .membership, .profile, .profileField, .device, .attestation: break
         }
     }
 

@@ -62,6 +62,12 @@ extension Syncing {
         case .reach(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try reachHeard(word, in: workspace, on: link)
+        case .proofAsk(let number, let ask):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try core.proofs.asked(ask, in: workspace, on: link)
+        case .proofAnswer(let number, let answer):
+            guard let workspace = workspace(numbered: number, on: link) else { return }
+            try core.proofs.answered(answer, in: workspace, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)

@@ -50,6 +50,8 @@ public enum NodeInput: Sendable {
     case blobbed(BlobOutcome)
     /// What became of a notice that was to be shown.
     case noticed(NoticeOutcome)
+    /// The command for the letter with this number has ended, with this status as of `NoticeOutcome`.
+    case mailed(UInt64, status: Int32?)
     /// An `InspectionJob` has ended.
     case inspected(CallID, Result<StoreFindings, InspectionFailure>)
     /// A backup was made, at this time in milliseconds since 1970.
@@ -102,6 +104,9 @@ public enum NodeEffect: Sendable {
     case announce([UInt8], from: String)
     /// Runs the owner's command for one message, behind those that wait already.
     case notify(Notice)
+    /// Has the owner's command send a letter, behind those that wait already, and brings what became of
+    /// it back as `mailed`.
+    case mail(Letter)
     /// Drops the notices that wait.
     case forgetNotices
     /// Writes one line to the log; never text, names or keys.

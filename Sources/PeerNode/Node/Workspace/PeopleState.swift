@@ -10,6 +10,11 @@ final class PeopleState {
     var formerNames = OpenedFormerNames()
     /// What else they say of themselves.
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
+    /// What verifiers say that they have proved, and what follows from it once that was worked out.
+    var attestations = AttestationBook() { didSet { attested = nil } }
+    var attested: AttestationFindings?
+    /// Which attestations counted when that was told last.
+    var toldAttestations: [AttestationBook.Place: OperationID] = [:]
     /// What people call devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// What names are compared by.

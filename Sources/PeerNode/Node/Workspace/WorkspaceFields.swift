@@ -28,6 +28,15 @@ enum JoinRule: UInt64, CaseIterable {
 }
 
 extension InviteRight {
+    /// The weakest role that has it.
+    var leastRole: Role {
+        switch self {
+        case .owner: .owner
+        case .admins: .admin
+        case .members: .member
+        }
+    }
+
     /// The word people and scripts see.
     var word: String {
         switch self {
@@ -54,6 +63,8 @@ struct WorkspaceFields: Equatable {
     /// The operation that says so, `nil` while nobody has said anything.
     private(set) var invitePolicy: OperationID?
     private(set) var join = JoinRule.closed
+    /// Who may say what others have proved.
+    private(set) var mayAttest = InviteRight.admins
     /// To whom an owner who leaves hands the workspace. Only an owner's word counts.
     private(set) var successor: MemberID?
     /// The strongest operation that ends the workspace.
@@ -107,6 +118,9 @@ struct WorkspaceFields: Equatable {
             invitePolicy = id
         }
         if let rule = settings.join.flatMap(JoinRule.init(rawValue:)) { join = rule }
+        if let right = settings.whoMayAttest.flatMap(InviteRight.init(rawValue:)) {
+            mayAttest = right
+        }
         let isOwners =
             workspace.evaluator.actingRole(of: id) == .owner
         if let bytes = settings.successor, isOwners { successor = MemberID(untrusted: bytes) }
