@@ -164,7 +164,7 @@ enum ProofCommandTable {
             line: CommandLineForm(
                 "mail command", ["command"],
                 examples: ["mail command 'msmtp -t'", "mail command ''"]),
-            "Let this node send letters: codes for those you verify, invites by email.",
+            "Set what sends letters from this node: verification codes and invites.",
             parameters: [command.definition], result: "mail command", effect: .reads,
             scope: .node, example: ["command": "exit 0"],
             run: { (context, given) throws(NodeError) in

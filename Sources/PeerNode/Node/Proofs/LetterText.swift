@@ -29,7 +29,7 @@ enum LetterText {
             [
                 "\(name(member)) invites you to the workspace \(name(workspace)).", "",
                 "Install wsx-node, then run", "    wsx-node join \(link) --name 'YOUR NAME'", "",
-                "Whoever has this link can join with it. Keep it to yourself.",
+                "Anyone who has this link can join with it. Keep it to yourself.",
             ])
     }
 

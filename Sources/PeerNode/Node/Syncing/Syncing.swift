@@ -62,12 +62,7 @@ extension Syncing {
         case .reach(let number, let word):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try reachHeard(word, in: workspace, on: link)
-        case .proofAsk(let number, let ask):
-            guard let workspace = workspace(numbered: number, on: link) else { return }
-            try core.proofs.asked(ask, in: workspace, on: link)
-        case .proofAnswer(let number, let answer):
-            guard let workspace = workspace(numbered: number, on: link) else { return }
-            try core.proofs.answered(answer, in: workspace, on: link)
+        case .proofAsk, .proofAnswer: try proofWord(message, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)
@@ -85,6 +80,18 @@ extension Syncing {
                 let sync = link.syncs[workspace.number]
             else { return }
             try feed(.received(message), to: sync, on: link)
+        }
+    }
+
+    private func proofWord(
+        _ message: SyncMessage, on link: PeerLink
+    ) throws(StorageError) {
+        guard let number = message.workspace, let workspace = workspace(numbered: number, on: link)
+        else { return }
+        if case .proofAsk(_, let ask) = message {
+            try core.proofs.asked(ask, in: workspace, on: link)
+        } else if case .proofAnswer(_, let answer) = message {
+            try core.proofs.answered(answer, in: workspace, on: link)
         }
     }
 
