@@ -69,6 +69,22 @@ extension EndToEnd {
                 })
         }
 
+        @Test func `have an address to go to from the start`() throws {
+            let node = TemporaryNode()
+            let flags = ["--workspace", "acme"] + TemporaryNode.loopback
+            let up = node.run(
+                ["up", "--name", "Mina", "--email", "Mina@example.org"] + flags)
+            #expect(up.status == 0 && !up.output.contains("warn email"), "\(up.errors)")
+            #expect(node.run("profile", "show").output.contains("mina@example.org"))
+            let again = node.run(["up", "--email", "other@example.org"])
+            #expect(again.output.contains("warn email"), "\(again.output)")
+            #expect(again.output.contains("wsx-node profile set --email other@example.org"))
+            let wrong = TemporaryNode()
+            let refused = wrong.run(
+                ["up", "--name", "Mina", "--email", "nowhere"] + flags)
+            #expect(refused.status == 2, "\(refused.errors)")
+        }
+
         @Test func `that hang hold nobody up, and end with the node`() throws {
             let (mina, joon) = try pair()
             let file = mina.home + "/pid"

@@ -30,28 +30,20 @@ extension CommandDesk {
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
         }
-        let fields = workspace.fields
-        let right = draft.mayInvite.flatMap(InviteRight.init(word:)) ?? fields.mayInvite
-        let attesting = draft.mayAttest.flatMap(InviteRight.init(word:)) ?? fields.mayAttest
-        let rule = draft.join.flatMap(JoinRule.init(word:)) ?? fields.join
-        let isOwners = [right, fields.mayInvite].contains(.owner)
-        let isAttestingOwners =
-            attesting != fields.mayAttest
-            && [attesting, fields.mayAttest].contains(.owner)
-        guard own == .owner || (!isOwners && !isAttestingOwners) else {
-            // An address is an invite; and what an owner keeps for himself only he gives away.
+        let change = PolicyChange(draft, from: workspace.fields)
+        guard own == .owner || !change.isOwners else {
             throw .forbidden(
                 "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
                 reason: "policy", hint: "wsx-node policy show")
         }
-        let outdated = outdatedAddresses(under: rule, in: workspace)
+        let outdated = outdatedAddresses(under: change.join, in: workspace)
         guard outdated.allSatisfy({ core.membership.mayRevoke($0, in: workspace) }) else {
             throw .forbidden(
                 "the address was made by someone with a stronger role", reason: "role",
                 hint: "ask the owner to change the policy")
         }
         let isDone = try stored { () throws(StorageError) in
-            try change(workspace, to: right, attesting, rule, outdated)
+            try carryOut(change, in: workspace, outdated)
         }
         guard isDone else { throw core.membership.notAllowed(in: workspace) }
         return object(ofPolicy: workspace)
@@ -64,27 +56,18 @@ extension CommandDesk {
         }
     }
 
-    private func change(
-        _ workspace: Workspace, to right: InviteRight, _ attesting: InviteRight, _ rule: JoinRule,
-        _ outdated: [OperationID]
+    private func carryOut(
+        _ change: PolicyChange, in workspace: Workspace, _ outdated: [OperationID]
     ) throws(StorageError) -> Bool {
-        let fields = workspace.fields
-        let areOthers = fields.mayInvite != right || fields.join != rule
-        if areOthers || fields.mayAttest != attesting {
-            var settings = AuthorityPayload.WorkspaceSettings()
-            if areOthers {
-                settings.whoMayInvite = right.rawValue
-                settings.join = rule.rawValue
-            }
-            if fields.mayAttest != attesting { settings.whoMayAttest = attesting.rawValue }
+        if let settings = change.settings {
             let payload = AuthorityPayload.setWorkspace(settings)
             guard try core.log.authorAuthority(in: workspace, { _ in payload }) != nil else {
                 return false
             }
         }
         for address in outdated { _ = try core.membership.revoke(address, in: workspace) }
-        if rule != .closed, core.links.openAddresses(of: workspace).isEmpty {
-            return try core.links.makeAddress(for: rule, in: workspace)
+        if change.join != .closed, core.links.openAddresses(of: workspace).isEmpty {
+            return try core.links.makeAddress(for: change.join, in: workspace)
         }
         return true
     }
