@@ -166,6 +166,31 @@ import WorkspaceTestKit
         }
     }
 
+    /// A demoted verifier's device still writes under the grant of before; so what it writes then has
+    /// to be told from what it wrote before, and from what it writes when it may again.
+    @Test func `does not count where it was written between two terms of its verifier`() throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
+        table.bench.advance(5_000)
+        try table.bob.ok("profile.set", ["email": .string(Self.address)])
+        let said = Attestation(
+            try table.bob.workspace().member, .email, .init(Self.address, by: .letter))
+        try table.cleo.write(
+            .attestation(said), to: try table.cleo.workspace().profileDocument)
+        table.bench.advance(5_000)
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "admin"])
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            #expect(try ProofTable.states(on: node) == ["Bob": "verifier_gone"])
+        }
+        // What she attests from now on counts.
+        try table.prove(Self.address, of: table.bob, by: table.cleo)
+        for node in [table.ada, table.bob, table.cleo] {
+            #expect(try ProofTable.verifier(of: "Bob", on: node) == "Cleo")
+        }
+    }
+
     @Test func `is not what somebody says of themselves`() throws {
         let table = try ProofTable()
         let ada = try table.ada.workspace()

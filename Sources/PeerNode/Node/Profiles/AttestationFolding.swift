@@ -159,10 +159,17 @@ extension Profiles {
         ) { () throws(StorageError) in
             let words = try heads(place, in: workspace).prefix(Limits.dependenciesMax)
             let overwritten = try core.messages.references(to: words.map(\.arrival))
+            try core.keys.answerEnds(in: workspace)
+            // The strongest grant of somebody who was no verifier for a while gives the right no more.
+            let isOwn = said.member == workspace.member && said.proof == nil
+            let least = isOwn ? .member : workspace.fields.mayAttest.leastRole
+            guard let home, let current = workspace.currentKey,
+                let grant = workspace.writingGrant(of: home.device, leastRole: least)
+            else { return nil }
             made =
                 try core.privates.authorContent(
                     .attestation(said), to: workspace.profileDocument, in: workspace,
-                    overwriting: overwritten)?.id
+                    under: current, grant: grant, with: home.signing, overwriting: overwritten)?.id
             return made
         }
         return isWritten ? made : nil

@@ -62,7 +62,13 @@ final class Proofs: Component {
     override func goOn(after former: Component) {
         guard let former = former as? Proofs else { return }
         (own, isLoaded, voided) = (former.own, former.isLoaded, former.voided)
+        // Whoever waited was told to ask again, and all links are closed.
+        for number in own.keys {
+            own[number]?.calls = []
+            own[number]?.asked = nil
+        }
         (foreign, sending, lettersMade) = (former.foreign, former.sending, former.lettersMade)
+        sending = sending.filter { if case .code = $0.value { true } else { false } }
         (letterBudget, failures) = (former.letterBudget, former.failures)
     }
 
