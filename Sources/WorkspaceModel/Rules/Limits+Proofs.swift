@@ -6,6 +6,9 @@ extension Limits {
     public static let attestedProviderBytesMax = 64
     /// What an account is called, in bytes of UTF-8.
     public static let attestedNameBytesMax = 256
+    /// Attestations of one author that count in one register: far more than anybody proves, and few enough
+    /// to be looked at whenever one comes.
+    public static let attestationsOfOneMax = 64
     /// How long a code is good: a letter comes within seconds, or the next one does.
     public static let proofCodeMilliseconds: UInt64 = 5 * 60 * 1_000
     /// Codes that are tried on one letter: one in 200,000 guesses right.

@@ -37,11 +37,18 @@ import WorkspaceTestKit
 
     /// The rules as PROTOCOL.md has them, 3.9, one after the other.
     private static func defined(
-        _ words: [Word], verifiers: Set<MemberID>, members: Set<MemberID>
+        _ words: [Word], verifiers: Set<MemberID>, members: Set<MemberID>, max: Int
     ) -> [MemberID: (id: OperationID, state: AttestationBook.State)] {
-        // W-69 and W-70.
+        // W-69 and W-70, of so many of each author.
+        func isAmongLatest(_ word: Word) -> Bool {
+            let before = words.count {
+                $0.isValid && $0.author == word.author && $0.said.member == word.said.member
+                    && later($0, word)
+            }
+            return before < max
+        }
         func counts(_ word: Word) -> Bool {
-            guard word.isValid else { return false }
+            guard word.isValid, isAmongLatest(word) else { return false }
             if word.author == word.said.member { return word.said.proof == nil }
             return verifiers.contains(word.author)
         }
@@ -78,7 +85,7 @@ import WorkspaceTestKit
             }
             let rest = words.filter {
                 $0.said.member == member && $0.isValid && $0.said.proof != nil
-                    && $0.author != member
+                    && $0.author != member && isAmongLatest($0)
             }
             if let last = rest.first(where: { word in !rest.contains { later($0, word) } }) {
                 found[member] = (last.id, .verifierGone)
@@ -93,16 +100,22 @@ import WorkspaceTestKit
         let words = Self.words(1 + random.below(24), &random)
         let verifiers = Set(Self.people.prefix(1 + random.below(3)))
         let members = Set(Self.people.filter { _ in !random.oneIn(4) })
-        let wanted = Self.defined(words, verifiers: verifiers, members: members)
+        let max = random.oneIn(2) ? 2 : 64
+        let wanted = Self.defined(words, verifiers: verifiers, members: members, max: max)
         for _ in 0..<4 {
-            var book = AttestationBook()
+            var book = AttestationBook(max: max)
             for word in words.shuffled(using: &random) {
                 book.take(word)
                 // Known again, with another verdict first and then its own.
-                if random.oneIn(3) { book.take(word) }
+                if random.oneIn(3) {
+                    book.take(word.judged(!word.isValid))
+                    if random.oneIn(2) { book.settle() }
+                    book.take(word)
+                }
             }
+            book.settle()
             let found = book.findings(
-                mayAttest: { verifiers.contains($0.author) }, isMember: members.contains)
+                of: members, isVerifier: verifiers.contains, counts: { _ in true })
             #expect(Set(found.keys.map(\.member)) == Set(wanted.keys))
             for (place, finding) in found {
                 #expect(finding.word.id == wanted[place.member]?.id)
@@ -115,9 +128,8 @@ import WorkspaceTestKit
     func `what is redacted says nothing`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let words = Self.words(16, &random)
-        let members = Set(Self.people)
         let gone = words.filter { _ in random.oneIn(3) }
-        var book = AttestationBook()
+        var book = AttestationBook(max: 2)
         for word in words { book.take(word) }
         for word in gone {
             let (first, second) = (
@@ -125,12 +137,23 @@ import WorkspaceTestKit
             )
             #expect(first && !second)
         }
-        var rest = AttestationBook()
+        var rest = AttestationBook(max: 2)
         for word in words where !gone.contains(word) { rest.take(word) }
         let verifiers: Set<MemberID> = [Self.people[0], Self.people[1]]
-        let mayAttest = { (word: Word) in verifiers.contains(word.author) }
+        book.settle()
+        rest.settle()
         #expect(
-            book.findings(mayAttest: mayAttest, isMember: members.contains)
-                == rest.findings(mayAttest: mayAttest, isMember: members.contains))
+            book.findings(of: Self.people, isVerifier: verifiers.contains, counts: { _ in true })
+                == rest.findings(
+                    of: Self.people, isVerifier: verifiers.contains, counts: { _ in true }))
+    }
+}
+
+extension AttestationBook.Word {
+    /// The same with another verdict.
+    fileprivate func judged(_ isValid: Bool) -> Self {
+        Self(
+            id: id, timestamp: timestamp, arrival: arrival, author: author, grant: grant, log: log,
+            branch: branch, sequence: sequence, cited: cited, said: said, isValid: isValid)
     }
 }

@@ -29,11 +29,14 @@ extension Profiles {
         let least = workspace.fields.mayAttest.leastRole
         // Many words stand under one grant in one log.
         var bounds: [AttestationBound: UInt64?] = [:]
+        workspace.people.attestations.settle()
         let found = try workspace.people.attestations.findings(
-            mayAttest: { (word) throws(StorageError) in
-                guard let role = workspace.role(of: word.author), role <= least else {
-                    return false
-                }
+            of: workspace.members.map(\.member),
+            isVerifier: { author in
+                guard let role = workspace.role(of: author) else { return false }
+                return role <= least
+            },
+            counts: { (word) throws(StorageError) in
                 let place = AttestationBound(grant: word.grant, branch: word.branch)
                 let bound: UInt64?
                 if let known = bounds[place] {
@@ -43,7 +46,7 @@ extension Profiles {
                     bounds[place] = .some(bound)
                 }
                 return bound.map { word.sequence <= $0 } ?? false
-            }, isMember: { workspace.role(of: $0) != nil })
+            })
         let findings = AttestationFindings(found)
         workspace.people.attested = findings
         return findings
@@ -132,8 +135,7 @@ extension Profiles {
             guard let workspace = core.workspaces[number] else { continue }
             for (place, finding) in try attestations(of: workspace).found
             where finding.state == .withdrawn {
-                for word in workspace.people.attestations.values(place)
-                where word.author == workspace.member {
+                for word in workspace.people.attestations.values(place, by: workspace.member) {
                     core.messages.lateWords.append(
                         Messages.LateWord(workspace: number, arrival: word.arrival, isOwn: true))
                 }

@@ -74,71 +74,126 @@ struct AttestationBook {
         var heads: [Word] = []
     }
 
-    private var words: [Place: [OperationID: Word]] = [:]
-    /// Where the operation with an arrival number is.
-    private var stored: [Int64: (place: Place, id: OperationID)] = [:]
+    /// What one author said in one register.
+    private struct Voice {
+        var words: [OperationID: Word] = [:]
+        /// The valid ones with the largest (hlc, id), those first.
+        private(set) var latest: [Word] = []
+        /// Whether others may have come into their number.
+        private var isShort = false
 
-    var isEmpty: Bool { words.isEmpty }
+        mutating func take(_ word: Word, max: Int) {
+            if words[word.id] != nil { remove(word.id) }
+            words[word.id] = word
+            guard word.isValid else { return }
+            let place = latest.firstIndex { Word.isEarlier($0, word) } ?? latest.count
+            guard place < max else { return }
+            latest.insert(word, at: place)
+            if latest.count > max { latest.removeLast() }
+        }
+
+        mutating func remove(_ id: OperationID) {
+            words[id] = nil
+            guard let place = latest.firstIndex(where: { $0.id == id }) else { return }
+            latest.remove(at: place)
+            isShort = words.count > latest.count
+        }
+
+        mutating func refill(max: Int) {
+            guard isShort else { return }
+            isShort = false
+            latest = Array(
+                words.values.filter(\.isValid).sorted { Word.isEarlier($1, $0) }.prefix(max))
+        }
+    }
+
+    /// By register, and by author.
+    private var voices: [MemberID: [Place: [MemberID: Voice]]] = [:]
+    /// Where the operation with an arrival number is.
+    private var stored: [Int64: (place: Place, author: MemberID, id: OperationID)] = [:]
+    /// Registers of which something was taken out since it was worked out what they say.
+    private var short: Set<Place> = []
+    /// How many words of one author count in one register.
+    private let max: Int
+
+    /// - Parameter max: words of one author that count in one register; tests make it smaller.
+    init(max: Int = Limits.attestationsOfOneMax) { self.max = max }
+
+    var isEmpty: Bool { voices.isEmpty }
 
     /// Takes an operation over; one that is known with another verdict is judged anew.
     mutating func take(_ word: Word) {
-        words[word.place, default: [:]][word.id] = word
-        stored[word.arrival] = (word.place, word.id)
+        let place = word.place
+        voices[place.member, default: [:]][place, default: [:]][word.author, default: Voice()]
+            .take(word, max: max)
+        // One that does not count any more makes room.
+        short.insert(place)
+        stored[word.arrival] = (place, word.author, word.id)
     }
 
     /// Forgets an operation that was redacted, or is not stored any more.
     ///
     /// - Returns: whether it was there.
     mutating func remove(storedAt arrival: Int64) -> Bool {
-        guard let (place, id) = stored.removeValue(forKey: arrival) else { return false }
-        words[place]?[id] = nil
-        if words[place]?.isEmpty == true { words[place] = nil }
+        guard let (place, author, id) = stored.removeValue(forKey: arrival) else { return false }
+        voices[place.member]?[place]?[author]?.remove(id)
+        if voices[place.member]?[place]?[author]?.words.isEmpty == true {
+            voices[place.member]?[place]?[author] = nil
+        }
+        if voices[place.member]?[place]?.isEmpty == true { voices[place.member]?[place] = nil }
+        if voices[place.member]?.isEmpty == true { voices[place.member] = nil }
+        short.insert(place)
         return true
     }
 
-    /// Every word of a register that says something, in the order of arrival.
-    func values(_ place: Place) -> [Word] {
-        (words[place]?.values.filter { $0.said.proof != nil } ?? [])
-            .sorted { $0.arrival < $1.arrival }
-    }
-
-    /// Every word that somebody wrote, in the order of arrival.
-    func words(by author: MemberID) -> [Word] {
-        words.values.flatMap { $0.values.filter { $0.author == author } }
+    /// Every word of somebody's that says something in a register, in the order of arrival.
+    func values(_ place: Place, by author: MemberID) -> [Word] {
+        (voices[place.member]?[place]?[author]?.words.values.filter { $0.said.proof != nil } ?? [])
             .sorted { $0.arrival < $1.arrival }
     }
 
     // MARK: The fold
 
-    /// What each register says, by W-69 to W-72. It follows from the set of words, and from the two
-    /// answers, whatever came first.
+    /// Takes up what came into the number of those that count; before `findings`.
+    mutating func settle() {
+        for place in short {
+            for author in voices[place.member]?[place].map({ Array($0.keys) }) ?? [] {
+                voices[place.member]?[place]?[author]?.refill(max: max)
+            }
+        }
+        short = []
+    }
+
+    /// What each register says, by W-69 to W-72. It follows from the set of words, and from the answers,
+    /// whatever came first. What others than verifiers say costs next to nothing, however much it is.
     ///
     /// - Parameters:
-    ///   - mayAttest: whether the author of a word may say what others have proved.
-    ///   - isMember: whether somebody is in the workspace.
+    ///   - members: who is in the workspace.
+    ///   - isVerifier: whether somebody may say what others have proved.
+    ///   - counts: whether a word of a verifier was written by one.
     func findings<Failure: Error>(
-        mayAttest: (Word) throws(Failure) -> Bool, isMember: (MemberID) -> Bool
+        of members: some Sequence<MemberID>, isVerifier: (MemberID) -> Bool,
+        counts: (Word) throws(Failure) -> Bool
     ) throws(Failure) -> [Place: Finding] {
         var found: [Place: Finding] = [:]
-        for (place, all) in words where isMember(place.member) {
-            var counting: [Word] = []
-            for word in all.values where word.isValid {
-                if try Self.counts(word, mayAttest) { counting.append(word) }
+        for member in members {
+            for (place, voices) in voices[member] ?? [:] {
+                var counting: [Word] = []
+                for (author, voice) in voices {
+                    if author == member {
+                        counting += voice.latest.filter { $0.said.proof == nil }
+                    } else if isVerifier(author) {
+                        for word in voice.latest where try counts(word) { counting.append(word) }
+                    }
+                }
+                found[place] = Self.finding(of: counting, among: voices)
             }
-            found[place] = Self.finding(of: counting, among: all)
         }
         return Self.withOneHolderEach(found)
     }
 
-    private static func counts<Failure: Error>(
-        _ word: Word, _ mayAttest: (Word) throws(Failure) -> Bool
-    ) throws(Failure) -> Bool {
-        if word.author == word.said.member { return word.said.proof == nil }
-        return try mayAttest(word)
-    }
-
     private static func finding(
-        of counting: [Word], among all: [OperationID: Word]
+        of counting: [Word], among voices: [MemberID: Voice]
     ) -> Finding? {
         let overwritten = Set(counting.flatMap(\.cited))
         let heads = counting.filter { !overwritten.contains($0.id) }
@@ -147,8 +202,8 @@ struct AttestationBook {
             return Finding(
                 word: head, state: head.said.proof == nil ? .withdrawn : .valid, heads: heads)
         }
-        let last = all.values.filter {
-            $0.isValid && $0.said.proof != nil && $0.author != $0.said.member
+        let last = voices.values.compactMap { voice in
+            voice.latest.first { $0.said.proof != nil && $0.author != $0.said.member }
         }.max(by: Word.isEarlier)
         return last.map { Finding(word: $0, state: .verifierGone) }
     }
