@@ -169,6 +169,12 @@ struct ColumnSet {
                 ], drops: ["COUNTS", "ID", "ADDED"])
         case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case .ledgers, .balance, .ledgerItems, .orders, .spends, .storeSetting: ofLedgers(shape)
+        case .attestations:
+            ColumnSet(
+                [
+                    "MEMBER": "member.name", "KIND": "kind", "VALUE": "value", "BY": "by.name",
+                    "SINCE": "at", "COUNTS": "state", "ID": "id",
+                ], drops: ["ID", "KIND", "SINCE"])
         case .presences:
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",

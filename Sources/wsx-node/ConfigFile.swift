@@ -12,7 +12,8 @@ struct ConfigFile {
     /// Every setting of this build. What is not here is an unknown key.
     static let known: [(name: String, kind: Kind)] = [
         ("name", .text), ("net.listen", .text), ("net.announce", .flag), ("net.peers", .list),
-        ("notify.level", .text), ("notify.command", .text), ("log.level", .text),
+        ("notify.level", .text), ("notify.command", .text), ("mail.command", .text),
+        ("log.level", .text),
         ("chat.typing", .flag), ("store.quota", .text), ("store.cache_keep", .text),
         ("limits.attachment_bytes", .text), ("net.metered", .text),
     ]

@@ -17,6 +17,8 @@ enum NodeCommand {
         settings.logLevel = try logLevel(scan, file, environment)
         settings.notices = try notices(file)
         settings.fileDefaults = try fileDefaults(file)
+        let mail = try? file.text(of: "mail.command")
+        settings.mailCommand = mail?.isEmpty == true ? nil : mail
         settings.deviceName = HostName.device(io.hostName)
         settings.journal = environment["JOURNAL_STREAM"]
         settings.notifySocket = environment["NOTIFY_SOCKET"]

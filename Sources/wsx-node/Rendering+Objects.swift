@@ -20,6 +20,8 @@ extension Rendering {
         case .channel: channel(value)
         case .member: member(value)
         case .profile: profile(value)
+        case .emailCheck: emailCheck(value)
+        case .emailClaim: emailClaim(value)
         case .presence: presence(value)
         case .session: session(value)
         case .channelRoles: channelRoles(value)

@@ -117,7 +117,8 @@ extension Rendering {
             let isHidden = person["visible"]?[field] == "nobody"
             let lines = field == "description" ? text.split(separator: "\n") : [Substring(text)]
             let shown = lines.map { sanitised(String($0)) }.joined(separator: "\n")
-            return (title, shown + (isHidden ? "  (only you can see it)" : ""))
+            let mark = field == "email" ? verified(person) : ""
+            return (title, shown + (isHidden ? "  (only you can see it)" : "") + mark)
         }
     }
 

@@ -160,7 +160,7 @@ struct Rendering {
         let approval = invite["approve"] == true ? ", an admin must approve" : ""
         return "\(people), \(TimeText.words(minutes)), role \(shown(invite["role"]))\(channels)"
             + "\(approval)\n"
-            + "  link  \(shown(invite["link"]))\n"
+            + "  link  \(shown(invite["link"]))\n" + delivery(invite)
     }
 
     private func deviceLink(_ link: JSONValue) -> String {

@@ -87,6 +87,7 @@ struct Starting: SessionPart {
             return 0
         }
         tellIdentity(identity, in: selected)
+        try tellEmail(&client)
         if let selected { try tellWorkspace(selected, how, &client) }
         let waiting = Self.requestsThatWait(status)
         for request in waiting { say("request", sanitised(request), state: "wait") }
@@ -341,6 +342,7 @@ struct Starting: SessionPart {
                 return nil
             }
             var given: JSONObject = ["name": .string(name)]
+            given["email"] = scan.values["email"]
             if scan.values["no_recovery"]?.boolValue == true {
                 given.append("no_recovery", true)
             }
@@ -352,6 +354,15 @@ struct Starting: SessionPart {
     }
 
     // MARK: Lines
+
+    /// An address is for a new identity: one that has another keeps it.
+    private func tellEmail(_ client: inout ControlClient) throws(NodeError) {
+        guard let asked = scan.values["email"]?.stringValue else { return }
+        let shown = (try? client.call("profile.get", [:]))?["email"]?.stringValue
+        guard shown != asked.lowercased() else { return }
+        say("email", "this home keeps the profile it has; to change it:", state: "warn")
+        say(fix: "wsx-node profile set --email \(NodeError.shellWord(sanitised(asked)))")
+    }
 
     private func tellIdentity(_ identity: JSONValue?, in workspace: JSONValue?) {
         guard let identity else { return say("identity", "none yet", state: "warn") }

@@ -25,6 +25,13 @@ public final class BenchNode {
     public private(set) var lastEffects: [NodeEffect] = []
     /// Notices it wanted to be shown, and not forgotten.
     public var notices: [Notice] = []
+    /// Letters it had sent, and with what status the command for them ends; `nil` while it runs on, until
+    /// `endMail`.
+    public var letters: [Letter] = []
+    /// See `letters`.
+    public var mailStatus: Int32? = 0
+    /// What its settings have send letters, from the next start on.
+    public var mailCommand: String?
     /// Addresses it dialled.
     public private(set) var dialled: [String] = []
     /// Beacons it sent, and from which addresses.
@@ -82,6 +89,7 @@ public final class BenchNode {
             socket: "/bench/\(name)/control.sock", announces: announces,
             passphraseCost: .init(passes: 1, memoryKiB: 8))
         environment.notices = noticeDefaults
+        environment.mailCommand = mailCommand
         environment.privateJudgementsMax = privateJudgementsMax
         return environment
     }
@@ -216,6 +224,12 @@ public final class BenchNode {
         bench.settle()
     }
 
+    /// Ends the command for a letter.
+    public func endMail(_ letter: Letter, status: Int32?) {
+        bench.give(.mailed(letter.number, status: status), to: self)
+        bench.settle()
+    }
+
     /// Does the first job of its search that waits, and everything that follows.
     ///
     /// - Returns: whether there was one.
@@ -260,6 +274,9 @@ public final class BenchNode {
             while blobs.hasWork { for input in blobs.step() { bench.give(input, to: self) } }
         case .notify(let notice): notices.append(notice)
         case .lookAtMeter: break
+        case .mail(let letter):
+            letters.append(letter)
+            if let mailStatus { bench.give(.mailed(letter.number, status: mailStatus), to: self) }
         case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):

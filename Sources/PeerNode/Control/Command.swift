@@ -136,6 +136,7 @@ extension Command {
         Group(title: "session", commands: sessionCommands + passcodeCommands),
         Group(title: "devices", commands: deviceCommands),
         Group(title: "people", commands: personCommands),
+        Group(title: "verified addresses", commands: ProofCommandTable.commands),
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),

@@ -30,6 +30,8 @@ public struct WorkspaceEdit: Sendable {
 public struct PolicyEdit: Sendable {
     /// `owner`, `admins` or `members`.
     public let whoMayInvite: String?
+    /// Who may verify addresses, likewise.
+    public let whoMayAttest: String?
     /// `closed`, `request` or `open`.
     public let join: String?
     /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.

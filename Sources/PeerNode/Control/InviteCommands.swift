@@ -30,7 +30,7 @@ extension Command {
     /// Letting people in.
     static let inviteCommands = [
         inviteCreate, inviteList, inviteRevoke, inviteAccept, inviteDecline, requestList,
-        requestApprove, requestReject, policyGet, policySet,
+        requestApprove, requestReject, PolicyCommandTable.get, PolicyCommandTable.set,
     ]
 
     private static let inviteCreate = {
@@ -48,6 +48,11 @@ extension Command {
             of: Parameter.channel("channels", "A channel they are added to."), count: 0...100
         ).flag("channel").defaulting(to: [])
         let approve = Parameter.flag("approve", "An admin has to approve each person who joins.")
+        let email = Parameter.text(
+            "email",
+            "Deliver the link to this address: as a message if you know its owner here, "
+                + "else by 'mail command'.", bytes: 1...1_024
+        ).optional()
         return Command(
             "invite.create",
             line: CommandLineForm(
@@ -56,14 +61,15 @@ extension Command {
                     "invite create", "invite create --uses 5 --expires 7d",
                     "invite create --approve --channel plans",
                     "invite create --role guest --channel board",
+                    "invite create --email joon@example.org",
                 ], flow: .invite),
             "Create an invite and print its link. On a terminal, show who joins with it.",
             parameters: [
                 uses.definition, expires.definition, role.definition, channels.definition,
-                approve.definition, key.definition,
+                approve.definition, email.definition, key.definition,
             ],
             result: "invite", shape: .madeInvite, effect: .signs, scope: .workspace,
-            failures: [.forbidden, .notFound, .archived, .keyReused],
+            failures: [.forbidden, .notFound, .archived, .duplicate, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
             run: { (context, given) throws(NodeError) in
                 if given[role] == "guest", given[channels].isEmpty {
@@ -72,13 +78,14 @@ extension Command {
                         reason: "control.bad_param",
                         fields: [NodeError.Field(name: "channels", reason: "missing")])
                 }
-                return .reply(
-                    try context.node.invites.createInvite(
-                        InviteDraft(
-                            uses: given[uses], expiresInMilliseconds: given[expires],
-                            role: given[role], channels: given[channels],
-                            needsApproval: given[approve]),
-                        context.scope(creating: "invite.create", given)))
+                let draft = InviteDraft(
+                    uses: given[uses], expiresInMilliseconds: given[expires],
+                    role: given[role], channels: given[channels], needsApproval: given[approve])
+                let scope = context.scope(creating: "invite.create", given)
+                if let email = given[email] {
+                    return try context.node.proofs.invite(draft, to: email, scope)
+                }
+                return .reply(try context.node.invites.createInvite(draft, scope))
             })
     }()
 

@@ -23,10 +23,17 @@ extension Command {
     private static let up = Command(
         "up",
         line: CommandLineForm(
-            "up", examples: ["up --name Mina --workspace acme", "up"], flow: .up),
+            "up",
+            examples: [
+                "up --name Mina --workspace acme",
+                "up --name Mina --email mina@example.org --workspace acme", "up",
+            ], flow: .up),
         "Start the node. Creates your identity, and with --workspace the workspace, if missing.",
         parameters: [
             Parameter.name("name", "The name of a new identity.").optional().definition,
+            Parameter.text(
+                "email", "An email address for its profile in each workspace.", bytes: 1...254
+            ).optional().definition,
             noRecovery.local().definition,
         ] + passphraseSources + startParameters,
         result: "what was done, one line each", effect: .signs, scope: .node,

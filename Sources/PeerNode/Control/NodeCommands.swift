@@ -39,6 +39,8 @@ public protocol NodeCommands {
     var marks: any MarkCommands { get }
     /// What was read, and settings.
     var reading: any ReadingCommands { get }
+    /// What people prove to each other.
+    var proofs: any ProofCommands { get }
     /// Notices of a workspace.
     var notices: any NoticeCommands { get }
     /// Finding things.

@@ -38,19 +38,26 @@ extension Command {
                 .reply(try decide(context.node.invites, given[id], context.scope(given)))
             })
     }
+}
 
-    static let policyGet = Command(
+/// The commands about a workspace's policy.
+enum PolicyCommandTable {
+    static let get = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
-        "Show who may join and invite, and how many files a message may have.", result: "policy",
-        effect: .reads,
+        "Show who may join, invite and verify, and how many files are allowed.",
+        result: "policy", effect: .reads,
         scope: .workspace,
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.invites.policy(context.scope(given)))
         })
 
-    static let policySet = {
+    static let set = {
         let right = Parameter.choice(
             "who_may_invite", "Who may create invites.", ["owner", "admins", "members"]
+        ).optional()
+        let attesting = Parameter.choice(
+            "who_may_attest", "Who may verify the addresses of others.",
+            ["owner", "admins", "members"]
         ).optional()
         let join = Parameter.choice(
             "join", "What the workspace's address lets people do: nothing, ask to join, or join.",
@@ -62,7 +69,7 @@ extension Command {
         ).optional()
         let setting = Parameter.choice(
             "setting", "The setting to change, instead of its flag.",
-            ["who_may_invite", "join", "attachments"]
+            ["who_may_invite", "who_may_attest", "join", "attachments"]
         ).optional().local()
         let value = Parameter.text("value", "The new value.", bytes: 1...64).optional().local()
         return Command(
@@ -71,20 +78,22 @@ extension Command {
                 "policy set", ["setting", "value"],
                 examples: [
                     "policy set join request", "policy set who_may_invite members",
+                    "policy set who_may_attest members",
                     "policy set --join open --who-may-invite admins", "policy set attachments 20",
                 ]),
-            "Change who may join or invite, or how many files a message may have.",
+            "Change who may join, invite or verify, or how many files are allowed.",
             parameters: [
-                setting.definition, value.definition, right.definition, join.definition,
-                attachments.definition,
+                setting.definition, value.definition, right.definition, attesting.definition,
+                join.definition, attachments.definition,
             ], result: "policy", effect: .signs, scope: .workspace,
             failures: [.forbidden], example: ["join": "request"],
             run: { (context, given) throws(NodeError) in
                 .reply(
                     try context.node.invites.setPolicy(
                         PolicyEdit(
-                            whoMayInvite: given[right], join: given[join],
-                            attachments: given[attachments]), context.scope(given)))
+                            whoMayInvite: given[right], whoMayAttest: given[attesting],
+                            join: given[join], attachments: given[attachments]),
+                        context.scope(given)))
             })
     }()
 }

@@ -110,6 +110,12 @@ extension Command {
         case appliers
         /// A profile.
         case profile
+        /// Whether an address is anybody's.
+        case emailCheck
+        /// How far the proof of an address has come.
+        case emailClaim
+        /// What members have proved.
+        case attestations
         /// Who is online.
         case presences
         /// A status.

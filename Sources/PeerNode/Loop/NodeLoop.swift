@@ -46,7 +46,8 @@ public final class NodeLoop {
     private let jobs: NodeJobs
     private let search: SearchThread
     private let blobs: BlobThread
-    private let notices: NoticeRunner
+    private let notices: ChildRunner
+    private let mails: ChildRunner
     private let meter: MeterWatch
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
@@ -77,7 +78,8 @@ public final class NodeLoop {
         jobs = NodeJobs(home: home, wakeup: driver.wakeup)
         search = SearchThread(home: home, wakeup: driver.wakeup)
         blobs = BlobThread(home: home, wakeup: driver.wakeup)
-        notices = NoticeRunner(driver: driver)
+        notices = ChildRunner(driver: driver)
+        mails = ChildRunner(driver: driver, waitingMax: Limits.mailsWaitingMax)
         meter = MeterWatch(driver: driver)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
@@ -173,7 +175,7 @@ public final class NodeLoop {
 
     private var hasMoreToDo: Bool {
         !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
-            || network.hasInputs || notices.hasInputs || meter.hasInputs
+            || network.hasInputs || notices.hasInputs || mails.hasInputs || meter.hasInputs
     }
 
     private func setAlarm(hostDue: UInt64?) {
@@ -181,7 +183,7 @@ public final class NodeLoop {
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
             checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
-            meter.nextDeadline,
+            mails.nextDeadline, meter.nextDeadline,
         ]
         if let next = deadlines.compactMap({ $0 }).min() {
             driver.timers.set(.next, deadline: next)
@@ -197,19 +199,21 @@ public final class NodeLoop {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)
         notices.passTime(now: turn.now)
+        mails.passTime(now: turn.now)
         meter.passTime(now: turn.now)
         for job in turn.jobs { links.resolved(job, now: turn.now) }
         for ready in turn.ready {
             if control.handle(ready, now: turn.now) { continue }
             if network.handle(ready) { continue }
             if notices.handle(ready, now: turn.now) || meter.handle(ready) { continue }
+            if mails.handle(ready, now: turn.now) { continue }
             _ = links.handle(ready, now: turn.now)
         }
         if let hosts = network.takeChange() { links.networkChanged(to: hosts) }
         links.readAll(byteCountMax: budget.byteCount, but: host.busyLinks)
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
-        inputs += notices.takeInputs() + meter.takeInputs()
+        inputs += notices.takeInputs() + mails.takeInputs() + meter.takeInputs()
         let isDue = due.map { $0 <= turn.now } ?? false
         let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
         if host.hasMoreToDo || (isDue && mayTick) {
@@ -242,6 +246,7 @@ public final class NodeLoop {
             control.note(job)
             blobs.begin(job)
         case .notify(let notice): notices.show(notice, now: now)
+        case .mail(let letter): mails.send(letter, now: now)
         case .lookAtMeter: meter.look(now: now)
         case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true
@@ -292,6 +297,7 @@ public final class NodeLoop {
         search.close()
         blobs.close()
         notices.close()
+        mails.close()
         meter.close()
         host?.checkpoint(.truncate)
         host = nil

@@ -24,6 +24,8 @@ public enum NodeProcess {
         public var notices = NoticeDefaults()
         /// What the settings say of files.
         public var fileDefaults = FileDefaults()
+        /// What they have send letters.
+        public var mailCommand: String?
         /// What this device is called in the workspaces it comes into.
         public var deviceName: String?
         /// What opens a home that has a passphrase; without it the node starts locked.
@@ -116,6 +118,7 @@ public enum NodeProcess {
         environment.surroundings = MachineSurroundings(socket: home.socket)
         environment.notices = settings.notices
         environment.fileDefaults = settings.fileDefaults
+        environment.mailCommand = settings.mailCommand
         environment.deviceName = settings.deviceName
         let time = TurnTime(
             wall: WallClock.milliseconds(), monotonic: MonotonicClock.milliseconds())

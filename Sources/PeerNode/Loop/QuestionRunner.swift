@@ -132,7 +132,7 @@ final class QuestionRunner {
         let process = try ShellProcess.start(
             notice.command, input: notice.input, output: writing.number,
             environment: ShellProcess.environment(
-                with: notice.variables.map { ($0.name, $0.value) }, without: NoticeRunner.dropped),
+                with: notice.variables.map { ($0.name, $0.value) }, without: ChildRunner.dropped),
             as: .background)
         // Ours goes with this function: the pipe then ends with the command.
         withExtendedLifetime(writing) {}

@@ -42,6 +42,10 @@ public enum SyncMessage: Sendable, Equatable {
     case keyWant(KeyWant)
     /// 21: one key, in a box for the device that asked.
     case keyHave(KeyHave)
+    /// 88: asks a verifier to see that an address is the sender's. Who does not know it ignores it.
+    case proofAsk(WorkspaceNumber, ProofAsk)
+    /// 89: what a verifier answers.
+    case proofAnswer(WorkspaceNumber, ProofAnswer)
     /// 90: asks for payloads that are missing. Who does not know it ignores it.
     case payloadWant(PayloadWant)
     /// 91: one payload that was asked for.
@@ -229,7 +233,7 @@ extension SyncMessage {
             .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
             .typing(let number, _), .reading(let number, _), .book(let number, _),
             .reach(let number, _), .note(let number, _), .receipt(let number, _),
-            .receiptResult(let number, _):
+            .receiptResult(let number, _), .proofAsk(let number, _), .proofAnswer(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

@@ -34,6 +34,8 @@ extension SyncMessage {
         case .forkProbe: 0x17
         case .keyWant: 0x20
         case .keyHave: 0x21
+        case .proofAsk: 0x88
+        case .proofAnswer: 0x89
         case .payloadWant: 0x90
         case .payloadHave: Self.payloadHaveType
         case .presence: 0x92
@@ -98,7 +100,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x99).contains(type)
+        (0x90...0x99).contains(type) || (0x88...0x89).contains(type)
     }
 
     private var reservation: Int {
@@ -151,6 +153,8 @@ extension SyncMessage {
         case .forkProbe(let workspace, let tip): body.forkProbe(workspace, tip)
         case .keyWant(let want): want.encode(to: &body)
         case .keyHave(let have): have.encode(to: &body)
+        case .proofAsk(let workspace, let ask): ask.encode(workspace, to: &body)
+        case .proofAnswer(let workspace, let answer): answer.encode(workspace, to: &body)
         case .payloadWant(let want): want.encode(to: &body)
         case .payloadHave(let have): have.encode(to: &body)
         case .presence(let workspace, let word): word.encode(workspace, to: &body)
@@ -202,6 +206,8 @@ extension SyncMessage {
         case 0x17: return try forkProbe(from: &body)
         case 0x20: return .keyWant(try KeyWant(from: &body))
         case 0x21: return .keyHave(try KeyHave(from: &body))
+        case 0x88: return try proofAsk(from: &body)
+        case 0x89: return try proofAnswer(from: &body)
         case 0x90: return .payloadWant(try PayloadWant(from: &body))
         case payloadHaveType: return .payloadHave(try PayloadHave(from: &body))
         case 0x92: return try presence(from: &body)

@@ -348,7 +348,8 @@ public struct SyncSession: Sendable {
         case .forkProbe(_, let tip): probed(tip.log)
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,
-            .typing, .reading, .book, .reach, .note, .receipt, .receiptResult:
+            .typing, .reading, .book, .reach, .note, .receipt, .receiptResult, .proofAsk,
+            .proofAnswer:
             break  // the link's and the join's, not the session's
         }
     }

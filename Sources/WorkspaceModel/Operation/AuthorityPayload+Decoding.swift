@@ -242,6 +242,7 @@ extension AuthorityPayload.WorkspaceSettings {
             }
             return count
         }
+        whoMayAttest = try fields.number(8, max: 2)
     }
 }
 

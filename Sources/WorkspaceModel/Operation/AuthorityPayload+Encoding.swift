@@ -205,6 +205,7 @@ extension AuthorityPayload.WorkspaceSettings {
         fields.optional(5, join) { $0.uint($1) }
         fields.optional(6, successor) { $0.byteString($1) }
         fields.optional(7, attachments) { $0.uint($1) }
+        fields.optional(8, whoMayAttest) { $0.uint($1) }
     }
 }
 

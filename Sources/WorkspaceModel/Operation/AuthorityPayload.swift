@@ -219,6 +219,8 @@ public enum AuthorityPayload: Hashable, Sendable {
         public var successor: [UInt8]?
         /// Files that one message may have, 1 to `Limits.filesPerMessageMax`.
         public var attachments: UInt64?
+        /// Who may say what others have proved: 0 owner, 1 admins, 2 members.
+        public var whoMayAttest: UInt64?
 
         /// Settings that change nothing yet.
         public init() {}

@@ -67,6 +67,8 @@ public enum ContentPayload: Hashable, Sendable {
     case profileField(ProfileChange)
     /// What is said of a note; in its channel.
     case note(NoteContent)
+    /// What a verifier says that somebody has proved; in the profile document.
+    case attestation(Attestation)
     /// What is said of coins; in a ledger.
     case ledger(LedgerContent)
 }
@@ -128,6 +130,8 @@ extension ContentPayload {
             return change.encoded
         case .note(let content):
             return content.encoded
+        case .attestation(let attestation):
+            return attestation.encoded
         case .ledger(let content):
             return content.encoded
         }
@@ -140,10 +144,7 @@ extension ContentPayload {
         var decoder = CBORDecoder(bytes)
         try decoder.arrayCount(exactly: 2)
         let type = try decoder.uint()
-        guard
-            (1...NoteContent.types.upperBound).contains(type)
-                || LedgerContent.types.contains(type)
-        else {
+        guard (1...LedgerContent.types.upperBound).contains(type) else {
             throw Malformed(.unsupported, at: 1)
         }
         var fields = try FieldReader(decoder)
@@ -156,6 +157,7 @@ extension ContentPayload {
             self = .annotation(try MessageAnnotation(type, &fields))
         case ProfileChange.type: self = .profileField(try ProfileChange(&fields))
         case NoteContent.types: self = .note(try NoteContent(type, &fields))
+        case Attestation.type: self = .attestation(try Attestation(&fields))
         case LedgerContent.types: self = .ledger(try LedgerContent(type, &fields))
         case 4:
             let device = try fields.required(1) { (d) throws(Malformed) -> DeviceID in

@@ -60,6 +60,7 @@ enum PayloadSamples {
         settings.image = field
         settings.whoMayInvite = 2
         settings.join = 2
+        settings.whoMayAttest = 2
         return settings
     }
 
@@ -174,6 +175,12 @@ enum PayloadSamples {
         "shortNoteEdit": .note(.edit([0], of: key, mentions: .none)),
         "noteDeletion": .note(.deletion(isOn: true, of: key)),
         "noNoteDeletion": .note(.deletion(isOn: false, of: key)),
+        "attestedEmail": .attestation(Attestation(member, .email, .init("a@b.co", by: .letter))),
+        "attestedAccount": .attestation(
+            Attestation(
+                member, .account, provider: "p",
+                .init(String(repeating: "0", count: 64), by: .token, name: "n", until: 5))),
+        "noAttestation": .attestation(Attestation(member, .email, nil)),
         "join": .membership(.join, members: []),
         "remove": .membership(.remove, members: [member, other]),
         "read": .own(
@@ -319,8 +326,8 @@ extension PayloadSamples {
         82 0f a2 01 58 20 0e*32 02 58 20 0f*32
         """,
         "setWorkspace": """
-        82 10 a6 01 83 50 16*16 58 18 17*24 54 18*20 02 83 50 16*16 58 18 17*24 54 18*20 \
-        03 83 50 16*16 58 18 17*24 54 18*20 04 02 05 02 06 50 02*16
+        82 10 a7 01 83 50 16*16 58 18 17*24 54 18*20 02 83 50 16*16 58 18 17*24 54 18*20 \
+        03 83 50 16*16 58 18 17*24 54 18*20 04 02 05 02 06 50 02*16 08 02
         """,
         "noSuccessor": """
         82 10 a1 06 40
@@ -395,6 +402,15 @@ extension PayloadSamples {
         """,
         "shortNoteEdit": """
         82 11 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 41 00
+        """,
+        "attestedEmail": """
+        82 13 a4 01 50 02*16 02 01 04 66 61 40 62 2e 63 6f 05 01
+        """,
+        "attestedAccount": """
+        82 13 a7 01 50 02*16 02 02 03 61 70 04 78 40 30*64 05 02 06 61 6e 07 05
+        """,
+        "noAttestation": """
+        82 13 a2 01 50 02*16 02 01
         """,
         "noteDeletion": """
         82 12 a2 01 82 1b 00 01 00*5 05 48 01 02 03 04 05 06 07 08 02 f5

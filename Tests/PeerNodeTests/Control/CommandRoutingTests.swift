@@ -100,6 +100,23 @@ import WorkspaceModel
             "join wsx://join/x 1000"),
         Row("invite.create", [:], "createInvite 1 86400000"),
         Row("invite.create", ["uses": 1_000, "expires_ms": 60_000], "createInvite 1000 60000"),
+        Row(
+            "invite.create", ["email": "a@b.co", "role": "admin"], "invite 1 admin to a@b.co"),
+        Row("identity.email.check", ["email": "a@b.co"], "email check a@b.co"),
+        Row("email.verify.send", ["email": "a@b.co"], "email verify a@b.co -"),
+        Row(
+            "email.verify.send", ["email": "a@b.co", "verifier": "@Joon"],
+            #"email verify a@b.co name("Joon")"#),
+        Row("email.verify.resend", [:], "email resend -"),
+        Row("email.verify.confirm", ["code": "123456"], "email confirm 123456 -"),
+        Row(
+            "email.verify.confirm", ["code": "123456", "email": "a@b.co"],
+            "email confirm 123456 a@b.co"),
+        Row("attestation.list", [:], "attestations - 100"),
+        Row("attestation.withdraw", ["member": "@Joon"], #"withdraw name("Joon")"#),
+        Row("mail.command", [:], "mail command -"),
+        Row("mail.command", ["command": "x"], "mail command x"),
+        Row("policy.set", ["who_may_attest": "members"], "setPolicy - - members"),
         Row("invite.list", [:], "invites"),
         Row("invite.revoke", ["id": "i_7k3qm2xa"], "revoke i_7k3qm2xa"),
         Row("member.list", [:], "members false"),

@@ -67,11 +67,12 @@ import WorkspaceModel
 
     @Test func `policy, request and what was declined`() {
         let policy = PolicyObject(
-            workspace: "w_1", mayInvite: "admins", join: "open", address: "wsx://join/b4qx")
+            workspace: "w_1", mayInvite: "admins", mayAttest: "members", join: "open",
+            address: "wsx://join/b4qx")
         #expect(
             policy.json.text == """
-                {"id":"w_1","who_may_invite":"admins","join":"open","address":"wsx://join/b4qx",\
-                "attachments":5}
+                {"id":"w_1","who_may_invite":"admins","who_may_attest":"members","join":"open",\
+                "address":"wsx://join/b4qx","attachments":5}
                 """)
         let request = RequestObject(
             id: "r_1", name: nil, member: "u_1", device: "d_1", invite: "i_1", at: 7,
@@ -240,18 +241,46 @@ import WorkspaceModel
             object.json.text == """
                 {"id":"u_1","workspace":"w_1","name":"Joon","self":false,"description":null,\
                 "country":null,"phone":null,"email":"joon@example.org","image":null,\
-                "visible":null,"presence":null}
+                "visible":null,"presence":null,"email_verified":null}
                 """)
         object.isSelf = true
         object.visible = [.email: "workspace", .phone: "nobody"]
         object.presence = .init(state: "online")
+        object.verified = VerifiedMark(by: PersonObject(id: "u_2", name: "Mina"), at: 7)
         #expect(
             object.json.text == """
                 {"id":"u_1","workspace":"w_1","name":"Joon","self":true,"description":null,\
                 "country":null,"phone":null,"email":"joon@example.org","image":null,\
                 "visible":{"phone":"nobody","email":"workspace"},\
-                "presence":{"state":"online","text":null,"emoji":null,"until":null}}
+                "presence":{"state":"online","text":null,"emoji":null,"until":null},\
+                "email_verified":{"by":{"id":"u_2","name":"Mina"},"at":7}}
                 """)
+    }
+
+    @Test func `proofs of addresses`() {
+        var check = EmailCheckObject(email: "m@example.org", state: "taken_here")
+        check.member = PersonObject(id: "u_1", name: "Joon")
+        let note = "only addresses that members of this workspace show are known here"
+        #expect(
+            check.json.text == """
+                {"id":"m@example.org","email":"m@example.org","state":"taken_here",\
+                "member":{"id":"u_1","name":"Joon"},"note":"\(note)","seed":"E12"}
+                """)
+        #expect(
+            EmailClaimObject(email: "m@example.org", state: "pending").json.text == """
+                {"id":"m@example.org","email":"m@example.org","state":"pending","verifier":null,\
+                "expires_at":null}
+                """)
+        let person = PersonObject(id: "u_1", name: "Joon")
+        #expect(
+            AttestationObject(
+                id: "o_1", member: person, kind: "email", by: person, at: 7, state: "withdrawn"
+            ).json.text == """
+                {"id":"o_1","member":{"id":"u_1","name":"Joon"},"kind":"email","provider":null,\
+                "value":null,"by":{"id":"u_1","name":"Joon"},"at":7,"until":null,\
+                "state":"withdrawn"}
+                """)
+        #expect(MailCommandObject(command: "x").json.text == #"{"id":"mail","command":"x"}"#)
     }
 
     @Test func `presence`() {

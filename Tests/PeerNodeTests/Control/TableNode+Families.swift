@@ -22,6 +22,7 @@ extension TableNode: HomeCommands, InspectionCommands, BackupCommands, IdentityC
     var ledgers: any LedgerCommands { TableLedgers(node: self) }
     var files: any FileCommands { self }
     var marks: any MarkCommands { self }
+    var proofs: any ProofCommands { TableProofs(node: self) }
     var reading: any ReadingCommands { self }
     var notices: any NoticeCommands { self }
     var finding: any SearchCommands { self }

@@ -32,7 +32,8 @@ extension TableNode {
         return policy
     }
     func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject {
-        try note("setPolicy \(edit.whoMayInvite ?? "-") \(edit.join ?? "-")", scope)
+        let attesting = edit.whoMayAttest.map { " \($0)" } ?? ""
+        try note("setPolicy \(edit.whoMayInvite ?? "-") \(edit.join ?? "-")\(attesting)", scope)
         return policy
     }
     func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject {

@@ -75,7 +75,7 @@ final class TableNode: NodeCommands {
         if let key = scope.key { keys.append(key) }
     }
 
-    private var person: PersonObject { PersonObject(id: "u_mina0000", name: authorName) }
+    var person: PersonObject { PersonObject(id: "u_mina0000", name: authorName) }
     var message: MessageObject {
         var message = MessageObject(
             id: "m_01hx9t4c", workspace: "w_acme0000", channel: "c_general0", author: person,
@@ -103,7 +103,7 @@ final class TableNode: NodeCommands {
         changesChannel(&object)
         return object
     }
-    private var invite: InviteObject {
+    var invite: InviteObject {
         InviteObject(
             id: "i_7k3qm2xa", link: "wsx://join/b4qx", role: "member", uses: 1, expiresAt: 2,
             createdBy: person)
@@ -121,7 +121,9 @@ final class TableNode: NodeCommands {
             invite: "i_7k3qm2xa", at: 1, state: "pending")
     }
     var policy: PolicyObject {
-        PolicyObject(workspace: "w_acme0000", mayInvite: "admins", join: "closed", address: nil)
+        PolicyObject(
+            workspace: "w_acme0000", mayInvite: "admins", mayAttest: "admins", join: "closed",
+            address: nil)
     }
 
     func metrics(_ scope: CallScope) throws(NodeError) -> MetricsObject {

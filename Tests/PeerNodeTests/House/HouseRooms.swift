@@ -206,6 +206,6 @@ private struct DeclarationLine {
         let head = line.prefix { $0 != "=" }
         let end = head.reversed().drop { $0 == " " }.first
         let body = String(head).components(separatedBy: "{ ").dropFirst().first
-        return end != "{" && body?.hasPrefix("d") != false
+        return end != "{" && body?.hasPrefix("didSet") != false
     }
 }

@@ -11,14 +11,14 @@ import WorkspaceTestKit
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeLoop.Driver
-        let runner: NoticeRunner
+        let runner: ChildRunner
         /// What was printed, by question; `nil` for nothing that counts.
         var answers: [UInt64: [UInt8]?] = [:]
         var shown = 0
 
         init() throws {
             driver = try NodeLoop.Driver()
-            runner = NoticeRunner(driver: driver)
+            runner = ChildRunner(driver: driver)
         }
 
         deinit { runner.close() }

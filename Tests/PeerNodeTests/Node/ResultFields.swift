@@ -29,7 +29,7 @@ enum ResultFields {
     ]
     static let profile: Set<String> = [
         "id", "workspace", "name", "self", "description", "country", "phone", "email", "image",
-        "visible", "presence",
+        "visible", "presence", "email_verified",
     ]
     static let presence: Set<String> = [
         "id", "name", "self", "state", "text", "emoji", "until",
@@ -60,7 +60,12 @@ enum ResultFields {
         "id", "name", "member", "device", "invite", "at", "state", "note",
     ]
     static let policy: Set<String> = [
-        "id", "who_may_invite", "join", "address", "attachments",
+        "id", "who_may_invite", "who_may_attest", "join", "address", "attachments",
+    ]
+    static let emailCheck: Set<String> = ["id", "email", "state", "member", "note"]
+    static let emailClaim: Set<String> = ["id", "email", "state", "verifier", "expires_at"]
+    static let attestation: Set<String> = [
+        "id", "member", "kind", "provider", "value", "by", "at", "until", "state",
     ]
     static let declined: Set<String> = ["id", "declined", "was_pending"]
     static let peer: Set<String> = [

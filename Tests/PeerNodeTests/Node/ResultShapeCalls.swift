@@ -7,6 +7,10 @@ extension `Every method answers with the fields of the contract` {
         Call(
             method: "note.create", parameters: ["channel": "general", "title": "List"],
             fields: ResultFields.note),
+        Call(
+            method: "identity.email.check", parameters: ["email": "m@example.org"],
+            fields: ResultFields.emailCheck),
+        Call(method: "mail.command", parameters: ["command": "x"], fields: ["id", "command"]),
         Call(method: "note.list", fields: ResultFields.page, element: ResultFields.note),
         Call(method: "note.get", parameters: ["note": "$note"], fields: ResultFields.noteText),
         Call(

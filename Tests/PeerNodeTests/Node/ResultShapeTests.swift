@@ -356,6 +356,9 @@ import WorkspaceTestKit
             "identity.create", "backup.create", "backup.verify",
             // `device.revoke` with the phrase: `A recovery phrase` has it.
             "device.lost",
+            // It takes a verifier: `A verified address` has them.
+            "email.verify.send", "email.verify.resend", "email.verify.confirm",
+            "attestation.list", "attestation.withdraw",
             // `A recovery phrase that is replaced` has it.
             "identity.phrase.new",
             // Of a home with a passphrase: `A session` has them.

@@ -196,6 +196,23 @@ import WorkspaceTestKit
         }
     }
 
+    /// A code has six digits and stands where one is confirmed; an answer has no result of a later list.
+    @Test(arguments: [
+        "88 a5 0102 0250 c1*16 0302 04 66 6140622e636f 05 66 30313233346b",
+        "88 a5 0102 0250 c1*16 0302 04 66 6140622e636f 05 65 3031323334",
+        "88 a5 0102 0250 c1*16 0300 04 66 6140622e636f 05 66 303132333435",
+        "88 a4 0102 0250 c1*16 0302 04 66 6140622e636f",
+        "88 a4 0102 0250 c1*16 0304 04 66 6140622e636f",
+        "88 a4 0102 0250 c1*16 0300 04 60", "88 a4 0102 0250 c1*16 0300 04 61 00",
+        "89 a3 0102 0250 c1*16 0309", "89 a4 0102 0250 c1*16 0300 06 00",
+        "89 a5 0102 0250 c1*16 0301 05 5820 0e*32 04 00",
+    ])
+    func `has one form where an address is proved`(_ golden: String) {
+        #expect(throws: SyncViolation.self) {
+            try SyncMessage.decoded(SyncMessageSamples.bytes(golden))
+        }
+    }
+
     @Test func `of an unknown type is skipped from 0x80 on and refused below (S05)`() throws {
         for type in UInt8.min...UInt8.max
         where !Self.samples.contains(where: { $0.message.type == type }) {

@@ -26,6 +26,8 @@ enum SyncMessageSamples {
         timestamp: HybridTimestamp(rawValue: 0x0808_0808_0808_0808),
         idPrefix: 0x0808_0808_0808_0808)
 
+    static let claim = ClaimName([UInt8](repeating: 0xc1, count: 16))
+
     static let readWord = {
         guard let conversation = ConversationName([UInt8](repeating: 0xc0, count: 16)) else {
             preconditionFailure("16 bytes")
@@ -294,6 +296,23 @@ enum SyncMessageSamples {
             name: "receipt result",
             message: .receiptResult(2, ReceiptResult(number: 7, .notPaid)),
             golden: "99 a3 0102 0207 0303"),
+        Sample(
+            name: "proof_ask",
+            message: .proofAsk(2, ProofAsk(claim, .begin, address: "a@b.co")),
+            golden: "88 a4 0102 0250 c1*16 0300 04 66 6140622e636f"),
+        Sample(
+            name: "proof_ask with a code",
+            message: .proofAsk(
+                2, ProofAsk(claim, .confirm(code: "012345"), address: "a@b.co")),
+            golden: "88 a5 0102 0250 c1*16 0302 04 66 6140622e636f 05 66 303132333435"),
+        Sample(
+            name: "proof_answer",
+            message: .proofAnswer(2, ProofAnswer(claim, .tooMany, retryMilliseconds: 24)),
+            golden: "89 a4 0102 0250 c1*16 0307 04 1818"),
+        Sample(
+            name: "proof_answer with an attestation",
+            message: .proofAnswer(2, ProofAnswer(claim, .proved, attestation: operation)),
+            golden: "89 a4 0102 0250 c1*16 0301 05 5820 0e*32"),
         Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),

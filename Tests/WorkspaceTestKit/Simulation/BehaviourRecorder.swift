@@ -97,6 +97,7 @@ public final class BehaviourRecorder {
         case .blob: ("blob", [])
         case .notify(let notice): ("notify", notice.input)
         case .lookAtMeter: ("meter", [])
+        case .mail(let letter): ("mail", letter.input)
         case .forgetNotices: ("forget", [])
         case .wipeHome: ("wipe", [])
         case .stop: ("stop", [])

@@ -352,6 +352,11 @@ public final class SimulatedNode: SimulatedHost {
             wakeDesk()
         case .lookAtMeter: give(.metered(isMetered))
         case .wipeHome, .notify, .forgetNotices: break
+        case .mail(let letter):
+            let start = startCount
+            world.schedule(after: 1_000) { [self] in
+                if startCount == start { give(.mailed(letter.number, status: 0)) }
+            }
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):

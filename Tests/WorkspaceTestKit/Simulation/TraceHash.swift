@@ -37,6 +37,7 @@ public struct TraceHash: Sendable, Equatable {
         case .blob: Array("blob".utf8)
         case .notify(let notice): Array("notify ".utf8) + notice.input
         case .lookAtMeter: Array("meter".utf8)
+        case .mail(let letter): Array("mail ".utf8) + letter.input
         case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)
         case .stop: Array("stop".utf8)

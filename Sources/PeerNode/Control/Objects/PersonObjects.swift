@@ -14,6 +14,8 @@ public struct ProfileObject: ControlObject {
     public var values: [ProfileChange.Field: String] = [:]
     /// Who sees each field, `workspace` or `nobody`; of one's own profile alone.
     public var visible: [ProfileChange.Field: String] = [:]
+    /// Who has verified the address in it.
+    public var verified: VerifiedMark?
     /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
 
@@ -39,6 +41,7 @@ public struct ProfileObject: ControlObject {
         }
         object.append("visible", isSelf ? .object(shown) : .null)
         object.append("presence", presence?.json ?? .null)
+        object.append("email_verified", verified?.json ?? .null)
         return .object(object)
     }
 }

@@ -25,6 +25,8 @@ public struct PolicyObject: ControlObject {
     public let workspace: String
     /// `owner`, `admins` or `members`.
     public let mayInvite: String
+    /// Who may verify addresses: `owner`, `admins` or `members`.
+    public let mayAttest: String
     /// `closed`, `request` or `open`.
     public let join: String
     /// The link by which people come in or ask to; `nil` while it is closed, or used up.
@@ -33,9 +35,12 @@ public struct PolicyObject: ControlObject {
     public var attachments = Int64(Limits.filesPerMessageUsual)
 
     /// The policy of a workspace.
-    public init(workspace: String, mayInvite: String, join: String, address: String?) {
+    public init(
+        workspace: String, mayInvite: String, mayAttest: String, join: String, address: String?
+    ) {
         self.workspace = workspace
         self.mayInvite = mayInvite
+        self.mayAttest = mayAttest
         self.join = join
         self.address = address
     }
@@ -43,7 +48,8 @@ public struct PolicyObject: ControlObject {
     /// All fields; the workspace is the id.
     public var json: JSONValue {
         [
-            "id": .string(workspace), "who_may_invite": .string(mayInvite), "join": .string(join),
+            "id": .string(workspace), "who_may_invite": .string(mayInvite),
+            "who_may_attest": .string(mayAttest), "join": .string(join),
             "address": JSONValue(orNull: address), "attachments": .integer(attachments),
         ]
     }

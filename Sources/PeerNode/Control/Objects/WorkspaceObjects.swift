@@ -130,6 +130,8 @@ public struct MemberObject: ControlObject {
     public var keptInvites: [String]?
     /// What everybody in the workspace may see of their profile.
     public var profile: [ProfileChange.Field: String] = [:]
+    /// Who has verified the address in it; `email_verified` is there only then.
+    public var verified: VerifiedMark?
     /// How reachable they are, `nil` for who is offline or removed, and for guests.
     public var presence: PresenceObject.Shown?
 
@@ -156,6 +158,7 @@ public struct MemberObject: ControlObject {
         for field in ProfileChange.Field.allCases {
             object.append(field.word, JSONValue(orNull: profile[field]))
         }
+        if let verified { object["email_verified"] = verified.json }
         if isTwin { object["twin"] = true }
         return .object(object)
     }
@@ -183,6 +186,10 @@ public struct InviteObject: ControlObject {
     public var state = "open"
     /// Who made it.
     public var createdBy: PersonObject
+    /// For whom it was made, in the answer to that alone.
+    public var email: String?
+    /// How the link went there: as a `message` or by `mail`; `nil` where it is only in the answer.
+    public var delivery: String?
 
     /// An open invite that nobody has used.
     public init(
@@ -199,13 +206,21 @@ public struct InviteObject: ControlObject {
 
     /// All fields; `code` is `null` until codes are built, `qr_text` is the link in capitals.
     public var json: JSONValue {
-        [
+        var object: JSONObject = [
             "id": .string(id), "link": JSONValue(orNull: link), "code": .null,
             "qr_text": JSONValue(orNull: link.map { $0.uppercased() }), "role": .string(role),
             "uses": .integer(uses), "used": .integer(used), "expires_at": .integer(expiresAt),
             "channels": JSONValue(texts: channels), "approve": .bool(needsApproval),
             "state": .string(state), "created_by": createdBy.json,
         ]
+        guard let email else { return .object(object) }
+        object.append("email", .string(email))
+        object.append("delivery", .string(delivery ?? "none"))
+        // Nobody who is known here has the address.
+        if delivery != "message" {
+            object.append("seed", JSONValue(orNull: NodeError.Kind.unknownUser.seed))
+        }
+        return .object(object)
     }
 }
 

@@ -17,6 +17,7 @@ final class CommandDesk: CorePart, NodeCommands {
     var ledgers: any LedgerCommands { LedgerDesk(core) }
     var files: any FileCommands { core.files }
     var marks: any MarkCommands { MarkDesk(core) }
+    var proofs: any ProofCommands { ProofDesk(core) }
     var reading: any ReadingCommands { ReadingDesk(core) }
     var notices: any NoticeCommands { core.events }
     var finding: any SearchCommands { FindingDesk(core) }

@@ -10,7 +10,8 @@ extension InviteDesk {
     func object(ofPolicy workspace: Workspace) -> PolicyObject {
         var object = PolicyObject(
             workspace: PublicID.workspace(workspace.id), mayInvite: workspace.fields.mayInvite.word,
-            join: workspace.fields.join.word, address: core.links.address(of: workspace))
+            mayAttest: workspace.fields.mayAttest.word, join: workspace.fields.join.word,
+            address: core.links.address(of: workspace))
         object.attachments = Int64(workspace.fields.attachments)
         return object
     }
@@ -18,56 +19,38 @@ extension InviteDesk {
     /// Sets what is given. The address follows the policy: old ones end, a missing one is made.
     func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject {
         let workspace: Workspace = try core.queries.workspace(scope)
-        guard edit.whoMayInvite != nil || edit.join != nil || edit.attachments != nil else {
+        let words: [String?] = [edit.whoMayInvite, edit.whoMayAttest, edit.join]
+        guard edit.attachments != nil || words.contains(where: { $0 != nil }) else {
             throw NodeError(
-                .badRequest, "nothing to set", hint: "give who_may_invite, join or attachments",
+                .badRequest, "nothing to set",
+                hint: "give who_may_invite, who_may_attest, join or attachments",
                 reason: "missing_parameter",
-                fields: ["who_may_invite", "join", "attachments"].map {
+                fields: ["who_may_invite", "who_may_attest", "join", "attachments"].map {
                     .init(name: $0, reason: "missing")
                 })
         }
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
         }
-        let fields = workspace.fields
-        let right = edit.whoMayInvite.flatMap(InviteRight.init(word:)) ?? fields.mayInvite
-        let rule = edit.join.flatMap(JoinRule.init(word:)) ?? fields.join
-        var outdated: [OperationID] = []
-        if edit.whoMayInvite != nil || edit.join != nil {
-            try refuseOpening(to: right, by: own, in: workspace)
-            outdated = outdatedAddresses(under: rule, in: workspace)
+        let change = PolicyChange(edit, from: workspace.fields)
+        guard own == .owner || !change.isOwners else {
+            throw .forbidden(
+                "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
+                reason: "policy", hint: "wsx-node policy show")
         }
+        // Where nothing was said of who comes in, no address is looked after either.
+        let outdated =
+            change.isEntrance ? outdatedAddresses(under: change.join, in: workspace) : []
         guard outdated.allSatisfy({ core.membership.mayRevoke($0, in: workspace) }) else {
             throw .forbidden(
                 "the address was made by someone with a stronger role", reason: "role",
                 hint: "ask the owner to change the policy")
         }
-        var settings = AuthorityPayload.WorkspaceSettings()
-        if fields.mayInvite != right || fields.join != rule {
-            settings.whoMayInvite = right.rawValue
-            settings.join = rule.rawValue
-        }
-        if let count = edit.attachments, count != Int64(fields.attachments) {
-            settings.attachments = UInt64(clamping: count)
-        }
         let isDone = try stored { () throws(StorageError) in
-            // Of who comes in nothing was said, so no address is looked after either.
-            let isOpening = edit.whoMayInvite != nil || edit.join != nil
-            return try change(workspace, settings, isOpening ? rule : .closed, outdated)
+            try carryOut(change, in: workspace, outdated)
         }
         guard isDone else { throw core.membership.notAllowed(in: workspace) }
         return object(ofPolicy: workspace)
-    }
-
-    private func refuseOpening(
-        to right: InviteRight, by own: Role, in workspace: Workspace
-    ) throws(NodeError) {
-        guard own == .owner || (right != .owner && workspace.fields.mayInvite != .owner) else {
-            // An address is an invite; and what an owner keeps for himself only he gives away.
-            throw .forbidden(
-                "only the owner of \(NodeError.quoted(workspace.displayName)) may change this",
-                reason: "policy", hint: "wsx-node policy show")
-        }
     }
 
     private func outdatedAddresses(under rule: JoinRule, in workspace: Workspace) -> [OperationID] {
@@ -77,19 +60,20 @@ extension InviteDesk {
         }
     }
 
-    private func change(
-        _ workspace: Workspace, _ settings: AuthorityPayload.WorkspaceSettings, _ rule: JoinRule,
-        _ outdated: [OperationID]
+    private func carryOut(
+        _ change: PolicyChange, in workspace: Workspace, _ outdated: [OperationID]
     ) throws(StorageError) -> Bool {
-        if settings != AuthorityPayload.WorkspaceSettings() {
+        if let settings = change.settings {
             let payload = AuthorityPayload.setWorkspace(settings)
             guard try core.log.authorAuthority(in: workspace, { _ in payload }) != nil else {
                 return false
             }
         }
         for address in outdated { _ = try core.membership.revoke(address, in: workspace) }
-        if rule != .closed, core.links.openAddresses(of: workspace).isEmpty {
-            return try core.links.makeAddress(for: rule, in: workspace)
+        if change.isEntrance, change.join != .closed,
+            core.links.openAddresses(of: workspace).isEmpty
+        {
+            return try core.links.makeAddress(for: change.join, in: workspace)
         }
         return true
     }

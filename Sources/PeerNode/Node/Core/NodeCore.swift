@@ -31,6 +31,7 @@ final class NodeCore {
     private(set) lazy var profiles = Profiles(self)
     private(set) lazy var own = OwnDocuments(self)
     private(set) lazy var presence = Presences(self)
+    private(set) lazy var proofs = Proofs(self)
     private(set) lazy var links = Links(self)
     private(set) lazy var syncing = Syncing(self)
     private(set) lazy var enrolment = Enrolment(self)
@@ -41,11 +42,13 @@ final class NodeCore {
 
     /// In the order in which they have their turn when time passes: what links bring comes first, and
     /// who is there is told of last.
-    private(set) lazy var components: [Component] = [
-        links, events, enrolment, channels, integrity, keys, membership, privates, own, presence,
-        log, files,
-        messages, notes, ledgers, profiles, syncing, session, queries, derivation,
-    ]
+    var components: [Component] {
+        [
+            links, events, enrolment, channels, integrity, keys, membership, privates, own,
+            presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
+            queries, derivation,
+        ]
+    }
 
     /// Whom the log tells of what it stores, and lower rooms of what those above them do.
     var sink: any CoreSink { derivation }
@@ -128,6 +131,7 @@ final class NodeCore {
             try files.lookAtMeter()
             try links.handleNetwork(input)
         case .noticed(let outcome): try events.noticed(outcome)
+        case .mailed(let number, let status): try proofs.mailed(number, status: status)
         case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
@@ -157,6 +161,7 @@ final class NodeCore {
         try channels.hearOwed()
         try events.showNotices()
         try events.tellReminders()
+        try proofs.endTurn()
         try profiles.tellProfileEdits()
         try integrity.askForPayloadsEverywhere()
         try syncing.beginAnew(in: integrity.noteDamaged())

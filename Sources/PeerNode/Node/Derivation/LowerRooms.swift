@@ -101,6 +101,18 @@ extension Derivation: CoreSink {
         try core.presence.reviewPresence(of: workspace)
     }
 
+    func refuseEmailEdit(
+        from before: String?, to after: String?, in workspace: Workspace
+    ) throws(NodeError) {
+        try core.proofs.refuseEdit(from: before, to: after, in: workspace)
+    }
+
+    func emailEdited(
+        from before: String?, to after: String?, in workspace: Workspace
+    ) throws(NodeError) {
+        try core.proofs.emailEdited(from: before, to: after, in: workspace)
+    }
+
     func sealsFirst(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> Bool {
         try core.session.sealsFirst(draft.passphrase, scope) { .link(draft, $0, scope) }
     }

@@ -98,7 +98,8 @@ extension Integrity {
         case .annotation(let annotation):
             return try isNoted(annotation, stored, in: workspace)
                 ? [] : [.init(table: "annotation", arrival: arrival)]
-        case .membership, .profile, .profileField, .device, .own, .note, .ledger: return []
+        case .membership, .profile, .profileField, .device, .own, .note, .ledger, .attestation:
+            return []
         }
     }
 

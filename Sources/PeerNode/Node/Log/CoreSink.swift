@@ -74,6 +74,12 @@ protocol CoreSink: LogSink {
     func oweSettings(of workspace: Workspace) throws(StorageError)
     /// What the own member chose to be seen as may have changed.
     func reviewPresence(of workspace: Workspace) throws(StorageError)
+    /// Refuses another address in the place of one that is verified.
+    func refuseEmailEdit(
+        from before: String?, to after: String?, in workspace: Workspace) throws(NodeError)
+    /// The own address was changed, taken back or hidden.
+    func emailEdited(
+        from before: String?, to after: String?, in workspace: Workspace) throws(NodeError)
     /// Turns the passphrase of a home that begins with another device's help into a key, beside the
     /// loop, and goes on then.
     ///

@@ -118,6 +118,7 @@ extension Messages {
                 action, members, by: author, in: place.word, isValid: place.isValid)
             try core.channels.hear(word, in: workspace, from: place.source)
         case .profile, .profileField, .device: try foldProfile(content, place)
+        case .attestation(let said): try foldAttestation(said, place)
         case .own: break
         case .note, .ledger:
             guard place.document.kind == .channel else { return }
@@ -174,6 +175,18 @@ extension Messages {
                 id: place.id, timestamp: place.timestamp, arrival: place.arrival,
                 cited: place.cited, hasValue: value != nil, isValid: place.isValid),
             in: workspace, from: place.source)
+    }
+
+    private func foldAttestation(
+        _ said: Attestation, _ place: Folding
+    ) throws(StorageError) {
+        guard place.document.kind == .profile,
+            let author = place.workspace.evaluator.subject(ofGrant: place.grant),
+            let stored = try store.operations.operation(place.arrival, hasPayload: false)
+        else { return }
+        try core.profiles.fold(
+            AttestationBook.Word(said, stored, by: author, isValid: place.isValid),
+            in: place.workspace, from: place.source)
     }
 
     // MARK: Opening

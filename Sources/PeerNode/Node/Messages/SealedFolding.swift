@@ -94,7 +94,7 @@ final class SealedFolding: CorePart {
                 try family.fold(
                     content, WordSource(stored), isValid: isValid, in: workspace, from: source)
             }
-        case .membership, .profile, .profileField, .device, .ledger: break
+        case .membership, .profile, .profileField, .device, .ledger, .attestation: break
         }
     }
 

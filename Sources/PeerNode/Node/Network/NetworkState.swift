@@ -263,6 +263,9 @@ final class WorkspaceLink {
     var noteWords = Allowance(
         tokens: UInt64(Limits.noteWordsMax),
         refillMilliseconds: Limits.noteWordRefillMilliseconds)
+    /// The same of addresses that are proved.
+    var proofs = Allowance(
+        tokens: UInt64(Limits.proofWordsMax), refillMilliseconds: Limits.proofWordMilliseconds)
     /// What the other end's address book hashes to, as it said last.
     var book: Identifier16<BookSummary>?
     /// Of which time the other end was asked for a record, by device.

@@ -11,6 +11,7 @@ extension Profiles {
             name: workspace.displayName(of: member))
         object.values = workspace.visibleFields(of: member)
         object.values[.image] = Picture.shown(object.values[.image])
+        object.verified = verifiedEmail(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
         object.isSelf = true
@@ -71,6 +72,10 @@ extension Profiles {
             after.published = after.isShown ? value : nil
             after.kept = after.isShown ? nil : value
             changes.append((field, before, after))
+        }
+        for (field, before, after) in changes where field == .email && before != after {
+            try core.sink.refuseEmailEdit(
+                from: before.published, to: after.published, in: workspace)
         }
         let newName = name.flatMap { $0 == workspace.displayName(of: workspace.member) ? nil : $0 }
         // All of it or nothing: once something is written nothing is refused any more.
@@ -164,6 +169,10 @@ extension Profiles {
                 .profileField(ProfileChange(field, after.published)), in: workspace)
         }
         if after.published == nil { try erase(field, in: workspace) }
+        if field == .email, before != after {
+            try core.sink.emailEdited(
+                from: before.published, to: after.published, in: workspace)
+        }
     }
 
     /// Has the bytes of all that was ever said in a field erased, everywhere.

@@ -51,6 +51,9 @@ extension Profiles {
         _ stored: StoredOperation, in workspace: Workspace, _ forgotten: inout ForgottenWords
     ) {
         let arrival = stored.place.arrival
+        if workspace.people.attestations.remove(storedAt: arrival) {
+            return noteAttestations(of: workspace, because: .ourselves)
+        }
         guard let place = workspace.people.registers.remove(storedAt: arrival),
             forgotten.arrivals[place] == nil
         else { return }
@@ -96,17 +99,27 @@ extension Profiles {
         arrival: Int64, _ source: OperationSource
     ) {
         guard workspace.show(value, at: place) else { return }
-        let edit = ProfileEdit(
-            workspace: workspace.number, member: place.member, device: place.subject.device)
+        noteEdit(
+            of: place.member, device: place.subject.device, in: workspace, arrival: arrival,
+            isBackfill: source.isBackfill)
+    }
+
+    /// Has it told at the end of the turn that something about somebody has changed.
+    func noteEdit(
+        of member: MemberID, device: DeviceID? = nil, in workspace: Workspace, arrival: Int64,
+        isBackfill: Bool
+    ) {
+        let edit = ProfileEdit(workspace: workspace.number, member: member, device: device)
         let known = profileEdits[edit]
         profileEdits[edit] = (
-            known?.arrival ?? arrival, (known?.isBackfill ?? true) && source.isBackfill
+            known?.arrival ?? arrival, (known?.isBackfill ?? true) && isBackfill
         )
     }
 
     /// Tells whom something else is said about, and which devices have another name: once each,
     /// whatever came in this turn.
     func tellProfileEdits() throws(StorageError) {
+        try tellAttestations()
         guard !profileEdits.isEmpty, mayWrite else { return }
         let edits = profileEdits.sorted { $0.value.arrival < $1.value.arrival }
         profileEdits = [:]
@@ -124,6 +137,7 @@ extension Profiles {
     func forgetProfiles(
         storedAt gone: Set<Int64>, in workspace: Workspace
     ) throws(StorageError) {
+        for arrival in gone { _ = workspace.people.attestations.remove(storedAt: arrival) }
         for place in workspace.people.registers.remove(storedAt: gone) {
             let value = try value(workspace.people.registers.current(place), at: place, workspace)
             _ = workspace.show(value, at: place)
@@ -133,12 +147,12 @@ extension Profiles {
 
     // MARK: What came beside a word that takes it back
 
-    /// What the own member said in fields that are taken back or hidden, by workspace and arrival
-    /// number, so that it is erased: another own device may have written it when it had not heard of
-    /// that, and whoever hid the field named what was known then.
+    /// What the own member said in fields that are taken back or hidden, and of others where that was
+    /// withdrawn, by workspace and arrival number, so that it is erased: another own device may have
+    /// written it when it had not heard of that, and whoever hid the field named what was known then.
     func takeHidden() throws(StorageError) -> [(workspace: Int64, arrival: Int64)] {
-        guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return [] }
-        var hidden: [(workspace: Int64, arrival: Int64)] = []
+        var hidden = try withdrawn()
+        guard !hiddenProfiles.isEmpty, home != nil, mayWrite else { return hidden }
         for number in hiddenProfiles.sorted() {
             guard let workspace = core.workspaces[number] else { continue }
             for field in ProfileChange.Field.allCases {
@@ -199,22 +213,30 @@ extension Profiles {
     /// Folds the profile document from nothing: a verdict has changed.
     func reloadProfiles(of workspace: Workspace) throws(StorageError) {
         workspace.people.registers.clear()
+        let told = workspace.people.toldAttestations
+        workspace.people.attestations = AttestationBook()
         try loadProfiles(of: workspace)
+        // What counts otherwise by the new verdicts is news.
+        workspace.people.toldAttestations = told
+        noteAttestations(of: workspace, because: .ourselves)
     }
 
     /// Takes over what is stored, and tells nobody.
     func loadProfiles(of workspace: Workspace) throws(StorageError) {
         workspace.people.formerNames = OpenedFormerNames()
         var found: [(StoredOperation, ProfileRegisters.Subject, Bool)] = []
+        var attested: [(StoredOperation, Attestation)] = []
         try store.operations.forEachOperation(
             in: workspace.profileDocument, of: workspace.number
         ) { (stored) throws(StorageError) in
-            if let (subject, value) = try core.keys.content(of: stored, in: workspace)?
-                .aboutOneself
-            {
+            let content = try core.keys.content(of: stored, in: workspace)
+            if let (subject, value) = content?.aboutOneself {
                 found.append((stored, subject, value != nil))
+            } else if let said = content?.attested {
+                attested.append((stored, said))
             }
         }
+        try loadAttestations(attested, of: workspace)
         for (stored, subject, hasValue) in found {
             guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.redactions.deletion(of: stored.place.arrival) == nil
@@ -279,6 +301,8 @@ extension Workspace {
         people.fields = [:]
         people.pictureEdits += 1
         people.deviceNames = [:]
+        people.attestations = AttestationBook()
+        people.toldAttestations = [:]
     }
 
     /// What the member whose a device is calls it.

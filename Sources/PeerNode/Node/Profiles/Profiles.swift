@@ -11,10 +11,12 @@ final class Profiles: Component {
     var due: Set<Int64> = []
     /// Whose profiles have changed in this turn: the first operation, and whether all is backfill.
     var profileEdits: [ProfileEdit: (arrival: Int64, isBackfill: Bool)] = [:]
+    /// The workspaces in which an attestation came, or one may count otherwise: whether all is backfill.
+    var attestationEdits: [Int64: Bool] = [:]
     /// The former names by which the call that is answered has meant somebody.
     var formerNamesTaken: [FormerNameTaken] = []
 
-    override func forgetWorkspaces() { due = [] }
+    override func forgetWorkspaces() { (due, attestationEdits) = ([], [:]) }
 
     /// Reads the profile document anew: a verdict in it has changed.
     func reloadProfilesLater(

@@ -22,6 +22,7 @@ extension Queries {
         object.isRemoved = standing == nil
         object.removedAt = core.membership.removed(member, from: workspace)?.at
         object.profile = workspace.visibleFields(of: member)
+        object.verified = core.profiles.verifiedEmail(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         return object
     }

@@ -68,6 +68,7 @@ extension Syncing {
         case .receipt(let number, _), .receiptResult(let number, _):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.ledgers.received(message, in: workspace, on: link)
+        case .proofAsk, .proofAnswer: try proofWord(message, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)
@@ -85,6 +86,18 @@ extension Syncing {
                 let sync = link.syncs[workspace.number]
             else { return }
             try feed(.received(message), to: sync, on: link)
+        }
+    }
+
+    private func proofWord(
+        _ message: SyncMessage, on link: PeerLink
+    ) throws(StorageError) {
+        guard let number = message.workspace, let workspace = workspace(numbered: number, on: link)
+        else { return }
+        if case .proofAsk(_, let ask) = message {
+            try core.proofs.asked(ask, in: workspace, on: link)
+        } else if case .proofAnswer(_, let answer) = message {
+            try core.proofs.answered(answer, in: workspace, on: link)
         }
     }
 

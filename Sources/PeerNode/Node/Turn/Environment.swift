@@ -27,6 +27,8 @@ public struct NodeEnvironment {
     public var notices = NoticeDefaults()
     /// What the settings say of files.
     public var fileDefaults = FileDefaults()
+    /// What the settings have send letters, for `/bin/sh -c`; `nil` for nothing.
+    public var mailCommand: String?
     /// What this device is called in the workspaces it comes into, a name that passes
     /// `CheckedName`; `nil` leaves it without one.
     public var deviceName: String?

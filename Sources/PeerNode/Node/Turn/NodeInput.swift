@@ -52,6 +52,8 @@ public enum NodeInput: Sendable {
     case noticed(NoticeOutcome)
     /// Whether the network is metered; `nil` where nobody says so.
     case metered(Bool?)
+    /// The command for the letter with this number has ended, with this status as of `NoticeOutcome`.
+    case mailed(UInt64, status: Int32?)
     /// An `InspectionJob` has ended.
     case inspected(CallID, Result<StoreFindings, InspectionFailure>)
     /// A backup was made, at this time in milliseconds since 1970.
@@ -106,6 +108,9 @@ public enum NodeEffect: Sendable {
     case notify(Notice)
     /// Finds out whether the network is metered, and tells it as `metered`.
     case lookAtMeter
+    /// Has the owner's command send a letter, behind those that wait already, and brings what became of
+    /// it back as `mailed`.
+    case mail(Letter)
     /// Drops the notices that wait.
     case forgetNotices
     /// Writes one line to the log; never text, names or keys.

@@ -12,6 +12,11 @@ final class PeopleState {
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// How often another picture may have come to be shown, of a member or a channel.
     var pictureEdits: UInt64 = 0
+    /// What verifiers say that they have proved, and what follows from it once that was worked out.
+    var attestations = AttestationBook() { didSet { attested = nil } }
+    var attested: AttestationFindings?
+    /// Which attestations counted when that was told last.
+    var toldAttestations: [AttestationBook.Place: OperationID] = [:]
     /// What people call devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// What names are compared by.

@@ -17,7 +17,12 @@ final class Workspace {
     var joined: UInt64
 
     /// Who may do what.
-    var evaluator = AuthEvaluator() { didSet { derived = Derived() } }
+    var evaluator = AuthEvaluator() {
+        didSet {
+            derived = Derived()
+            people.attested = nil
+        }
+    }
     /// The stored authority operations.
     var authority = AuthorityRecords() {
         didSet {

@@ -28,6 +28,15 @@ enum JoinRule: UInt64, CaseIterable {
 }
 
 extension InviteRight {
+    /// The weakest role that has it.
+    var leastRole: Role {
+        switch self {
+        case .owner: .owner
+        case .admins: .admin
+        case .members: .member
+        }
+    }
+
     /// The word people and scripts see.
     var word: String {
         switch self {
@@ -56,6 +65,8 @@ struct WorkspaceFields: Equatable {
     private(set) var join = JoinRule.closed
     /// Files that one message may have.
     private(set) var attachments = Limits.filesPerMessageUsual
+    /// Who may say what others have proved.
+    private(set) var mayAttest = InviteRight.admins
     /// To whom an owner who leaves hands the workspace. Only an owner's word counts.
     private(set) var successor: MemberID?
     /// The strongest operation that ends the workspace.
@@ -110,6 +121,9 @@ struct WorkspaceFields: Equatable {
         }
         if let rule = settings.join.flatMap(JoinRule.init(rawValue:)) { join = rule }
         if let count = settings.attachments { attachments = Int(clamping: count) }
+        if let right = settings.whoMayAttest.flatMap(InviteRight.init(rawValue:)) {
+            mayAttest = right
+        }
         let isOwners =
             workspace.evaluator.actingRole(of: id) == .owner
         if let bytes = settings.successor, isOwners { successor = MemberID(untrusted: bytes) }

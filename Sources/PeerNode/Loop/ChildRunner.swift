@@ -2,14 +2,28 @@ private import CLinux
 private import Glibc
 import WorkspaceModel
 
-/// Shows notices: runs the owner's command for one after the other.
+/// Runs the owner's command for notices, or the one for letters: for one after the other.
 ///
 /// A command has so much time, and is then killed with all that it started. While one runs others
-/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command. Those that answer
-/// a question do not wait for these (`QuestionRunner`).
+/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command. It gets none of our
+/// descriptors, and what it reads is in no argument. Those that answer a question do not wait for these
+/// (`QuestionRunner`).
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
-final class NoticeRunner {
+final class ChildRunner {
+    /// What is run, and what the core is told of it.
+    struct Job {
+        let command: String
+        let input: [UInt8]
+        let variables: [Notice.Variable]
+        /// How long it may take, milliseconds.
+        let milliseconds: UInt64
+        /// What its end means: its status, `nil` where it could not be run.
+        let ended: (Int32?) -> NodeInput
+        /// What it means that it is dropped.
+        let dropped: NodeInput
+    }
+
     private struct Running {
         let process: Int32
         /// Readable once the process has ended.
@@ -17,12 +31,14 @@ final class NoticeRunner {
         let token: UInt64
         /// When it is killed, `nil` once it was.
         var deadline: UInt64?
+        let ended: (Int32?) -> NodeInput
     }
 
     private let driver: NodeLoop.Driver
     private let questions: QuestionRunner
     private var running: Running?
-    private var waiting: [Notice] = []
+    private let waitingMax: Int
+    private var waiting: [Job] = []
     private var inputs: [NodeInput] = []
     private var isClosed = false
 
@@ -32,8 +48,9 @@ final class NoticeRunner {
         "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
     ]
 
-    init(driver: NodeLoop.Driver) {
-        self.driver = driver
+    /// - Parameter waitingMax: jobs that wait behind the one that runs.
+    init(driver: NodeLoop.Driver, waitingMax: Int = Limits.noticesWaitingMax) {
+        (self.driver, self.waitingMax) = (driver, waitingMax)
         questions = QuestionRunner(driver: driver)
     }
 
@@ -57,12 +74,27 @@ final class NoticeRunner {
     /// Shows a notice, now or as soon as its turn comes.
     func show(_ notice: Notice, now: UInt64) {
         if let question = notice.question { return questions.ask(question, notice, now: now) }
+        run(
+            Job(
+                command: notice.command, input: notice.input, variables: notice.variables,
+                milliseconds: Limits.noticeMilliseconds,
+                ended: { .noticed(.ended(status: $0)) }, dropped: .noticed(.dropped)), now: now)
+    }
+
+    /// Sends a letter, likewise.
+    func send(_ letter: Letter, now: UInt64) {
+        run(
+            Job(
+                command: letter.command, input: letter.input, variables: letter.variables,
+                milliseconds: Limits.mailMilliseconds,
+                ended: { .mailed(letter.number, status: $0) },
+                dropped: .mailed(letter.number, status: nil)), now: now)
+    }
+
+    private func run(_ job: Job, now: UInt64) {
         guard !isClosed else { return }
-        if waiting.count >= Limits.noticesWaitingMax {
-            waiting.removeFirst()
-            inputs.append(.noticed(.dropped))
-        }
-        waiting.append(notice)
+        if waiting.count >= waitingMax { inputs.append(waiting.removeFirst().dropped) }
+        waiting.append(job)
         startNext(now: now)
     }
 
@@ -80,7 +112,7 @@ final class NoticeRunner {
             return questions.handle(ready, now: now)
         }
         driver.poller.forget(running.descriptor)
-        inputs.append(.noticed(.ended(status: try? DetachedProcess.wait(for: running.process))))
+        inputs.append(running.ended(try? DetachedProcess.wait(for: running.process)))
         self.running = nil
         startNext(now: now)
         return true
@@ -116,18 +148,18 @@ final class NoticeRunner {
 
     private func startNext(now: UInt64) {
         while running == nil, !waiting.isEmpty {
-            let notice = waiting.removeFirst()
+            let job = waiting.removeFirst()
             do throws(SystemError) {
-                running = try start(notice, now: now)
-            } catch { inputs.append(.noticed(.ended(status: nil))) }
+                running = try start(job, now: now)
+            } catch { inputs.append(job.ended(nil)) }
         }
     }
 
-    private func start(_ notice: Notice, now: UInt64) throws(SystemError) -> Running {
+    private func start(_ job: Job, now: UInt64) throws(SystemError) -> Running {
         let process = try ShellProcess.start(
-            notice.command, input: notice.input,
+            job.command, input: job.input,
             environment: ShellProcess.environment(
-                with: notice.variables.map { ($0.name, $0.value) }, without: Self.dropped),
+                with: job.variables.map { ($0.name, $0.value) }, without: Self.dropped),
             as: .background)
         do throws(SystemError) {
             let descriptor = try FileDescriptor.result(of: "pidfd_open") {
@@ -137,7 +169,7 @@ final class NoticeRunner {
             try driver.poller.watch(descriptor, token: token, interest: .readable)
             return Running(
                 process: process, descriptor: descriptor, token: token,
-                deadline: now &+ Limits.noticeMilliseconds)
+                deadline: now &+ job.milliseconds, ended: job.ended)
         } catch {
             kill(-process, SIGKILL)
             kill(process, SIGKILL)

@@ -10,12 +10,13 @@ import WorkspaceTestKit
     /// A runner with its driver, stepped by the test.
     private final class World {
         let driver: NodeLoop.Driver
-        let runner: NoticeRunner
+        let runner: ChildRunner
         var outcomes: [NoticeOutcome] = []
+        var inputs: [NodeInput] = []
 
         init() throws {
             driver = try NodeLoop.Driver()
-            runner = NoticeRunner(driver: driver)
+            runner = ChildRunner(driver: driver)
         }
 
         deinit { runner.close() }
@@ -28,7 +29,10 @@ import WorkspaceTestKit
         }
 
         func take() {
-            for case .noticed(let outcome) in runner.takeInputs() { outcomes.append(outcome) }
+            for input in runner.takeInputs() {
+                inputs.append(input)
+                if case .noticed(let outcome) = input { outcomes.append(outcome) }
+            }
         }
 
         /// Waits for processes until `isDone`.
@@ -184,6 +188,48 @@ import WorkspaceTestKit
                     if case .noticed(.ended(status: 4)) = $0 { true } else { false }
                 }
             }
+        }
+    }
+
+    // MARK: Letters
+
+    private func letter(_ number: UInt64, _ command: String, _ text: String = "") -> Letter {
+        Letter(
+            number: number, command: command, input: Array(text.utf8),
+            variables: [.init(name: "WSX_MAIL_TO", value: "bob@example.org")])
+    }
+
+    @Test func `sends a letter by its input alone, with no descriptor of ours`() throws {
+        try withTemporaryFolder { root in
+            let world = try World()
+            // The command's arguments, its descriptors and its input.
+            let command =
+                "tr '\\0' ' ' < /proc/$$/cmdline > \(root)/words; "
+                + "ls /proc/$$/fd > \(root)/fds; cat > \(root)/letter; "
+                + "printf %s \"$WSX_MAIL_TO\" > \(root)/to"
+            world.runner.send(letter(7, command, "code 123456\n"), now: 0)
+            try world.run { !world.inputs.isEmpty }
+            guard case .mailed(7, status: 0)? = world.inputs.first else {
+                Issue.record("\(world.inputs)")
+                return
+            }
+            #expect(read(root + "/letter") == "code 123456\n")
+            #expect(read(root + "/to") == "bob@example.org")
+            #expect(!read(root + "/words").contains("123456"))
+            let numbers = read(root + "/fds").split(separator: "\n").compactMap { Int($0) }
+            #expect(numbers.allSatisfy { $0 < 3 || $0 == 255 || $0 == 10 }, "\(numbers)")
+        }
+    }
+
+    @Test func `gives a mail server a minute, and no more`() throws {
+        let world = try World()
+        world.runner.send(letter(8, "sleep 1000"), now: 0)
+        #expect(world.runner.nextDeadline == Limits.mailMilliseconds)
+        world.runner.passTime(now: Limits.mailMilliseconds)
+        try world.run { !world.inputs.isEmpty }
+        guard case .mailed(8, status: 137)? = world.inputs.first else {
+            Issue.record("\(world.inputs)")
+            return
         }
     }
 }

@@ -1,0 +1,175 @@
+public import WorkspaceModel
+
+/// What the node does so that people can prove addresses to each other.
+public protocol ProofCommands {
+    /// Whether anybody here has an address.
+    func check(_ email: String, _ scope: CallScope) throws(NodeError) -> EmailCheckObject
+    /// Has a verifier send a letter with a code to an address. Answers with the proof, later.
+    func verify(_ email: String, by verifier: MemberReference?, _ scope: CallScope)
+        throws(NodeError) -> CommandOutcome
+    /// Has another letter sent. Answers with the proof, later.
+    func resend(_ email: String?, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Hands in the code of the letter. Answers with the proof, later.
+    func confirm(_ code: String, of email: String?, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// What members have proved, of one of them or of all.
+    func attestations(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<AttestationObject>
+    /// Takes back what was verified of a member, without one of the caller.
+    func withdraw(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
+        -> AttestationObject
+    /// Makes an invite for whoever has an address, and delivers it. Answers with the invite, later.
+    func invite(_ draft: InviteDraft, to email: String, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Sets what sends letters on this node, empty for nothing; `nil` leaves it as it is.
+    func setMailCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> MailCommandObject
+}
+
+/// The commands about addresses that people prove.
+enum ProofCommandTable {
+    /// In the order of the documentation.
+    static let commands = [check, verify, resend, confirm, list, withdraw, mailCommand]
+
+    private static let email = Parameter.text(
+        "email", "The address, such as mina@example.org.", bytes: 1...1_024)
+    private static let ownEmail = Parameter.text(
+        "email", "Your address, to be sure which one is meant.", bytes: 1...1_024
+    ).optional()
+
+    private static let check = Command(
+        "identity.email.check",
+        line: CommandLineForm(
+            "identity email check", ["email"],
+            examples: ["identity email check mina@example.org"]),
+        "Check whether anyone here uses an email address. Nobody knows all addresses: 'ok' means "
+            + "that no member of this workspace shows it.",
+        parameters: [email.definition], result: "email check", shape: .emailCheck, effect: .reads,
+        scope: .workspace, failures: [.badRequest], example: ["email": "mina@example.org"],
+        run: { (context, given) throws(NodeError) in
+            .reply(try context.node.proofs.check(given[email], context.scope(given)))
+        })
+
+    private static let verify = {
+        let verifier = Parameter.member(
+            "verifier", "Who should verify it. Without, anyone who may and is online."
+        ).optional()
+        return Command(
+            "email.verify.send",
+            line: CommandLineForm(
+                "identity email verify", ["email"],
+                examples: [
+                    "identity email verify mina@example.org",
+                    "identity email verify mina@example.org --verifier @Joon",
+                ]),
+            "Show that an email address is yours. A verifier sends a code to it; enter that with "
+                + "'identity email confirm'. Then everyone here sees the address as verified.",
+            parameters: [email.definition, verifier.definition], result: "email claim",
+            shape: .emailClaim, effect: .signs, scope: .workspace,
+            failures: [
+                .badRequest, .forbidden, .notFound, .ambiguous, .duplicate, .conflict, .pending,
+                .rateLimited, .codeUndeliverable, .busy,
+            ], example: ["email": "mina@example.org"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.proofs.verify(
+                    given[email], by: given[verifier], context.scope(given))
+            })
+    }()
+
+    private static let resend = Command(
+        "email.verify.resend",
+        line: CommandLineForm(
+            "identity email resend", examples: ["identity email resend"]),
+        "Send a new code to your address. The code before it no longer works.",
+        parameters: [ownEmail.definition], result: "email claim", shape: .emailClaim,
+        effect: .signs, scope: .workspace,
+        failures: [
+            .badRequest, .forbidden, .codeInvalid, .claimChanged, .pending, .rateLimited,
+            .codeUndeliverable, .busy,
+        ],
+        run: { (context, given) throws(NodeError) in
+            try context.node.proofs.resend(given[ownEmail], context.scope(given))
+        })
+
+    private static let confirm = {
+        let code = Parameter.text(
+            "code", "The 6 digits of the letter. '-' reads them from standard input.",
+            bytes: 1...64
+        ).standardInput()
+        return Command(
+            "email.verify.confirm",
+            line: CommandLineForm(
+                "identity email confirm", ["code"],
+                examples: ["identity email confirm 123456", "identity email confirm -"]),
+            "Enter the code that came to your address. A code works for 5 minutes and 5 tries.",
+            parameters: [code.definition, ownEmail.definition], result: "email claim",
+            shape: .emailClaim, effect: .signs, scope: .workspace,
+            failures: [
+                .badRequest, .forbidden, .duplicate, .codeInvalid, .claimChanged, .pending, .busy,
+            ], example: ["code": "123456"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.proofs.confirm(
+                    given[code], of: given[ownEmail], context.scope(given))
+            })
+    }()
+
+    private static let list = {
+        let member = Parameter.member("member", "Only what this person has proved.").optional()
+        return Command(
+            "attestation.list",
+            line: CommandLineForm(
+                "attestation list", ["member"],
+                examples: ["attestation list", "attestation list @Joon"]),
+            "List verified addresses, who verified them, and what no longer counts.",
+            parameters: [
+                member.definition, Command.limit.definition, Command.cursor.definition,
+            ], result: "list of attestation", shape: .attestations,
+            emptiness: "nothing is verified", effect: .reads, scope: .workspace,
+            failures: [.notFound, .ambiguous],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.proofs.attestations(
+                        of: given[member], PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    private static let withdraw = {
+        let member = Parameter.member(
+            "member", "Whose. Without, yours. Verifiers can do it for others."
+        ).optional()
+        return Command(
+            "attestation.withdraw",
+            line: CommandLineForm(
+                "attestation withdraw", ["member"],
+                examples: ["attestation withdraw", "attestation withdraw @Joon"]),
+            "Withdraw the verification of an address.",
+            parameters: [member.definition], result: "attestation", shape: .attestations,
+            effect: .signs, scope: .workspace,
+            failures: [.notFound, .ambiguous, .forbidden, .conflict],
+            run: { (context, given) throws(NodeError) in
+                .reply(try context.node.proofs.withdraw(of: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let mailCommand = {
+        let command = Parameter.text(
+            "command",
+            """
+            The shell command to run, such as 'msmtp -t' or 'sendmail -t', with the letter on \
+            standard input. Empty removes it. Left out, the current one is shown.
+            """, bytes: 0...Limits.mailCommandBytesMax
+        ).optional().writing()
+        return Command(
+            "mail.command",
+            line: CommandLineForm(
+                "mail command", ["command"],
+                examples: ["mail command 'msmtp -t'", "mail command ''"]),
+            "Set what sends letters from this node: verification codes and invites.",
+            parameters: [command.definition], result: "mail command", effect: .reads,
+            scope: .node, example: ["command": "exit 0"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.proofs.setMailCommand(given[command], context.scope(given)))
+            })
+    }()
+}

@@ -1,0 +1,215 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What verifiers say that members have proved, taken over from the profile document (PROTOCOL.md,
+/// 3.9). The words stay in memory, like what people say of themselves; which of them count is worked out
+/// when somebody asks, since that follows from who may verify now.
+extension Profiles {
+    /// Takes over what a verifier says, or somebody who is none.
+    func fold(
+        _ word: AttestationBook.Word, in workspace: Workspace, from source: OperationSource
+    ) throws(StorageError) {
+        guard try store.view.redactions.deletion(of: word.arrival) == nil else { return }
+        workspace.people.attestations.take(word)
+        noteAttestations(of: workspace, because: source)
+    }
+
+    /// Has it looked at the end of the turn for what counts now and did not, or not any more.
+    func noteAttestations(of workspace: Workspace, because source: OperationSource) {
+        let known = attestationEdits[workspace.number]
+        attestationEdits[workspace.number] = (known ?? true) && source.isBackfill
+    }
+
+    /// What the registers of attestations say now.
+    func attestations(
+        of workspace: Workspace
+    ) throws(StorageError) -> AttestationFindings {
+        if let known = workspace.people.attested { return known }
+        guard !workspace.people.attestations.isEmpty else { return .none }
+        let least = workspace.fields.mayAttest.leastRole
+        // Many words stand under one grant in one log.
+        var bounds: [AttestationBound: UInt64?] = [:]
+        workspace.people.attestations.settle()
+        let found = try workspace.people.attestations.findings(
+            of: workspace.members.map(\.member),
+            isVerifier: { author in
+                guard let role = workspace.role(of: author) else { return false }
+                return role <= least
+            },
+            counts: { (word) throws(StorageError) in
+                let place = AttestationBound(grant: word.grant, branch: word.branch)
+                let bound: UInt64?
+                if let known = bounds[place] {
+                    bound = known
+                } else {
+                    bound = try self.bound(of: word, leastRole: least, in: workspace)
+                    bounds[place] = .some(bound)
+                }
+                return bound.map { word.sequence <= $0 } ?? false
+            })
+        let findings = AttestationFindings(found)
+        workspace.people.attested = findings
+        return findings
+    }
+
+    private struct AttestationBound: Hashable {
+        let grant: OperationID
+        let branch: Int64
+    }
+
+    /// Up to where what stands beside a word is valid, if only this role and stronger ones might write
+    /// there.
+    private func bound(
+        of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
+    ) throws(StorageError) -> UInt64? {
+        guard let branch = store.operations.branch(word.branch) else { return nil }
+        let limit = workspace.evaluator.contentLimit(
+            grant: word.grant, log: word.log, leastRole: leastRole)
+        var search = CutSearch(branch, store.operations, workspace: workspace.number)
+        return try search.bound(of: limit)
+    }
+
+    /// Who has verified the address that somebody shows, if that still counts.
+    func verifiedEmail(of member: MemberID, in workspace: Workspace) -> VerifiedMark? {
+        guard workspace.ownRole ?? .guest <= .member,
+            let address = workspace.people.fields[member]?[.email],
+            let findings = try? attestations(of: workspace),
+            let word = findings.valid(.init(member, .email)), let proof = word.said.proof,
+            proof.value == address, proof.until.map({ $0 > time.wall }) ?? true
+        else { return nil }
+        return VerifiedMark(
+            by: core.membership.person(word.author, in: workspace),
+            at: Int64(clamping: word.timestamp.milliseconds))
+    }
+
+    /// Takes over those that are stored. What counts of them is no news.
+    func loadAttestations(
+        _ found: [(StoredOperation, Attestation)], of workspace: Workspace
+    ) throws(StorageError) {
+        for (stored, said) in found {
+            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
+                try store.view.redactions.deletion(of: stored.place.arrival) == nil
+            else { continue }
+            let isValid = store.operations.isValid(
+                stored.place.sequence, in: stored.place.branch)
+            workspace.people.attestations.take(
+                AttestationBook.Word(said, stored, by: author, isValid: isValid))
+        }
+        workspace.people.toldAttestations = try validAttestations(of: workspace).mapValues(\.id)
+    }
+
+    /// The words that count.
+    private func validAttestations(
+        of workspace: Workspace
+    ) throws(StorageError) -> [AttestationBook.Place: AttestationBook.Word] {
+        try attestations(of: workspace).found.compactMapValues {
+            $0.state == .valid ? $0.word : nil
+        }
+    }
+
+    // MARK: What follows
+
+    /// Tells of whom something else is proved than before, with what else changed in profiles.
+    func tellAttestations() throws(StorageError) {
+        guard home != nil else { return }
+        for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
+        where workspace.people.attested == nil || attestationEdits[workspace.number] != nil {
+            let isBackfill = attestationEdits.removeValue(forKey: workspace.number) ?? false
+            let before = workspace.people.toldAttestations
+            guard !before.isEmpty || !workspace.people.attestations.isEmpty else { continue }
+            let now = try validAttestations(of: workspace)
+            workspace.people.toldAttestations = now.mapValues(\.id)
+            for place in Set(before.keys).union(now.keys).sorted()
+            where before[place] != now[place]?.id {
+                noteEdit(
+                    of: place.member, in: workspace, arrival: now[place]?.arrival ?? 0,
+                    isBackfill: isBackfill)
+            }
+        }
+    }
+
+    /// What the own member said of others that was taken back, as `takeHidden` gives it.
+    func withdrawn() throws(StorageError) -> [(workspace: Int64, arrival: Int64)] {
+        guard home != nil, mayWrite else { return [] }
+        var found: [(workspace: Int64, arrival: Int64)] = []
+        for number in attestationEdits.keys.sorted() {
+            guard let workspace = core.workspaces[number] else { continue }
+            let withdrawn = try attestations(of: workspace).found
+                .filter { $0.value.state == .withdrawn }
+            for place in withdrawn.keys.sorted() {
+                for word in workspace.people.attestations.values(place, by: workspace.member) {
+                    found.append((number, word.arrival))
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: Writing
+
+    /// Writes what somebody has proved, or takes it back, in place of what was said before.
+    ///
+    /// - Returns: the operation, `nil` where this device may not.
+    func attest(
+        _ said: Attestation, in workspace: Workspace
+    ) throws(StorageError) -> OperationID? {
+        let place = AttestationBook.Place(said.member, said.kind, said.provider)
+        var made: OperationID?
+        let isWritten = try write(
+            over: try heads(place, in: workspace).count,
+            until: { (made) throws(StorageError) in
+                try heads(place, in: workspace).allSatisfy { $0.id == made }
+            }
+        ) { () throws(StorageError) in
+            let words = try heads(place, in: workspace).prefix(Limits.dependenciesMax)
+            let overwritten = try references(to: words.map(\.arrival))
+            try core.keys.answerEnds(in: workspace)
+            // The strongest grant of somebody who was no verifier for a while gives the right no more.
+            let isOwn = said.member == workspace.member && said.proof == nil
+            let least = isOwn ? .member : workspace.fields.mayAttest.leastRole
+            guard let home, let current = workspace.currentKey,
+                let grant = workspace.writingGrant(of: home.device, leastRole: least)
+            else { return nil }
+            made =
+                try core.privates.authorContent(
+                    .attestation(said), to: workspace.profileDocument, in: workspace,
+                    under: current, grant: grant, with: home.signing, overwriting: overwritten)?.id
+            return made
+        }
+        return isWritten ? made : nil
+    }
+
+    /// Refuses to say something that would not count: others have said it too often.
+    func refuseOverruled(
+        _ place: AttestationBook.Place, in workspace: Workspace
+    ) throws(NodeError) {
+        let count = try stored { () throws(StorageError) in
+            try heads(place, in: workspace).count
+        }
+        try refuseOverruled(count, isOwn: false)
+    }
+
+    private func heads(
+        _ place: AttestationBook.Place, in workspace: Workspace
+    ) throws(StorageError) -> [AttestationBook.Word] {
+        try attestations(of: workspace).found[place]?.heads ?? []
+    }
+}
+
+extension ContentPayload {
+    /// What a verifier says of somebody.
+    var attested: Attestation? {
+        if case .attestation(let said) = self { said } else { nil }
+    }
+}
+
+extension AttestationBook.Word {
+    /// One that is stored.
+    init(_ said: Attestation, _ stored: StoredOperation, by author: MemberID, isValid: Bool) {
+        self.init(
+            id: stored.place.link.id, timestamp: stored.entry.timestamp,
+            arrival: stored.place.arrival, author: author, grant: stored.entry.grant,
+            log: stored.log, branch: stored.place.branch, sequence: stored.place.sequence,
+            cited: stored.entry.dependencies.map(\.id), said: said, isValid: isValid)
+    }
+}

@@ -1,0 +1,75 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What is kept of the claims of the own person, so that they go on after a restart.
+extension Proofs {
+    private static let keptName = "proofs.own"
+
+    /// Forgets a claim.
+    func drop(_ number: Int64) throws(StorageError) {
+        guard own.removeValue(forKey: number) != nil else { return }
+        try keep()
+    }
+
+    /// Stores what is wanted, sealed, so that it goes on after a restart. No code is among it.
+    func keep() throws(StorageError) {
+        guard let home else { return }
+        let rows = own.sorted { $0.key < $1.key }.map { number, claim -> JSONValue in
+            [
+                "workspace": .integer(number), "claim": .string(hexadecimal(claim.name.bytes)),
+                "email": .string(claim.address),
+                "verifier": JSONValue(orNull: claim.wanted.map { hexadecimal($0.bytes) }),
+                "sender": JSONValue(orNull: claim.sender.map { hexadecimal($0.bytes) }),
+                "sent": JSONValue(orNull: claim.sentAt.map { Int64(clamping: $0) }),
+                "wants": .bool(claim.wantsLetter),
+            ]
+        }
+        try write()
+        try store.registry.setValue(
+            rows.isEmpty
+                ? nil
+                : home.seal(
+                    JSONValue.array(rows).bytes, name: Array(Self.keptName.utf8),
+                    using: environment.random), of: Self.keptName)
+    }
+
+    /// Reads that once.
+    func load() throws(StorageError) {
+        guard !isLoaded, let home else { return }
+        isLoaded = true
+        guard let sealed = try store.registry.value(Self.keptName),
+            let bytes = home.open(sealed, name: Array(Self.keptName.utf8)),
+            let rows = (try? JSONValue(parsing: bytes))?.arrayValue
+        else { return }
+        for row in rows {
+            guard let number = row["workspace"]?.integerValue, own[number] == nil,
+                let name = spelled(row["claim"]).flatMap(ClaimName.init(untrusted:)),
+                let address = row["email"]?.stringValue
+            else { continue }
+            var claim = OwnClaim(
+                name, address: address,
+                wanted: spelled(row["verifier"]).flatMap(MemberID.init(untrusted:)))
+            claim.sender = spelled(row["sender"]).flatMap(DeviceID.init(untrusted:))
+            claim.sentAt = row["sent"]?.integerValue.map { UInt64(clamping: $0) }
+            claim.wantsLetter = row["wants"]?.boolValue ?? false
+            own[number] = claim
+        }
+    }
+
+    /// The bytes that hexadecimal digits spell.
+    private func spelled(_ value: JSONValue?) -> [UInt8]? {
+        guard let digits = value?.stringValue.map({ Array($0.utf8) }),
+            digits.count.isMultiple(of: 2)
+        else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard
+                let byte = UInt8(
+                    String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,128 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Addresses that people prove to each other by codes in letters (PROTOCOL.md, 5.11): what the own person
+/// wants to prove, and what others want to prove to the owner of this node.
+///
+/// Codes are in memory alone, hashed at who checks them. What the own person wants to prove lies sealed in
+/// the store without its code, so that it goes on after a restart.
+final class Proofs: Component {
+    /// What the own person wants to prove, by the workspace's short number.
+    var own: [Int64: OwnClaim] = [:]
+    /// Whether what the store has of that was read.
+    var isLoaded = false
+    /// The workspaces in which the own address was changed since a letter went out.
+    var voided: Set<Int64> = []
+    /// What others want to prove here.
+    var foreign: [ForeignClaim.Place: ForeignClaim] = [:]
+    /// Letters that are being sent, by their numbers.
+    var sending: [UInt64: LetterPurpose] = [:]
+    var lettersMade: UInt64 = 0
+    var letterBudget = LetterBudget()
+    /// How often the command for letters has failed since it last did not.
+    var failures = 0
+
+    /// What a letter is for.
+    enum LetterPurpose {
+        /// It has the code of a claim.
+        case code(ForeignClaim.Place, ClaimName)
+        /// It has the link of an invite, for which this call waits.
+        case invite(CallID, InviteObject)
+    }
+
+    override var deadlines: [UInt64] {
+        own.values.flatMap { claim in
+            claim.calls.map(\.due) + [claim.asked?.due, claim.code?.due].compactMap { $0 }
+        }
+    }
+
+    override func tick() throws(StorageError) {
+        let now = time.monotonic
+        for number in own.keys.sorted() { passTime(of: number, now) }
+        foreign = foreign.filter { $0.value.due > now }
+    }
+
+    override func forgetSecrets() {
+        for number in own.keys.sorted() {
+            answer(number, .failure(.locked(turn.session.lock.phase)))
+        }
+        (own, isLoaded, voided) = ([:], false, [])
+        foreign = [:]
+        for (_, purpose) in sending.sorted(by: { $0.key < $1.key }) {
+            if case .invite(let call, let made) = purpose {
+                turn.emit(.answer(call, .success(made.json)))
+            }
+        }
+        sending = [:]
+    }
+
+    override func forgetWorkspaces() { forgetSecrets() }
+
+    override func goOn(after former: Component) {
+        guard let former = former as? Proofs else { return }
+        (own, isLoaded, voided) = (former.own, former.isLoaded, former.voided)
+        // Whoever waited was told to ask again, and all links are closed.
+        for number in own.keys {
+            own[number]?.calls = []
+            own[number]?.asked = nil
+        }
+        (foreign, sending, lettersMade) = (former.foreign, former.sending, former.lettersMade)
+        sending = sending.filter { if case .code = $0.value { true } else { false } }
+        (letterBudget, failures) = (former.letterBudget, former.failures)
+    }
+
+    /// Asks verifiers who are there now, and answers who waits in vain.
+    func endTurn() throws(StorageError) {
+        guard home != nil, mayWrite else { return }
+        try load()
+        for number in own.keys.sorted() { try goOn(with: number) }
+    }
+
+    /// Who is at the other end of a link, if they are a member of the workspace, more than a guest, and
+    /// somebody else.
+    func companion(on link: PeerLink, in workspace: Workspace) -> MemberStanding? {
+        guard let device = link.peer?.device, link.syncs[workspace.number]?.standing == .full,
+            let standing = workspace.members.first(where: { $0.devices.contains(device) }),
+            standing.member != workspace.member, standing.role <= .member
+        else { return nil }
+        return standing
+    }
+
+    /// Whether somebody with this role may say what others have proved.
+    func mayAttest(_ role: Role?, in workspace: Workspace) -> Bool {
+        role.map { $0 <= workspace.fields.mayAttest.leastRole } ?? false
+    }
+}
+
+/// How many letters may be sent: so many in an hour for one member, and so many in all. It forgets what is
+/// older than that.
+struct LetterBudget {
+    private var all: [UInt64] = []
+    private var ofMembers: [MemberID: [UInt64]] = [:]
+
+    /// How long to wait before a letter for `member` may be sent, milliseconds; 0 for not at all.
+    ///
+    /// - Parameter member: `nil` for the owner's own letters, which count in all alone.
+    mutating func wait(for member: MemberID?, at now: UInt64) -> UInt64 {
+        let hour = Limits.letterHourMilliseconds
+        all.removeAll { $0 &+ hour <= now }
+        ofMembers = ofMembers.mapValues { $0.filter { $0 &+ hour > now } }
+            .filter { !$0.value.isEmpty }
+        var wait: UInt64 = 0
+        if all.count >= Limits.lettersHourly, let first = all.first {
+            wait = first &+ hour &- now
+        }
+        if let member, let times = ofMembers[member], times.count >= Limits.lettersOfOneHourly,
+            let first = times.first
+        {
+            wait = max(wait, first &+ hour &- now)
+        }
+        return wait
+    }
+
+    mutating func note(_ member: MemberID?, at now: UInt64) {
+        all.append(now)
+        if let member { ofMembers[member, default: []].append(now) }
+    }
+}

@@ -1,0 +1,11 @@
+/// A letter that the owner's command for mail is to send.
+public struct Letter: Sendable, Equatable {
+    /// Under which `NodeInput.mailed` says what became of it.
+    public let number: UInt64
+    /// For `/bin/sh -c`; the owner's, never anybody else's.
+    public let command: String
+    /// Head and text as RFC 5322 has them, lines ending with a line feed, for standard input.
+    public let input: [UInt8]
+    /// What else the command finds; nothing secret.
+    public let variables: [Notice.Variable]
+}
