@@ -49,6 +49,7 @@ static size_t root_length;
 static int journal = -1;
 static struct rule *rules;
 static char names[FDS][NAME]; /* below the root; "" is none, "." the root itself */
+static char unsynced[FDS];       /* written since its last sync */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
@@ -193,7 +194,10 @@ static ssize_t writes(int fd, const void *bytes, size_t length, int64_t offset) 
     if (!error || error >= SHORT) {
         done = is_at ? put_at(fd, bytes, part, offset) : put(fd, bytes, part);
     }
-    if (done > 0) note('W', fd, name, NULL, offset, bytes, (size_t)done);
+    if (done > 0) {
+        note('W', fd, name, NULL, offset, bytes, (size_t)done);
+        if (fd < FDS) unsynced[fd] = 1;
+    }
     pthread_mutex_unlock(&lock);
     if (error && error != SHORT) {
         errno = error == TORN_FULL ? ENOSPC : error >= SHORT ? EIO : error;
@@ -231,7 +235,10 @@ static int syncs(int fd, int (*sync)(int)) {
     if (name) pthread_mutex_lock(&lock);
     int done = sync(fd);
     if (name) {
-        if (!done) note('S', fd, name, NULL, 0, NULL, 0);
+        if (!done) {
+            note('S', fd, name, NULL, 0, NULL, 0);
+            if (fd < FDS) unsynced[fd] = 0;
+        }
         pthread_mutex_unlock(&lock);
     }
     return done;
@@ -272,6 +279,65 @@ int link(const char *path, const char *to) {
     if (fails("link", other)) return -1;
     int done = REAL(link)(path, to);
     if (name && other && !done) note('L', -1, name, other, 0, NULL, 0);
+    return done;
+}
+
+/* The path of a name in an open folder; as it is where it is whole, or the folder is not known. */
+static const char *at_folder(int folder, const char *name, char *path) {
+    char own[32];
+    if (name[0] == '/' || folder == AT_FDCWD) return name;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(own, path, PATH_MAX - 1);
+    if (length < 0 || (size_t)length + strlen(name) + 2 > PATH_MAX) return name;
+    snprintf(path + length, PATH_MAX - (size_t)length, "/%s", name);
+    return path;
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    char whole[PATH_MAX];
+    const char *name = below(at_folder(folder, path, whole));
+    if (!(flags & AT_REMOVEDIR) && fails("unlink", name)) return -1;
+    int done = REAL(unlinkat)(folder, path, flags);
+    if (name && !done && !(flags & AT_REMOVEDIR)) note('U', -1, name, NULL, 0, NULL, 0);
+    return done;
+}
+
+int renameat2(int from, const char *path, int into, const char *to, unsigned int flags) {
+    char whole[PATH_MAX], target[PATH_MAX];
+    const char *name = below(at_folder(from, path, whole));
+    const char *other = below(at_folder(into, to, target));
+    if (fails("rename", other)) return -1;
+    int done = REAL(renameat2)(from, path, into, to, flags);
+    if (name && other && !done) note('R', -1, name, other, 0, NULL, 0);
+    return done;
+}
+
+/* A file that was made without a name gets one. What was written to it before belongs to no name in
+   the record, so all of it stands here, and its last sync. */
+static void name_unnamed(int fd, const char *name) {
+    struct stat found;
+    if (fd < 0 || fd >= FDS || fstat(fd, &found)) return;
+    note('O', fd, name, NULL, 0, NULL, 0);
+    char part[65536];
+    for (off_t at = 0; at < found.st_size;) {
+        ssize_t length = REAL(pread)(fd, part, sizeof part, at);
+        if (length <= 0) break;
+        note('W', fd, name, NULL, at, part, (size_t)length);
+        at += length;
+    }
+    if (!unsynced[fd]) note('S', fd, name, NULL, 0, NULL, 0);
+}
+
+int linkat(int from, const char *path, int into, const char *to, int flags) {
+    char whole[PATH_MAX], target[PATH_MAX];
+    const char *name = below(at_folder(from, path, whole));
+    const char *other = below(at_folder(into, to, target));
+    if (fails("link", other)) return -1;
+    int done = REAL(linkat)(from, path, into, to, flags);
+    int fd = -1;
+    if (done) return done;
+    if (name && other) note('L', -1, name, other, 0, NULL, 0);
+    if (!name && other && sscanf(path, "/proc/self/fd/%d", &fd) == 1) name_unnamed(fd, other);
     return done;
 }
 

@@ -276,7 +276,9 @@ extension PrivateDocuments {
         try notices.adoptNotices(of: document, in: workspace)
         try notices.heedNotices(of: document, in: workspace)
         authoring.planAnswering(of: document, in: workspace)
-        for place in before.keys { document.rights.limits[place] = document.contentLimit(at: place) }
+        for place in before.keys {
+            document.rights.limits[place] = document.contentLimit(at: place)
+        }
     }
 
     /// What ended memberships in the workspace of people whom the document ever let in.
