@@ -7,7 +7,8 @@ public enum AuthRule: String, CaseIterable, Sendable {
     case a1Type, a1Workspace, a1Context, a1Answerer, a1Member, a1List, a2, a3, a4
     // 4.0.2
     case a6, a7, a8Role, a8Weaker, a9Role, a9Policy, a9Weaker, a10Role, a10Count, a11, a12End
-    case a12Bound, a12Tied, a12Barred, a13Role, a13Member, a13Device, a13Uses, a13Removed, a14, a15Admin
+    case a12Bound, a12Tied, a12Barred, a13Role, a13Member, a13Device, a13Uses, a13Removed, a14
+    case a15Admin
     case a15Request, a15Time, a16, a17Taken, a17Barred, a17Count, a17Older, a18, a19Role, a19Own,
         a19Weaker,
         a19Bound

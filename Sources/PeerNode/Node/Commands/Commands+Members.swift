@@ -78,6 +78,7 @@ extension CommandDesk {
                 "only a role stronger than \(role.word) can make someone \(role.word)",
                 reason: "rank", hint: "wsx-node member list")
         }
+        try core.membership.refuseWithoutDevice(standing, in: workspace)
         let made = try stored { () throws(StorageError) in
             try core.membership.setRole(role, of: standing, in: workspace)
         }
@@ -280,6 +281,7 @@ extension CommandDesk {
                     reason: "workspace.owner")
             }
             try refuseWeakTransfer(of: workspace)
+            try core.membership.refuseWithoutDevice(heir, in: workspace)
             let given = try stored { () throws(StorageError) in
                 try passOn(workspace, to: heir)
             }
