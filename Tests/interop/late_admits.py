@@ -156,6 +156,20 @@ def a_role_that_knows_the_first_of_three_phrases():
 
 
 @history
+def a_late_admit_of_a_phrase_between():
+    """It goes with the admit, and yet stands behind the first one, so that the third follows it."""
+    s = Late()
+    w = s.w
+    third, _ = w.link(s.new, takes_place=True)
+    w.write(s.new, rmdev(s.new.device), "valid")
+    w.write(third, rmdev(s.phone.device), "valid")
+    _, late = s.admit(s.new.device)
+    promoted(w, s.mina, [s.words, s.new, s.mina, s.phone], [*s.unaware, late])
+    assert standings(w, s.words, s.new, s.mina, s.phone, third) == [None, None, 1, None, 2]
+    return w
+
+
+@history
 def a_second_phrase_by_the_old_words_stands_for_nothing():
     """One end names one successor, the first it knows."""
     s = Late()
@@ -194,6 +208,23 @@ def a_role_that_knows_the_end_of_one_of_two_that_linked_a_device():
         w.write(words, rmdev(phone.device), "valid", knows=[*before, first], after=None)
         w.write(evil.under(g), (WSSET, {5: 0}), "void", knows=[*known, g], after=None)
         assert standings(w, words, mina, phone, evil) == [1, None, None, None]
+    return w
+
+
+@history
+def what_two_linked_and_a_weaker_device_has_ended():
+    """A gap: it stays in until somebody stronger revokes it by name."""
+    w, words, mina, phone = found_two()
+    tablet, _ = w.link(words)
+    before = list(w.ops)
+    evil, one = w.link(mina, expect="void")
+    _, two = w.link(tablet, evil.device, "void", knows=before, after=None)
+    g = promoted(w, words, [words, mina, evil, phone, tablet], [*before, one, two])
+    first = w.write(words, rmdev(mina.device), "valid", knows=before, after=None)
+    w.write(phone, rmdev(tablet.device), "valid", knows=[*before, first], after=None)
+    assert standings(w, words, mina, evil, phone, tablet) == [1, None, 1, 1, None]
+    w.write(words.under(g), rmdev(evil.device), "valid", after=None)
+    assert standings(w, words, mina, evil, phone, tablet) == [1, None, None, 1, None]
     return w
 
 

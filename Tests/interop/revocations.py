@@ -25,7 +25,7 @@ def hits(a, r, o):
                 and not a.knows(a.ops[invite.grant], r.id)):
             return True
     return (a.rank(r) < a.own_rank(o)
-            and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member))
+            and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member, o.behind))
 
 
 def is_beside(a, end, o):
@@ -65,14 +65,16 @@ def is_kept(a, o):
             or o.type == GRANT and not a.drops(o))
 
 
-def is_aimed(a, r, grant, device, member):
-    """The second and third column of the table, for what a device of a member does under a grant."""
+def is_aimed(a, r, grant, device, member, behind=None):
+    """The second and third column of the table, for what a device of a member does under a grant, in
+    its own place or behind another device."""
     if r.type == REMOVE:
         return member == r.map[1] and not a.knows(grant, r.id)
     if r.type == RMDEV:
         judge = a.author(r)
         own = member == judge.member
-        if r.is_again and own and grant.id == r.grant and is_cut_off(a, r, device):
+        if (r.is_again and own and grant.id == r.grant and not behind
+                and is_cut_off(a, r, device)):
             return True
         return (device == r.map[1] and (own or not r.is_again and judge.role <= ADMIN)
                 and not a.knows(grant, r.id))

@@ -145,7 +145,8 @@ struct AuthVerdicts: Sendable {
     /// What becomes of an operation without fault, given the verdicts on all that are stronger.
     private func judge(_ index: Int) -> AuthRuling {
         let record = records[index]
-        if record.isOpaque || handedOn[index] != nil || !hasFollowed(index) { return .none }
+        if record.isOpaque || handedOn[index] != nil { return .none }
+        guard hasFollowed(index) else { return .none }
         // Whether nothing but its own author's member has ended it, or what its grant leads back to.
         var isGivenUp = false
         for support in record.supports where !records[support].isValid {

@@ -186,6 +186,19 @@ import WorkspaceTestKit
         #expect(try scene.grants(["words", "bob", "new"]) == [given, given, added])
     }
 
+    @Test func `are followed by nobody whom an end without effect names`() throws {
+        var scene = Scene()
+        let late = scene.admit("evil")
+        let other = scene.link("theirs", by: "words", after: [late], under: late, takesPlace: true)
+        let void = scene.revoke("words", by: "words", after: [other], under: late)
+        _ = scene.revoke("bob", by: "theirs", after: [other, scene.entry], under: other)
+        let (added, end) = scene.replace()
+        _ = scene.story.write("ann", after: [end], .confirm([end]))
+        let given = scene.promote(["words", "bob"], after: scene.start)
+        #expect(try scene.grants(["words", "bob", "new"]) == [nil, given, added])
+        #expect(!scene.definition().validOperations().contains(void))
+    }
+
     @Test func `are followed along a chain, each ending the one before`() throws {
         var scene = Scene()
         let (added, end) = scene.replace()
@@ -197,6 +210,20 @@ import WorkspaceTestKit
         _ = scene.promote(["words", "bob"], after: scene.start)
         #expect(try scene.grants(["words", "bob", "new", "third"]) == [nil, nil, nil, third])
         #expect(!scene.definition().validOperations().contains(theft))
+    }
+
+    @Test func `are followed though a phrase between goes with an admit`() throws {
+        var scene = Scene()
+        let phone = scene.link("phone", by: "words")
+        let added = scene.link("new", by: "words", after: [phone], takesPlace: true)
+        let end = scene.revoke("words", by: "words", after: [added])
+        let third = scene.link("third", by: "new", after: [end], under: added, takesPlace: true)
+        let next = scene.revoke("new", by: "new", after: [third], under: added)
+        _ = scene.revoke("phone", by: "third", after: [next], under: third)
+        let late = scene.admit("new")
+        let given = scene.promote(["words", "new", "bob", "phone"], after: [phone, late])
+        let wanted = [nil, nil, given, nil, third]
+        #expect(try scene.grants(["words", "new", "bob", "phone", "third"]) == wanted)
     }
 
     @Test func `leave nothing of what stands for them when it is taken back`() throws {
@@ -274,6 +301,24 @@ import WorkspaceTestKit
             #expect(!scene.definition().validOperations().contains(setting))
             #expect(scene.definition(without: .v6Again).validOperations().contains(setting))
         }
+    }
+
+    /// A gap: what judges it would have to be stronger than the word that makes it so.
+    @Test func `or any, of two devices, leave in what both linked and a weaker one has ended`()
+        throws
+    {
+        var scene = Scene()
+        let phone = scene.link("phone", by: "words")
+        let tablet = scene.link("tablet", by: "words", after: [phone])
+        let one = scene.link("evil", by: "bob", after: [tablet])
+        let two = scene.link("evil", by: "tablet", after: [tablet], under: tablet)
+        let names = ["words", "bob", "evil", "phone", "tablet"]
+        let given = scene.promote(names, after: [one, two])
+        let first = scene.revoke("bob", by: "words", after: [tablet])
+        _ = scene.revoke("tablet", by: "phone", after: [first], under: phone)
+        #expect(try scene.grants(names) == [given, nil, given, given, nil])
+        _ = scene.revoke("evil", by: "words", after: scene.story.heads, under: given)
+        #expect(try scene.grants(names) == [given, nil, nil, given, nil])
     }
 
     // MARK: The evaluator

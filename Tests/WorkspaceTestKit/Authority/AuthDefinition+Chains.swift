@@ -49,13 +49,13 @@ extension AuthDefinition {
 
     /// Whether no chain leads to the device of an operation any more, by what is valid and stronger.
     func isCutOff(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        guard let author = facts[o].author else { return false }
+        guard let author = facts[o].author, facts[o].behind == nil else { return false }
         return isCutOff(author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
     }
 
     /// The same, where it is known what is valid.
     func isCutOff(_ o: Int, among valid: PlainSet) -> Bool {
-        guard let author = facts[o].author else { return false }
+        guard let author = facts[o].author, facts[o].behind == nil else { return false }
         return isCutOff(author, by: undoing(author, before: o).filter { valid.contains($0) })
     }
 
