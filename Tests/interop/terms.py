@@ -88,9 +88,9 @@ class Terms:
     def author(self, o):
         """The author's member and the acting role; of a word by who stands behind another device at a
         grant, as that one's."""
-        return self.gives(self.ops[o.grant], self.seat_of(o))
+        return self.gives(self.ops[o.grant], self.acting(o))
 
-    def seat_of(self, o):
+    def acting(self, o):
         """The device in whose place an operation is judged under its grant (V-12)."""
         return o.behind[0] if o.behind else o.device
 
@@ -135,7 +135,7 @@ class Terms:
         return (given.role, self.lam[g.id], g.id, given.place, *NOTHING_TAKEN)
 
     def rank_of_author(self, o):
-        return self.rank_of_grant(self.ops[o.grant], self.seat_of(o))
+        return self.rank_of_grant(self.ops[o.grant], self.acting(o))
 
     def rank(self, o):
         if o.type == CREATE:
