@@ -80,13 +80,13 @@ import WorkspaceTestKit
         try table.ada.take(try table.removals(10, keeping: [said[9]], listing: 500))
         let shown = (0..<10).map { "\($0)" }
         #expect(try table.ada.log(of: "board") == shown)
-        let looks = table.board.cuts.looks
+        let looks = table.board.rights.cuts.looks
         #expect((10...5_000).contains(looks))
         for operation in said.dropFirst(20) {
             try table.ada.take([operation.run(in: table.board.id)])
         }
         #expect(try table.ada.log(of: "board") == shown)
-        #expect(table.board.cuts.looks == looks)
+        #expect(table.board.rights.cuts.looks == looks)
         #expect(try table.ada.ok("node.check")["ok"] == true)
     }
 

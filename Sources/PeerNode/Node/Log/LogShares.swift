@@ -1,62 +1,234 @@
 import CRDTStore
+import SyncProtocol
 import WorkspaceModel
 
-/// How many logs somebody begins: each stays in memory for ever, and none costs its author more than one
-/// operation (PROTOCOL.md, 4.0.4, S-9).
-extension LogShares {
-    /// Has shares pay for operations outside the authority document: for the log that they begin, and
-    /// for what of them stays in memory, too (S-8).
+/// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
+/// S-8; of logs that begin: `LogShares.swift`).
+final class LogShares: LogPart {
+    /// How much authority somebody may still have this node take in.
+    var authorityBudget = AuthorityBudget()
+
+    /// Has a share pay for an operation (S-5).
+    ///
+    /// What the member's has no room for is paid by the device's own: whoever steals one device, or
+    /// holds a link, keeps no revocation by another one waiting. Then by that of somebody whose
+    /// operations need it: a removal cites what the removed wrote.
+    func pay(
+        for operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
+        in workspace: Workspace, from source: OperationSource
+    ) -> AuthorityBudget.Payment? {
+        let author = payer(of: log.device, source, in: workspace)
+        var shares = [AuthorityBudget.Share(payload.isDoor ? .doors : .authority, of: author)]
+        share(of: log.device, in: workspace).map { shares.append($0) }
+        let vouchers = vouchers(for: .init(log, operation.header.sequence), author, in: workspace)
+        shares += vouchers.map { .init(.vouched, of: $0) }
+        let role = workspace.evaluator.role(
+            ofGrant: operation.header.grant, device: log.device)
+        let units = AuthorityBudget.units(
+            of: payload, byteCount: operation.payload.count,
+            isByAdmin: role.map { $0 <= .admin } ?? false)
+        let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
+        guard payment == nil else { return payment }
+        authorityBudget.noteDelayed(author, time.monotonic)
+        authorityBudget.holdBack(
+            holder(of: log, in: workspace), neededBy: vouchers, now: time.monotonic)
+        return nil
+    }
+
+    /// Who pays for the verdicts that an operation turns over, which is found out afterwards.
+    func payer(
+        of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
+        in workspace: Workspace, from source: OperationSource
+    ) -> UnsettledVerdicts.Payer {
+        let role = workspace.evaluator.actingRole(of: operation.id)
+        return .init(
+            payment: payment,
+            author: .init(.authority, of: payer(of: log.device, source, in: workspace)),
+            isByAdmin: role.map { $0 <= .admin } ?? false)
+    }
+
+    /// Has those who paid for an operation pay for the verdicts, too, that it has turned over in the
+    /// authority document (S-5).
+    func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
+        let units =
+            AuthorityBudget.units(ofVerdicts: change.all.count, isByAdmin: payer.isByAdmin)
+            + change.furtherGrants
+        guard units > 0 else { return }
+        authorityBudget.charge(
+            units, besides: payer.payment, and: payer.author, now: time.monotonic)
+    }
+
+    /// The own share of a device; `nil` for one that nothing valid binds.
+    func share(
+        of device: DeviceID, in workspace: Workspace
+    ) -> AuthorityBudget.Share? {
+        guard let owner = workspace.owner(of: device),
+            let entry = workspace.evaluator.binding(of: device, to: owner)
+        else { return nil }
+        guard workspace.authority[entry]?.payload.isLink == true else {
+            return .init(.device, of: workspace.id.bytes + device.bytes)
+        }
+        // By its place, and not by its name: stronger ones can come without number.
+        let place = workspace.evaluator.placeAmongLinked(
+            device, of: owner, most: Limits.linkedDeviceSharesMax)
+        return .init(
+            .linkedDevice, of: workspace.id.bytes + owner.bytes + [UInt8(clamping: place)])
+    }
+
+    /// Whose further share pays for an operation of somebody: of other members who need it, and of
+    /// each stronger device of the same one that does. Of those nobody makes more.
+    ///
+    /// An owner or admin has one for each member whose operations are needed, and in private documents
+    /// everybody has: who has accomplices would use up one for all of them, by giving each node other
+    /// operations than the one whose word cites them has taken.
+    func vouchers(
+        for place: WaitingRoom.Place, _ author: [UInt8], in workspace: Workspace
+    ) -> [[UInt8]] {
+        let log = place.log
+        var payers: [[UInt8]] = []
+        for voucher in room.waiting.vouchers(for: place) {
+            var payer = voucher.member
+            if payer == author {
+                // A device that nobody knows yet is no stronger one.
+                guard let member = workspace.owner(of: voucher.device),
+                    workspace.evaluator.isStronger(voucher.device, than: log.device, of: member)
+                else { continue }
+                payer = workspace.id.bytes + voucher.device.bytes
+            } else if log.document != workspace.id || isAdmin(voucher, in: workspace) {
+                payer += author
+            }
+            if payers.last != payer { payers.append(payer) }
+        }
+        return payers
+    }
+
+    /// Whether somebody who needs an operation is an owner or admin with that device.
+    func isAdmin(_ voucher: WaitingRoom.Voucher, in workspace: Workspace) -> Bool {
+        let grant = workspace.evaluator.bestGrant(of: voucher.device)
+        return grant.flatMap { workspace.evaluator.role(ofGrant: $0, device: voucher.device) }
+            .map { $0 <= .admin } ?? false
+    }
+
+    /// Whether more of a log is not asked for, because no share could pay for it a moment ago.
+    func holdsBack(_ log: LogName, in workspace: Workspace) -> Bool {
+        guard authorityBudget.holdsAnythingBack, let author = workspace.owner(of: log.device) else {
+            return false
+        }
+        let vouchers = vouchers(for: .init(log, 0), author.bytes, in: workspace)
+        let isNew = store.operations.branchCount(of: log, in: workspace.number) == 0
+        let holders =
+            [holder(of: log, in: workspace)] + (isNew ? [holder(ofNew: log, in: workspace)] : [])
+        return holders.contains {
+            authorityBudget.isHeldBack($0, neededBy: vouchers, now: time.monotonic)
+        }
+    }
+
+    // MARK: Private documents and the profile
+
+    /// Has shares pay for those among these that stay in memory, one after the other: operations of
+    /// kind 3, and all of the profile document (S-8).
     ///
     /// - Returns: how many operations, from the first, are paid for.
     func pay(
-        for operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
+        forKept operations: [CheckedOperation], of log: LogName, in workspace: Workspace,
         from source: OperationSource
     ) -> Int {
-        let isRoot = operations.first?.privateRoot != nil
-        guard mayBegin(log, isRoot: isRoot, in: workspace, from: source) else { return 0 }
-        return pay(forKept: operations, of: log, in: workspace, from: source)
-    }
-
-    /// Has a share pay for a log that begins here: its author's member's, then its device's own, for
-    /// whoever steals a device begins logs in its person's name, then that of somebody whose words
-    /// need it.
-    ///
-    /// - Parameter isRoot: whether it begins its document with it, which is paid for already (S-8).
-    /// - Returns: whether it may begin; else it waits at its source.
-    private func mayBegin(
-        _ log: LogName, isRoot: Bool, in workspace: Workspace, from source: OperationSource
-    ) -> Bool {
-        guard source != .ourselves, log.device != turn.session.ownDevice, !source.isBackfill,
-            log.document != workspace.id, !isRoot,
-            store.operations.branchCount(of: log, in: workspace.number) == 0
-        else { return true }
+        let isProfile = log.document == workspace.profileDocument
+        let isOwn = source == .ourselves || log.device == turn.session.ownDevice
+        func isCounted(_ operation: CheckedOperation) -> Bool {
+            isProfile || operation.header.kind == OperationKind.privateAuthority.rawValue
+        }
+        guard !source.isBackfill, operations.contains(where: isCounted),
+            isProfile || isPaidFor(log.document, in: workspace)
+        else { return operations.count }
         let author = payer(of: log.device, source, in: workspace)
-        let vouchers = vouchers(for: .init(log, 0), author, in: workspace)
-        let place = countedPlace(of: log, in: workspace).bytes
-        let shares =
-            [AuthorityBudget.Share(.logs, of: author + place)]
-            + [share(of: log.device, in: workspace)].compactMap { $0 }
-            .map { .init(.deviceLogs, of: $0.payer + place) }
-            + vouchers.map { .init(.vouchedLogs, of: $0 + place) }
-        if authorityBudget.beginLog(from: shares, now: time.monotonic) { return true }
-        authorityBudget.noteDelayed(author, time.monotonic)
-        authorityBudget.holdBack(
-            holder(ofNew: log, in: workspace), neededBy: vouchers, now: time.monotonic)
-        return false
+        for (offset, operation) in operations.enumerated() where isCounted(operation) {
+            let vouchers = vouchers(
+                for: .init(log, operation.header.sequence), author, in: workspace)
+            let shares =
+                [AuthorityBudget.Share(isProfile ? .profile : .privateDocuments, of: author)]
+                + [share(of: log.device, in: workspace)].compactMap { $0 }
+                + vouchers.map { .init(isProfile ? .vouchedProfile : .vouchedPrivate, of: $0) }
+            // Everybody's is bounded, as an admin's is there: who relays it cannot tell who is one.
+            let units = AuthorityBudget.units(
+                ofPayload: Int(clamping: operation.header.payloadLength), isByAdmin: true)
+            let payment = authorityBudget.pay(units, from: shares, now: time.monotonic)
+            guard payment == nil else { continue }
+            authorityBudget.noteDelayed(author, time.monotonic)
+            guard !isOwn else { continue }
+            authorityBudget.holdBack(
+                holder(of: log, in: workspace), neededBy: vouchers, now: time.monotonic)
+            return offset
+        }
+        return operations.count
     }
 
-    /// Where a log counts: in its document, of which others pay for each (S-5, S-8), or together with
-    /// all others in documents that nobody has begun.
-    private func countedPlace(of log: LogName, in workspace: Workspace) -> DocumentID {
+    /// Whether a document may be a private one: one whose root is not here is not known to be.
+    func isPaidFor(_ document: DocumentID, in workspace: Workspace) -> Bool {
+        document != workspace.id && document != workspace.mailboxDocument
+            && document != workspace.profileDocument && workspace.book.channels[document] == nil
+    }
+
+    /// What is not asked for when something of a log could not be paid for: a device in a document,
+    /// or all of a device that begins documents which nobody here has.
+    func holder(of log: LogName, in workspace: Workspace) -> [UInt8] {
         let document = log.document
-        guard isPaidFor(document, in: workspace) else { return document }
-        let row = store.operations.document(document, in: workspace.number)
-        return row?.kind == .privateDocument ? document : .zero
+        let isKnown =
+            document == workspace.id || workspace.book.channels[document] != nil
+            || store.operations.document(document, in: workspace.number) != nil
+        return (isKnown ? document : .zero).bytes + workspace.id.bytes + log.device.bytes
     }
 
-    /// What is not asked for when a log could not begin: others of that device in that document. Those
-    /// that are here go on.
-    func holder(ofNew log: LogName, in workspace: Workspace) -> [UInt8] {
-        holder(of: log, in: workspace) + [1]
+    // MARK: Own operations
+
+    /// Counts an own operation as everybody else does, to say so when others have to wait for it.
+    func countOwn(
+        _ operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
+        in workspace: Workspace
+    ) {
+        let isByAdmin = workspace.ownRole.map { $0 <= .admin } ?? false
+        let units = AuthorityBudget.units(
+            of: payload, byteCount: operation.payload.count, isByAdmin: isByAdmin)
+        var shares = [
+            payload.isDoor
+                ? ownDoors(in: workspace) : .init(.authority, of: workspace.member.bytes)
+        ]
+        if !payload.isDoor { share(of: log.device, in: workspace).map { shares.append($0) } }
+        guard authorityBudget.pay(units, from: shares, now: time.monotonic) == nil else { return }
+        authorityBudget.noteDelayed(workspace.member.bytes, time.monotonic)
     }
+
+    /// Whether others would take a request or admission that is written here now. More of them
+    /// would keep what comes behind them in the own log from everybody.
+    func mayOpenDoor(in workspace: Workspace) -> Bool {
+        authorityBudget.hasRoom(in: ownDoors(in: workspace), now: time.monotonic)
+    }
+
+    private func ownDoors(in workspace: Workspace) -> AuthorityBudget.Share {
+        .init(.doors, of: workspace.member.bytes)
+    }
+
+    /// Whose share an operation is counted in: its author's, or of an author whom nobody knows that
+    /// of whoever brings it, for keys cost nothing (S-5).
+    func payer(
+        of device: DeviceID, _ source: OperationSource, in workspace: Workspace
+    ) -> [UInt8] {
+        let bringer = source.bringer ?? network.links[LinkID(source.number)]?.peer?.device
+        let devices = [device, bringer].compactMap { $0 }
+        let owner = devices.lazy.compactMap { workspace.owner(of: $0) }.first
+        return owner?.bytes ?? (bringer ?? device).bytes
+    }
+}
+
+extension AuthorityPayload {
+    /// Whether somebody outside causes it: a request or an admission.
+    fileprivate var isDoor: Bool {
+        switch self {
+        case .request, .admit: true
+        default: false
+        }
+    }
+
+    /// Whether it links devices.
+    fileprivate var isLink: Bool { if case .addDevices = self { true } else { false } }
 }
