@@ -28,6 +28,7 @@ import Testing
         "Sources/PeerNode/Blobs": ["BlobStore", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Control": ["WorkspaceModel"],
+        "Sources/PeerNode/Control/Connection": ["BlobStore", "WorkspaceModel"],
         "Sources/PeerNode/System": ["CLinux", "Glibc"],
         "Sources/PeerNode/Transport": ["CLinux", "Glibc"],
         "Sources/PeerNode/Loop": [
