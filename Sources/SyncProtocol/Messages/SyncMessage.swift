@@ -219,6 +219,14 @@ public struct JoinRequest: Sendable, Equatable {
 }
 
 extension SyncMessage {
+    /// Whether operations move by it, or are asked for.
+    public var movesOperations: Bool {
+        switch self {
+        case .pull, .operations: true
+        default: false
+        }
+    }
+
     /// The sender's number of the workspace that the message is about, or `nil` when it is about
     /// none, or names it by a tag.
     public var workspace: WorkspaceNumber? {

@@ -62,7 +62,7 @@ import WorkspaceModel
         Row("help htt", ["http"]),
         Row("rpc message.s", ["message.send", "message.star"]),
         Row("rpc --describe home", ["home.get"]),
-        Row("config get net.", ["net.listen", "net.announce", "net.peers"]),
+        Row("config get net.", ["net.listen", "net.announce", "net.peers", "net.metered"]),
         Row("events --type message.c", ["message.created"]),
         Row("events --type typ", ["typing"]), Row("events --type pres", ["presence.changed"]),
         Row("events --as bot ", []),

@@ -14,10 +14,11 @@ import WorkspaceTestKit
     }
 
     /// What an example is answered with where that is no success, and no matter of the store: the
-    /// bench has no thread for a backup, nobody was removed, and no file was sent.
+    /// bench has no thread for a backup, nobody was removed, no file was sent, and nobody opened a ledger.
     static let otherwise: [String: NodeError.Kind] = [
         "backup.verify": .unsupported, "member.status": .conflict, "blob.stat": .notFound,
         "blob.holders": .notFound, "note.get": .notFound, "note.history": .notFound,
+        "coin.balance": .notFound,
     ]
 
     /// A node in which there is what the examples name, and the id of a message.

@@ -2,7 +2,7 @@ import BlobStore
 import WorkspaceModel
 
 /// What a job on a file needs before it can be done.
-extension FileErrand.Work {
+extension FileErrand.Purpose {
     /// The blob that has to be here first, all of it or `chunks`.
     var blob: BlobName? {
         switch self {

@@ -8,7 +8,7 @@ extension Files {
     /// Begins a job for a call; the answer comes with what becomes of it.
     ///
     /// - Throws: `busy` where there are very many.
-    func begin(_ work: FileErrand.Work, for call: CallID) throws(NodeError) {
+    func begin(_ work: FileErrand.Purpose, for call: CallID) throws(NodeError) {
         let bytes = errands.values.reduce(work.bufferBytes) { $0 + $1.work.bufferBytes }
         guard errands.count < Limits.fileErrandsMax,
             work.bufferBytes == 0 || bytes <= Limits.fileStreamsBytesMax

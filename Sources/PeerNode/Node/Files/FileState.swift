@@ -59,7 +59,7 @@ struct FileDraft {
 
 /// A long job, or what will be one.
 struct FileErrand {
-    enum Work {
+    enum Purpose {
         /// Reads a file of the owner's.
         case put(path: String, key: BlobKey, PutBounds)
         /// Writes one, once all of it is here.
@@ -85,7 +85,7 @@ struct FileErrand {
     }
 
     let call: CallID
-    let work: Work
+    let work: Purpose
     /// The blob that is waited for, and when that ends unless somebody sends it; `nil` once the desk has
     /// the job.
     var waitsFor: BlobRoot?

@@ -77,10 +77,7 @@ extension Syncing {
             if code == LinkEnding.doubled.word { core.links.toldDoubled(on: link) }
         case .ping: break
         case .workspaceDigest, .documentDigests, .tips, .pull, .operations, .forkProbe:
-            switch message {
-            case .pull, .operations: link.farewell?.moved(at: time.monotonic)
-            default: break
-            }
+            if message.movesOperations { link.farewell?.moved(at: time.monotonic) }
             guard let number = message.workspace,
                 let workspace = workspace(numbered: number, on: link),
                 let sync = link.syncs[workspace.number]
