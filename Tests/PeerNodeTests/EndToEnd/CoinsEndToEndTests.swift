@@ -15,7 +15,7 @@ extension TerminalEndToEnd {
         private let folder: String
 
         init() throws {
-            folder = mina.home + "/../gateway-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+            folder = mina.folder + "/gateway"
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true)
             mina.up(name: "Mina", workspace: "acme")

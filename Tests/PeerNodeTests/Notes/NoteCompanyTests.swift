@@ -179,7 +179,7 @@ import WorkspaceTestKit
         }
         let allowance = try link(to: bob, at: ada).syncs.values.first?.noteWords
         var rest = try #require(allowance)
-        let isLeft = rest.take(at: bench.monotonic)
+        let isLeft = rest.take(at: core.turn.time.monotonic)
         #expect(!isLeft)
     }
 
@@ -213,8 +213,8 @@ import WorkspaceTestKit
         #expect(try bob.show(note)["lock"]?["by"]?["name"] == "Ada")
         #expect(try bob.refused("note.lock", ["note": note["id"] ?? .null]).reason == "note.locked")
         // Who types is not idle.
-        for number in 0..<4 {
-            bench.advance(1_000)
+        for number in 0..<8 {
+            bench.advance(500)
             try type("x", at: Int64(4 + number), on: ada)
         }
         bench.advance(300)
