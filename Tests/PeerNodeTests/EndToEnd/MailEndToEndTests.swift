@@ -78,7 +78,7 @@ extension EndToEnd {
             #expect(node.run("profile", "show").output.contains("mina@example.org"))
             let again = node.run(["up", "--email", "other@example.org"])
             #expect(again.output.contains("warn email"), "\(again.output)")
-            #expect(again.output.contains("wsx-node profile set --email other@example.org"))
+            #expect(again.output.contains("profile set --email other@example.org"))
             let wrong = TemporaryNode()
             let refused = wrong.run(
                 ["up", "--name", "Mina", "--email", "nowhere"] + flags)

@@ -217,8 +217,6 @@ import WorkspaceTestKit
             bench.advance(500)
             try type("x", at: Int64(4 + number), on: ada)
         }
-        bench.advance(300)
-        #expect(try bob.show(note)["lock"] != .null)
         bench.advance(Limits.noteLockMilliseconds + 300)
         #expect(heard(bob, "note.lock").last?["lock"] == .null)
         try bob.ok("note.lock", ["note": note["id"] ?? .null])
