@@ -78,7 +78,7 @@ enum MediaMethods {
                     "media set video unmetered",
                 ]),
             """
-            Choose which files are fetched with their messages. It applies to \\
+            Choose which files are fetched with their messages. It applies to \
             messages that come from then on. Small images are fetched unless you choose otherwise.
             """,
             parameters: [kind.definition, policy.definition, most.definition],
