@@ -6,7 +6,8 @@ import bindings
 import faults
 from revocations import gives_up, hits, is_confirmed, is_revocation, unknown_additions
 from standings import held, strongest
-from terms import ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, RMDEV, WSSET, Terms
+from terms import (ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, RMDEV, SUCCESSIONS_MAX,
+                   WSSET, Terms)
 
 
 class Authority(Terms):
@@ -93,16 +94,46 @@ class Authority(Terms):
     def counted_again(self):
         """V-10: each end of an own device as if it cited each other grant where it counts."""
         counted = self.counted()
-        grants = [g for g in counted if g.type in GRANTS]
-        for e in (o for o in counted if o.type == RMDEV):
-            for g in grants:
-                given = self.gives(g, e.device)
-                if (g.id != e.grant and given and given.member == self.author(e).member
-                        and (self.is_final_end(e) or self.is_first_for(e, g))):
-                    yield replace(e, grant=g.id, is_again=True)
+        ends = [o for o in counted if o.type == RMDEV]
+        for g in (g for g in counted if g.type in GRANTS):
+            for member in {m for _, m, _ in self.listed(g)}:
+                behind = self.standing_behind(g, member, ends)
+                for e in ends:
+                    if self.author(e).member != member:
+                        continue
+                    given = self.gives(g, e.device)
+                    listed = [None] if given and given.member == member and g.id != e.grant else []
+                    for place in [*listed, *behind.get(e.device, [])]:
+                        if self.is_final_end(e) or self.is_first_for(e, g):
+                            yield replace(e, grant=g.id, is_again=True, behind=place)
+
+    def standing_behind(self, g, member, ends):
+        """V-12: by device whom it stands behind under g, and how many phrases behind."""
+        nexts = {}
+        for e in ends:
+            if self.is_final_end(e) and self.author(e).member == member:
+                nexts.setdefault(e.device, set()).add(self.successor(e))
+        found = {}
+        for root in dict.fromkeys(d for d, _, _ in self.listed(g)):
+            reached = {root} if self.gives(g, root).member == member else set()
+            for generation in range(1, SUCCESSIONS_MAX + 1):
+                reached = {n for d in reached for n in nexts.get(d, ())}
+                for device in reached:
+                    found.setdefault(device, []).append((root, generation))
+        return found
+
+    def has_followed(self, o):
+        """V-12: whether the one right before it has a final end under its grant that names it."""
+        if not o.behind:
+            return True
+        root, generation = o.behind
+        return any(e.grant == o.grant and self.is_final_end(e) and self.successor(e) == o.device
+                   and (e.behind == (root, generation - 1)
+                        or generation == 1 and not e.behind and e.device == root)
+                   for e in self.in_force if e.type == RMDEV)
 
     def is_first_for(self, e, g):
-        """Whether g gives both devices to the member, or knows what the ended one has bound and e does
+        """Whether g gives the ended device to the member, or knows what that one has bound and e does
         not, and knows neither e nor another own revocation of the one by the other that e knows."""
         author, given = self.author(e), self.gives(g, e.map[1])
         return (e.map[1] != e.device
@@ -114,7 +145,7 @@ class Authority(Terms):
 
     def stands(self, o, valid, revocations):
         confirmed = is_confirmed(self, o, valid) and not self.ends_own_phrase(o)
-        if o.grant not in valid and o.grant not in self.standing_only:
+        if o.grant not in valid and o.grant not in self.standing_only or not self.has_followed(o):
             return False
         if o.type == ADMIT and (o.map[1] not in valid or o.map[1] in self.kept and not confirmed):
             return False

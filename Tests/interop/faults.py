@@ -65,7 +65,7 @@ def request(a, o, author):
     end = a.knows_as(o, o.map[6], REMOVE, LEAVE, ADMIT)
     return broken("A-12", end and subject(a, end) == member,
                   all(a.members_of(d, past) == {member} for d in devices),
-                  not any(a.is_barred(d, past) for d in devices))
+                  are_own(a, devices, member, past))
 
 
 def subject(a, o):
@@ -100,10 +100,12 @@ def is_answer(asked, o):
 
 def adddev(a, o, author):
     past, devices = a.past[o.id], [d[0] for d in o.map[1]]
-    own = a.age(o.device, author.member, past)
+    roll = a.roll(author.member, past)
+    own = roll.ages.get(o.device)
     linkers = [p.device for p in a.known(o, ADDDEV) if a.author(p).member == author.member]
     counting = {d for d in linkers if d == o.device
-                or a.age(d, author.member, past) < own and not a.is_barred(d, past)}
+                or own is not None and d in roll.ages and roll.ages[d] < own
+                and not a.is_barred(d, past)}
     linked = [d for d in linkers if d in counting]
     takes = not a.takes_place(o) or any(
         a.makes_recovery(p, o.device, author.member) for p in map(a.ops.get, past))
@@ -137,8 +139,7 @@ def grant(a, o, author):
 
 
 def are_own(a, devices, member, past):
-    return all(member in a.members_of(d, past) and not a.is_barred(d, past)
-               for d in devices)
+    return all(a.is_tied(d, member, past) for d in devices)
 
 
 def remove(a, o, author):

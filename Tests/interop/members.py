@@ -108,7 +108,7 @@ class PrivateAuthority(Authority):
             grant = (o.id, 0) if kind == ROOT else self.seat_of(what.get(15), author)
             yield SimpleNamespace(id=(o.id, place), type=type_, map=map_, device=author,
                                   grant=grant, deps=[], whole=o, is_add=kind in (ROOT, ADD),
-                                  is_again=False)
+                                  is_again=False, behind=None)
 
     def acts(self, kind, what, author):
         """The engine's types and maps of what one operation does."""

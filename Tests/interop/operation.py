@@ -43,6 +43,8 @@ class Operation:
     earlier: bytes = None
     # Whether it is judged once more, under another grant than the one that it cites (V-10).
     is_again: bool = False
+    # There in the place of a device that the grant lists, and how many phrases behind it (V-12).
+    behind: tuple = None
 
     @classmethod
     def read(cls, header, payload, signature):

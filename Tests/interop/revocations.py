@@ -25,7 +25,7 @@ def hits(a, r, o):
                 and not a.knows(a.ops[invite.grant], r.id)):
             return True
     return (a.rank(r) < a.own_rank(o)
-            and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member))
+            and is_aimed(a, r, a.ops[o.grant], o.device, a.author(o).member, o.behind))
 
 
 def is_beside(a, end, o):
@@ -50,7 +50,7 @@ def gives_up(a, r, o):
 
 def is_confirmed(a, o, valid):
     """V-6. `valid` has at least what is valid and stronger than o."""
-    return (is_kept(a, o) and not o.is_again
+    return (is_kept(a, o)
             and any(c.type == CONFIRM and o.id in c.map[1] and a.rank(c) < a.rank(o)
                     for c in map(a.ops.get, valid)))
 
@@ -65,14 +65,16 @@ def is_kept(a, o):
             or o.type == GRANT and not a.drops(o))
 
 
-def is_aimed(a, r, grant, device, member):
-    """The second and third column of the table, for what a device of a member does under a grant."""
+def is_aimed(a, r, grant, device, member, behind=None):
+    """The second and third column of the table, for what a device of a member does under a grant, in
+    its own place or behind another device."""
     if r.type == REMOVE:
         return member == r.map[1] and not a.knows(grant, r.id)
     if r.type == RMDEV:
         judge = a.author(r)
         own = member == judge.member
-        if r.is_again and own and grant.id == r.grant and is_cut_off(a, r, device):
+        if (r.is_again and own and grant.id == r.grant and not behind
+                and is_cut_off(a, r, device)):
             return True
         return (device == r.map[1] and (own or not r.is_again and judge.role <= ADMIN)
                 and not a.knows(grant, r.id))
@@ -95,10 +97,10 @@ def is_cut_off(a, r, device):
 
 
 def is_reached(a, r, device, undone):
-    """V-11: whether a chain leads to the device, as far as r's grant knows, without what is undone."""
-    grant, member = a.ops[r.grant], a.author(r).member
-    bound = [(d, b) for b in map(a.ops.get, {*a.past[grant.id], grant.id}) if b.id not in undone
-             for devices, whose in [a.binds(b)] if whose == member for d in devices]
+    """V-11: whether a chain leads to the device, of what counts as far as r's grant knows, without what
+    is undone."""
+    bound = [(d, b) for d, b in a.roll_of_grant(r.grant, a.author(r).member).links
+             if b.id not in undone]
     reached, more = set(), {d for d, b in bound if b.type != ADDDEV}
     while more:
         reached |= more
@@ -107,13 +109,24 @@ def is_reached(a, r, device, undone):
 
 
 def undoes(a, r):
-    """V-11: the adddevs that an end undoes under r's grant."""
+    """V-11: the adddevs, and of a phrase that was replaced the admits, that an end undoes under r's
+    grant."""
     grant, ended = a.ops[r.grant], r.map[1]
     given = a.gives(grant, ended)
     if (ended != r.device and given and given.member == a.author(r).member
-            and not a.rank_of_grant(grant, r.device) < a.rank_of_grant(grant, ended)):
+            and not a.rank_of_author(r) < a.rank_of_grant(grant, ended)):
         return []
-    return unknown_additions(a, r, grant)
+    return unknown_additions(a, r, grant) + unknown_admits(a, r, grant)
+
+
+def unknown_admits(a, end, grant):
+    """What has let the member in by a phrase, as far as a grant knows and a final end of the phrase
+    does not: the grant itself, too."""
+    if not a.is_final_end(end):
+        return []
+    return [b for b in [*a.known(grant, ADMIT), grant] if b.type == ADMIT
+            and b.map[2] == a.author(end).member and b.map[3][0][0] == end.device
+            and not a.knows(end, b.id)]
 
 
 def unknown_additions(a, end, grant):

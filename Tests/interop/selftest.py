@@ -15,10 +15,11 @@ import open_ends
 import successions
 import final_ends
 import along
+import late_admits
 import worked
 
 MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
-           final_ends, along, worked)
+           final_ends, along, late_admits, worked)
 
 
 def main():

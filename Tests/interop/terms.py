@@ -5,11 +5,15 @@ Everything is taken as it is said there, with pasts as plain sets and no thought
 
 from typing import NamedTuple
 
+from ages import Roll
+
 OWNER, ADMIN, MEMBER, GUEST = range(4)
 INFINITY = 1 << 64
 (CREATE, INVITE, REQUEST, ADMIT, ADDDEV, GRANT, REMOVE, RMDEV, RVINV, LEAVE, RECUT, CUTPART,
  DOCCREATE, DOCSET, DOCDEL, WSSET, WSDEL, REKEY, FEATURE,
  CONFIRM) = range(1, 21)
+# How many phrases that took each other's place stand behind a listed one (V-12).
+SUCCESSIONS_MAX = 16
 # What stands behind the place of a device that took no other's.
 NOTHING_TAKEN = (0, bytes(32))
 GRANTS = {CREATE, ADMIT, ADDDEV, GRANT}
@@ -28,6 +32,7 @@ class Terms:
 
     def __init__(self):
         self.ops, self.past, self.lam = {}, {}, {}
+        self.rolls = {}
 
     def cited(self, o):
         return [c for c in [o.previous, *(d[3] for d in o.deps)] if c]
@@ -81,8 +86,13 @@ class Terms:
         return None
 
     def author(self, o):
-        """The author's member and the acting role."""
-        return self.gives(self.ops[o.grant], o.device)
+        """The author's member and the acting role; of a word by who stands behind another device at a
+        grant, as that one's."""
+        return self.gives(self.ops[o.grant], self.acting(o))
+
+    def acting(self, o):
+        """The device in whose place an operation is judged under its grant (V-12)."""
+        return o.behind[0] if o.behind else o.device
 
     def drops(self, o):
         return o.type == GRANT and o.map[5] is not None
@@ -95,9 +105,17 @@ class Terms:
 
     def is_final_end(self, o):
         """Whether a device ends itself and knows that another one took its place."""
-        return o.type == RMDEV and self.is_own_end(o) and any(
-            self.takes_place(p) and p.device == o.device
-            and self.author(p).member == self.author(o).member for p in self.known(o, ADDDEV))
+        return o.type == RMDEV and self.is_own_end(o) and bool(self.successions(o))
+
+    def successions(self, o):
+        """The adddevs with 4 by an operation's device, as its member's, that it knows."""
+        return [p for p in self.known(o, ADDDEV) if self.takes_place(p) and p.device == o.device
+                and self.author(p).member == self.author(o).member]
+
+    def successor(self, end):
+        """V-12: the device that takes the place, by the first such adddev that a final end knows."""
+        first = min(self.successions(end), key=lambda p: (self.lam[p.id], p.id))
+        return first.map[1][0][0]
 
     def introduces(self, o):
         """The name of the key that an operation introduces, or None."""
@@ -117,7 +135,7 @@ class Terms:
         return (given.role, self.lam[g.id], g.id, given.place, *NOTHING_TAKEN)
 
     def rank_of_author(self, o):
-        return self.rank_of_grant(self.ops[o.grant], o.device)
+        return self.rank_of_grant(self.ops[o.grant], self.acting(o))
 
     def rank(self, o):
         if o.type == CREATE:
@@ -132,7 +150,8 @@ class Terms:
         author, lam = self.rank_of_author(o), self.lam[o.id]
         if o.type == ADMIT and self.rank_of_author(self.ops[o.map[1]]) >= author:
             lam = INFINITY
-        return (*author, 0 if self.is_own_end(o) else 1, lam, o.id)
+        generation = o.behind[1] if o.behind else 0
+        return (*author, 2 * generation + (0 if self.is_own_end(o) else 1), lam, o.id)
 
     # Binding
 
@@ -162,34 +181,31 @@ class Terms:
         return [], None
 
     def bindings(self, past):
-        """(device, member, age) of everything that a past binds."""
+        """(device, member) of everything that a past binds."""
         for b in map(self.ops.get, past):
             devices, member = self.binds(b)
-            for place, device in enumerate(devices):
-                if self.takes_place(b):
-                    age = self.age(b.device, member, self.past[b.id])
-                    yield device, member, (*age[:3], self.lam[b.id], b.id)
-                else:
-                    yield device, member, (self.lam[b.id], b.id, place, *NOTHING_TAKEN)
+            for device in devices:
+                yield device, member
 
     def members_of(self, device, past):
-        return {m for d, m, _ in self.bindings(past) if d == device}
+        return {m for d, m in self.bindings(past) if d == device}
 
     def is_bound(self, member, devices, past):
-        return any(m == member or d in devices for d, m, _ in self.bindings(past))
+        return any(m == member or d in devices for d, m in self.bindings(past))
 
-    def age(self, device, member, past):
-        return min(age for d, m, age in self.bindings(past) if (d, m) == (device, member))
+    def roll(self, member, past):
+        return Roll(self, member, past)
+
+    def roll_of_grant(self, grant, member):
+        """The roll of what a grant knows, itself included."""
+        if (grant, member) not in self.rolls:
+            self.rolls[grant, member] = self.roll(member, {*self.past[grant], grant})
+        return self.rolls[grant, member]
 
     def is_barred(self, device, past):
-        """Whether an older device of a member that it belongs to has revoked this one, or it has itself
-        and knows that another took its place."""
-        for r in map(self.ops.get, past):
-            if r.type == RMDEV and r.map[1] == device:
-                member = self.author(r).member
-                own = [a for d, m, a in self.bindings(past) if (d, m) == (device, member)]
-                if own and self.age(r.device, member, past) < min(own):
-                    return True
-                if own and self.is_final_end(r):
-                    return True
-        return False
+        """Whether an rmdev bars it as a device of anybody to whom it belongs."""
+        return any(self.roll(m, past).bars.get(device) for m in self.members_of(device, past))
+
+    def is_tied(self, device, member, past):
+        """Whether what binds it to the member counts, and nothing bars it."""
+        return device in self.roll(member, past).ages and not self.is_barred(device, past)

@@ -37,6 +37,8 @@ class Told:
     reason: str
     kind: int = field(default=AUTHORITY)
     is_again: bool = False
+    # There in the place of a device that the grant lists, and how many phrases behind it (V-12).
+    behind: tuple = None
 
 
 class ToldAuthority(Authority):

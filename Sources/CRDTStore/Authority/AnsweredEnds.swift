@@ -20,6 +20,7 @@ extension AuthVerdicts {
         if let index = target.index, placed.knows(index, end) { return false }
         guard case .leave = records[end].operation.action else {
             return records[end].rank.author == target.rank.author
+                && records[end].operation.device == target.device
                 || records[end].again.isFinalEnd && records[end].author == target.author
                     && records[end].operation.device == target.device
         }

@@ -92,9 +92,9 @@ extension PlacedOperations {
     /// revoked has linked: whoever steals a device keeps nobody's phrase from bringing them back.
     private func hasLinkedMost(_ record: AuthRecord, _ author: MemberID) -> Bool {
         let all = people.additions[author] ?? []
-        guard all.count >= Limits.devicesLinkedMax,
-            let own = age(of: record.operation.device, author, before: record)
-        else { return false }
+        guard all.count >= Limits.devicesLinkedMax else { return false }
+        let roll = roll(of: author, before: record)
+        let own = roll.ages[record.operation.device]
         var counted: [DeviceID: Bool] = [:]
         var count = 0
         for index in all where record.knows(records[index].place) {
@@ -102,13 +102,19 @@ extension PlacedOperations {
             let counts =
                 counted[linker]
                 ?? (linker == record.operation.device
-                    || age(of: linker, author, before: record).map { $0 < own } == true
-                        && !isBarred(linker, before: record))
+                    || isOlder(roll.ages[linker], than: own) && !roll.isBarred(linker)
+                        && ((people.bindings[linker]?.count ?? 0) < 2
+                            || !isBarred(linker, before: record)))
             counted[linker] = counts
             count += counts ? 1 : 0
             if count >= Limits.devicesLinkedMax { return true }
         }
         return false
+    }
+
+    private func isOlder(_ age: DeviceRoll.DeviceAge?, than own: DeviceRoll.DeviceAge?) -> Bool {
+        guard let age, let own else { return false }
+        return age < own
     }
 
     /// what devices are handed is a key that this past knows.
@@ -138,53 +144,8 @@ extension PlacedOperations {
     }
 }
 
-/// Whose a device is, and which of two devices of one member is the older.
+/// Whose a device is.
 extension PlacedOperations {
-    /// When a device came to a member: smaller is older, and the older may bar the younger.
-    struct DeviceAge: Comparable {
-        let lamport: UInt64
-        let id: OperationID
-        let place: Int
-        /// (Depth, id) of the addition by which it took the place of the device that came then.
-        private(set) var successionLamport: UInt64 = 0
-        private(set) var succession = OperationID.zero
-
-        init(lamport: UInt64, id: OperationID, place: Int) {
-            self.lamport = lamport
-            self.id = id
-            self.place = place
-        }
-
-        /// The age of whoever takes its place.
-        func succeeded(by id: OperationID, at lamport: UInt64) -> Self {
-            var next = self
-            next.successionLamport = lamport
-            next.succession = id
-            return next
-        }
-
-        static func < (left: Self, right: Self) -> Bool {
-            if left.lamport != right.lamport { return left.lamport < right.lamport }
-            if left.id != right.id { return left.id < right.id }
-            if left.place != right.place { return left.place < right.place }
-            if left.successionLamport != right.successionLamport {
-                return left.successionLamport < right.successionLamport
-            }
-            return left.succession < right.succession
-        }
-    }
-
-    /// a list of a member's own devices, none of which is barred.
-    func listingFault(
-        _ record: AuthRecord, _ devices: [DeviceID], of member: MemberID
-    ) -> AuthFault? {
-        for device in devices {
-            guard isBound(device, to: member, before: record) else { return .foreignDevice }
-            if isBarred(device, before: record) { return .deviceBarred }
-        }
-        return nil
-    }
-
     func isBound(_ device: DeviceID, to member: MemberID, before record: AuthRecord) -> Bool {
         (people.bindings[device]?[member] ?? []).contains { record.knows(records[$0].place) }
     }
@@ -201,34 +162,7 @@ extension PlacedOperations {
         }
     }
 
-    /// Whether an older device of a member that it belongs to had revoked this one, or a phrase itself
-    /// after it had handed its place on. Its key is as good as stolen, for everybody.
-    func isBarred(_ device: DeviceID, before record: AuthRecord) -> Bool {
-        (people.removals[.device(device)] ?? []).contains { end in
-            guard record.knows(records[end].place), let member = records[end].author,
-                let own = age(of: device, member, before: record),
-                let judge = age(of: records[end].operation.device, member, before: record)
-            else { return false }
-            // Nobody comes back with the words of a phrase that was replaced.
-            return judge < own || records[end].again.isFinalEnd
-        }
-    }
-
-    func age(
-        of device: DeviceID, _ member: MemberID, before record: AuthRecord
-    ) -> DeviceAge? {
-        (people.bindings[device]?[member] ?? []).filter { record.knows(records[$0].place) }
-            .compactMap { (binding) -> DeviceAge? in
-                if let succession = records[binding].gives.succession { return succession.age }
-                return records[binding].place(of: device).map {
-                    DeviceAge(
-                        lamport: records[binding].lamport, id: records[binding].operation.id,
-                        place: $0)
-                }
-            }.min()
-    }
-
-    /// The same of what is in a past, valid or not: who may hand its place on is judged once.
+    /// Whether a past makes it a recovery device, valid or not: who may hand its place on is judged once.
     func isRecovery(_ device: DeviceID, of member: MemberID, before record: AuthRecord) -> Bool {
         (people.bindings[device]?[member] ?? []).contains {
             record.knows(records[$0].place) && makesRecovery($0, device)

@@ -37,17 +37,14 @@ extension AuthVerdicts {
     private func confirmedRecords(by index: Int) -> [Int] {
         let named = records[index].cited.confirmed
         guard !placed.further.endsAgain.isEmpty else { return named }
-        return named.flatMap { records[$0].operation.isOwnEnd ? placed.everyRecord(of: $0) : [$0] }
+        return named.flatMap { placed.everyRecord(of: $0) }
     }
 
-    /// Counts those that were there before a final end's record under another grant.
+    /// Counts those that were there before an end's record under another grant.
     mutating func countConfirmations(of index: Int) {
-        guard let end = records[index].again.original, let author = records[index].author,
-            records[index].operation.isOwnEnd
-        else { return }
-        let count = (placed.reach.revocations[.ownEnd(author)] ?? []).count {
-            records[$0].isValid && records[$0].cited.confirmed.contains(end)
-                && placed.isStronger($0, than: index)
+        guard let end = records[index].again.original else { return }
+        let count = (placed.further.confirms[end] ?? []).count {
+            records[$0].isValid && placed.isStronger($0, than: index)
         }
         confirmations.counts[index] = count > 0 ? count : nil
     }
@@ -105,7 +102,7 @@ extension AuthVerdicts {
     func wantsConfirmation(_ index: Int) -> Bool {
         let operation = records[index].operation
         return operation.isOwnEnd
-            || operation.canBeKept && records[index].again.original == nil && restsOnOthers(index)
+            || operation.canBeKept && restsOnOthers(index)
     }
 
     /// Whether somebody who is no owner can take an operation back: who wrote it, or who opened the

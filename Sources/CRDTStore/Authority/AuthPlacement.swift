@@ -17,7 +17,8 @@ extension PlacedOperations {
             record.admission = record.grant.flatMap { records[$0].admission }
         }
         record.aim = aim(of: record)
-        record.again.isFinalEnd = isFinal(record)
+        let successor = successor(by: record)
+        record.again.isFinalEnd = successor != nil
         record.canBeKept = operation.canBeKept && !endsOwnPhrase(record)
         if record.place.position == 0 {
             branchTips.append(index)
@@ -30,6 +31,9 @@ extension PlacedOperations {
             people.given[subject, default: []].append(index)
         }
         register(index)
+        if record.fault == nil, !record.isOpaque, let successor, let author = record.author {
+            further.note(index, by: operation.device, of: author, naming: successor)
+        }
         if record.fault == nil, let kept = operation.action.drops {
             appendOwnPart(of: index, keeping: kept)
         }
@@ -144,13 +148,10 @@ extension PlacedOperations {
     /// Where a device stands that takes its author's place. Of a chain the later one has the greater
     /// depth, so nothing is lost by keeping the last alone.
     private func resolveSuccession(of record: inout AuthRecord) {
-        guard record.operation.takesPlace, record.grant != nil, let member = record.author
-        else { return }
+        guard record.operation.takesPlace, record.grant != nil, record.author != nil else { return }
         let (id, lamport) = (record.operation.id, record.lamport)
-        let age = age(of: record.operation.device, member, before: record)
         record.gives.succession = AuthSuccession(
-            rank: record.rank.author.succeeded(by: id, at: lamport),
-            age: age?.succeeded(by: id, at: lamport))
+            rank: record.rank.author.succeeded(by: id, at: lamport))
     }
 
     private func resolveGrant(of record: inout AuthRecord) {

@@ -416,6 +416,12 @@ extension AuthEvaluator {
         placed.isBarred(device, before: placed.everything)
     }
 
+    /// Whether a grant written now may list a device as a member's: what binds it counts, and it is not
+    /// barred.
+    public func mayBeListed(_ device: DeviceID, of member: MemberID) -> Bool {
+        placed.listingFault(placed.everything, [device], of: member) == nil
+    }
+
     /// Whether nothing that is here has bound the member or the device yet.
     public func isNewcomer(_ member: MemberID, _ devices: [DeviceID]) -> Bool {
         placed.newcomerFault(placed.everything, member, devices) == nil
@@ -433,12 +439,12 @@ extension AuthEvaluator {
     /// strong as they are now. Who came back by one device, and linked an older one again, has the older
     /// one behind. Those alike, or out, stand by when they came to the member.
     public func byStrength(_ devices: [DeviceID], of member: MemberID) -> [DeviceID] {
-        let everything = placed.everything
+        let roll = placed.roll(of: member, before: placed.everything)
         let ranked = devices.map { device in
             (
                 device, isPhrase: verdicts.isRecovery(device, of: member),
                 now: strongestNow(device, of: member),
-                age: placed.age(of: device, member, before: everything)
+                age: roll.ages[device]
             )
         }
         return ranked.sorted { left, right in

@@ -94,6 +94,9 @@ struct AuthRank: Hashable, Comparable, Sendable {
     /// Whether the author's device ends its own part by it: stronger than all else of that device, for
     /// who has left writes nothing any more as if from before that.
     var isOwnEnd = false
+    /// How many phrases its device stands behind the one in whose place it counts: weaker than all that
+    /// this one's device writes there, with what comes before it.
+    var generation: UInt8 = 0
     let lamport: UInt64
     let id: OperationID
     /// 1 for what the author of a transfer keeps: judged behind the transfer itself.
@@ -101,6 +104,7 @@ struct AuthRank: Hashable, Comparable, Sendable {
 
     static func < (left: Self, right: Self) -> Bool {
         if left.author != right.author { return left.author < right.author }
+        if left.generation != right.generation { return left.generation < right.generation }
         if left.isOwnEnd != right.isOwnEnd { return left.isOwnEnd }
         if left.lamport != right.lamport { return left.lamport < right.lamport }
         return left.id == right.id ? left.part < right.part : left.id < right.id

@@ -113,6 +113,8 @@ struct AuthGift: Sendable {
 struct AuthAgain: Sendable {
     /// Of an end that counts again, under another grant than the one that it cites, its first record.
     var original: Int?
+    /// Where its device stands behind another one, in whose place it counts again.
+    var behind: AuthBehind?
     /// What it undoes under its grant, where it counts again. There are few, so it lies elsewhere.
     var undoing: AuthUndoing?
     /// Whether a recovery phrase, which knows that another one took its place, ends itself by it.
@@ -125,29 +127,52 @@ struct AuthAgain: Sendable {
 final class AuthSuccession: Sendable {
     /// How strong the device is by it: right behind its author.
     let rank: DeviceRank
-    /// When it came: right behind the age that its author has in the past of the addition.
-    let age: PlacedOperations.DeviceAge?
 
-    init(rank: DeviceRank, age: PlacedOperations.DeviceAge?) {
-        self.rank = rank
-        self.age = age
-    }
+    init(rank: DeviceRank) { self.rank = rank }
 }
 
-/// What an end that counts again undoes of what its device has bound.
+/// What an end that counts again undoes of what binds devices.
 final class AuthUndoing: Sendable {
-    /// The additions that its grant knows, and it does not: in the order of arrival.
+    /// What its grant knows, or is, and it does not: in the order of arrival.
     let additions: [Int]
     /// The devices to which these lead.
     let devices: [DeviceID]
-    /// Those of them to which nothing leads any more without these, beside what stronger ends undo.
-    /// It means something only where the end is valid.
-    let cutOff: [DeviceID]
 
-    init(_ additions: [Int], devices: [DeviceID], cutOff: [DeviceID] = []) {
+    init(_ additions: [Int], devices: [DeviceID]) {
         self.additions = additions
         self.devices = devices
-        self.cutOff = cutOff
+    }
+
+    /// Whether it undoes a binding.
+    func contains(_ binding: Int) -> Bool {
+        var (low, high) = (0, additions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if additions[middle] < binding { low = middle + 1 } else { high = middle }
+        }
+        return low < additions.count && additions[low] == binding
+    }
+}
+
+/// Where a phrase stands behind one that a grant lists, whose place it took.
+final class AuthBehind: Hashable, Sendable {
+    /// The device that is listed.
+    let root: DeviceID
+    /// How many phrases behind that one: at least 1.
+    let generation: UInt8
+
+    init(_ root: DeviceID, generation: UInt8) {
+        self.root = root
+        self.generation = generation
+    }
+
+    static func == (left: AuthBehind, right: AuthBehind) -> Bool {
+        left.root == right.root && left.generation == right.generation
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(root)
+        hasher.combine(generation)
     }
 }
 

@@ -52,6 +52,11 @@ extension PlacedOperations {
             people.removals[.member(member), default: []].append(index)
         case .removeDevice(let device):
             people.removals[.device(device), default: []].append(index)
+            record.author.map { people.ownRemovals[$0, default: []].append(index) }
+        case .confirm:
+            for end in devicesEnded(by: record) {
+                further.confirms[end, default: []].append(index)
+            }
         case .setWorkspace(.some):
             invites.policies.append(index)
         case .feature(isKnown: false):
@@ -66,6 +71,13 @@ extension PlacedOperations {
             }
         default:
             break
+        }
+    }
+
+    /// What it confirms that ends a device.
+    private func devicesEnded(by record: AuthRecord) -> [Int] {
+        record.cited.confirmed.filter {
+            if case .removeDevice = records[$0].operation.action { true } else { false }
         }
     }
 
@@ -90,6 +102,9 @@ extension PlacedOperations {
         }
         unregister(index)
         let record = records.removeLast()
+        if let author = record.author {
+            further.forget(index, by: record.operation.device, of: author)
+        }
         if deviceEndedAgain(by: record) != nil {
             further.endsByDevice.drop(index, at: record.operation.device)
         }
@@ -141,6 +156,9 @@ extension PlacedOperations {
             people.removals.drop(index, at: .member(member))
         case .removeDevice(let device):
             people.removals.drop(index, at: .device(device))
+            record.author.map { people.ownRemovals.drop(index, at: $0) }
+        case .confirm:
+            for end in devicesEnded(by: record) { further.confirms.drop(index, at: end) }
         case .setWorkspace(.some):
             invites.policies.removeLast()
         case .feature(isKnown: false):

@@ -89,8 +89,9 @@ extension AuthVerdicts {
 
     /// Whether an end that counts again leaves nothing that leads to the device, where it is valid.
     private func cutsOff(_ index: Int, _ target: AuthExposure) -> Bool {
-        target.grant == records[index].grant
-            && records[index].again.undoing?.cutOff.contains(target.device) == true
+        target.grant == records[index].grant && records[index].again.undoing != nil
+            && target.index.flatMap { records[$0].again.behind } == nil
+            && placed.further.cutOff[target.grant]?[target.device] == index
     }
 
     /// How strong an admission is as its author's: the weakest of all that this one writes, where its

@@ -44,6 +44,9 @@ struct AuthVerdicts: Sendable {
             placed.records[index].again.isValidElsewhere = false
         }
         confirmations.counts = [:]
+        placed.further.finalsInForce = [:]
+        placed.further.firstUndoing = [:]
+        placed.further.cutOff = [:]
         for index in order {
             take(judge(index), at: index)
             if records[index].isValid { _ = countConfirmations(by: index) }
@@ -75,7 +78,7 @@ struct AuthVerdicts: Sendable {
             if ruling.isValid != before.isValid {
                 others = countConfirmations(by: index)
             }
-            looks &+= records[index].dependants.count
+            looks &+= records[index].dependants.count &+ ends(behind: index).count
             if records[index].operation.action.isInvitePolicy { looks &+= placed.invites.all.count }
             for target in placed.targets(ofRevocation: index) {
                 looks &+= placed.reach.exposed[target]?.count ?? 0
@@ -88,7 +91,10 @@ struct AuthVerdicts: Sendable {
     }
 
     private mutating func take(_ ruling: AuthRuling, at index: Int) {
+        let wasValid = records[index].isValid
         placed.records[index].take(ruling)
+        guard records[index].isValid != wasValid else { return }
+        noteFinal(index)
         guard let end = records[index].again.original else { return }
         placed.records[end].again.isValidElsewhere = (placed.further.endsAgain[end] ?? []).contains
         {
@@ -107,6 +113,7 @@ struct AuthVerdicts: Sendable {
     /// A revocation that took effect can only take validity, one that lost it only give it back.
     private func affected(by index: Int) -> [Int] {
         var affected = records[index].dependants.filter { records[$0].fault == nil }
+        affected += ends(behind: index)
         if records[index].operation.action.isInvitePolicy {
             affected += placed.invites.all.filter { placed.knows($0, index) }
         }
@@ -139,6 +146,7 @@ struct AuthVerdicts: Sendable {
     private func judge(_ index: Int) -> AuthRuling {
         let record = records[index]
         if record.isOpaque || handedOn[index] != nil { return .none }
+        guard hasFollowed(index) else { return .none }
         // Whether nothing but its own author's member has ended it, or what its grant leads back to.
         var isGivenUp = false
         for support in record.supports where !records[support].isValid {
@@ -234,11 +242,13 @@ private struct ChangedRecords {
     }
 }
 
-/// Operations that wait to be judged, the strongest in front: a binary heap.
+/// Operations that wait to be judged, each once, the strongest in front: a binary heap.
 private struct RankQueue {
     private var heap: [(rank: AuthRank, index: Int)] = []
+    private var waiting: Set<Int> = []
 
     mutating func insert(_ index: Int, rank: AuthRank) {
+        guard waiting.insert(index).inserted else { return }
         heap.append((rank, index))
         var child = heap.count - 1
         while child > 0 {
@@ -251,6 +261,7 @@ private struct RankQueue {
 
     mutating func removeStrongest() -> Int? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
+        waiting.remove(first.index)
         guard !heap.isEmpty else { return first.index }
         heap[0] = last
         var parent = 0

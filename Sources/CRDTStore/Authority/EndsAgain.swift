@@ -8,23 +8,12 @@ import WorkspaceModel
 /// give its author to the member and do not know it, where they give the other one, too, or know what that one
 /// has bound. Under each grant but its own an end has a record of its
 /// own, which is as strong as the grant makes its author, rests on the grant alone, and is made when the
-/// later of the two comes.
+/// later of the two comes. For an author in the place of another see `AuthBehind`.
 ///
 /// - Cost: a record for each pair of an end and a grant. Each is a look. Of several final ends all but the
 ///   strongest are void, so that they are not kept; of several revocations of one device by another only
 ///   those have such records that know no other one.
 extension PlacedOperations {
-    /// Whether a device ends itself, and knows that another one took its place.
-    func isFinal(_ end: AuthRecord) -> Bool {
-        guard case .removeDevice(end.operation.device) = end.operation.action,
-            let member = end.author
-        else { return false }
-        return (people.additions[member] ?? []).contains {
-            records[$0].operation.takesPlace && records[$0].operation.device == end.operation.device
-                && end.knows(records[$0].place)
-        }
-    }
-
     /// The device that a record ends, where it may count again.
     func deviceEndedAgain(by record: AuthRecord) -> DeviceID? {
         guard rules == .workspace, record.author != nil,
@@ -44,6 +33,7 @@ extension PlacedOperations {
             for grant in people.grantsOfDevice[record.operation.device] ?? [] {
                 placeAgain(index, under: grant)
             }
+            placeBehind(of: index)
         }
         for grant in [index, record.ownPart].compactMap({ $0 })
         where records[grant].gives.role != nil {
@@ -52,6 +42,7 @@ extension PlacedOperations {
                     placeAgain(end, under: grant)
                 }
             }
+            placeBehind(under: grant)
         }
     }
 
@@ -79,33 +70,40 @@ extension PlacedOperations {
         return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
     }
 
-    private mutating func placeAgain(_ end: Int, under grant: Int) {
+    /// - Parameter behind: where its author's device stands under the grant, which does not list it.
+    mutating func placeAgain(_ end: Int, under grant: Int, behind: AuthBehind? = nil) {
         looks &+= 1
         let first = records[end]
-        guard case .device(let ended) = first.aim, first.grant != grant,
+        guard case .device(let ended) = first.aim, behind != nil || first.grant != grant,
             records[grant].gives.subject == first.author,
-            let author = deviceRank(ofGrant: grant, first.operation.device),
+            behind.map({ !further.isPlaced(end, under: grant, $0) }) ?? true,
+            let author = deviceRank(ofGrant: grant, behind?.root ?? first.operation.device),
             isUnknown(end, to: grant)
         else { return }
         let unknown = unknownAdditions(end, to: grant)
-        guard !unknown.isEmpty || records[grant].place(of: ended) != nil else { return }
+        guard first.again.isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
+        else { return }
         var record = AuthRecord(
             first.operation, lamport: first.lamport, place: first.place, past: first.past)
         record.again.original = end
         record.again.isFinalEnd = first.again.isFinalEnd
+        record.again.behind = behind
+        record.canBeKept = first.canBeKept
         record.grant = grant
         record.author = first.author
         record.actingRole = records[grant].gives.role
         record.supports = [grant]
         record.aim = first.aim
-        record.again.undoing = undoing(unknown, by: end, under: grant)
         record.rank = AuthRank(
-            author: author, isOwnEnd: first.operation.isOwnEnd, lamport: first.lamport,
-            id: first.operation.id)
+            author: author, isOwnEnd: first.operation.isOwnEnd,
+            generation: behind?.generation ?? 0, lamport: first.lamport, id: first.operation.id)
+        let undone = unknown + unknownAdmissions(end, to: grant)
+        record.again.undoing = undoing(undone, by: record, ended, under: grant)
         let index = records.count
         record.admission = index
         records.append(record)
         further.endsAgain[end, default: []].append(index)
+        if let behind { further.place(index, of: end, under: grant, behind) }
         register(index)
         noteUndoing(index)
     }
@@ -117,6 +115,9 @@ extension PlacedOperations {
         unnoteUndoing(index)
         let record = records.removeLast()
         guard let end = record.again.original else { return }
+        if let behind = record.again.behind, let grant = record.grant {
+            further.unplace(end, under: grant, behind)
+        }
         further.endsAgain[end]?.removeLast()
         if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
     }
@@ -136,46 +137,72 @@ extension PlacedOperations {
         }
     }
 
+    /// What has let the member in by a phrase, as far as a grant knows, or is it, and a final end of the
+    /// phrase does not.
+    mutating func unknownAdmissions(_ end: Int, to grant: Int) -> [Int] {
+        guard records[end].again.isFinalEnd, let member = records[end].author else { return [] }
+        let all = people.admitted[member] ?? []
+        looks &+= all.count
+        return all.filter {
+            records[$0].operation.action.isAdmission
+                && devicesBound($0).first == records[end].operation.device
+                && ($0 == grant || knows(grant, $0)) && !knows(end, $0)
+        }
+    }
+
     /// Whether an end counts again for what its device has bound: that of a weaker device does not.
-    func mayUndo(_ end: Int, under grant: Int) -> Bool {
-        let device = records[end].operation.device
-        guard case .removeDevice(let ended) = records[end].operation.action, ended != device,
-            records[grant].place(of: ended) != nil,
+    private func mayUndo(_ record: AuthRecord, _ ended: DeviceID, under grant: Int) -> Bool {
+        guard ended != record.operation.device, records[grant].place(of: ended) != nil,
             let loser = deviceRank(ofGrant: grant, ended)
         else { return true }
-        return deviceRank(ofGrant: grant, device).map { $0 < loser } == true
+        return record.rank.author < loser
     }
 
     /// What an end undoes under a grant; `nil` for nothing.
-    mutating func undoing(_ additions: [Int], by end: Int, under grant: Int) -> AuthUndoing? {
-        guard !additions.isEmpty, mayUndo(end, under: grant) else { return nil }
-        let devices = devices(reachedFrom: additions.flatMap(devicesBound), under: grant)
-        return AuthUndoing(additions, devices: Array(devices))
+    private mutating func undoing(
+        _ bindings: [Int], by record: AuthRecord, _ ended: DeviceID, under grant: Int
+    ) -> AuthUndoing? {
+        guard !bindings.isEmpty, mayUndo(record, ended, under: grant) else { return nil }
+        let devices = devices(reachedFrom: bindings.flatMap(devicesBound), under: grant)
+        return AuthUndoing(bindings.sorted(), devices: Array(devices))
     }
 
     /// Notes an end among those of its grant that undo something, the strongest first.
     mutating func noteUndoing(_ index: Int) {
         guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
-        let before = (further.undoing[grant] ?? []).prefix { isStronger($0, than: index) }.count
-        further.undoing[grant, default: []].insert(index, at: before)
+        further.undoing[grant, default: []].insert(index, at: place(ofUndoing: index, under: grant))
+    }
+
+    /// How many ends that undo something under a grant are stronger than one.
+    func place(ofUndoing index: Int, under grant: Int) -> Int {
+        let all = further.undoing[grant] ?? []
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isStronger(all[middle], than: index) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     mutating func unnoteUndoing(_ index: Int) {
         guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         further.undoing[grant]?.removeAll { $0 == index }
-        if further.undoing[grant]?.isEmpty == true { further.undoing[grant] = nil }
+        guard further.undoing[grant]?.isEmpty == true else { return }
+        further.undoing[grant] = nil
+        // Where nothing undoes anything under it, nothing of this is asked; and the grant may go.
+        further.links[grant] = nil
+        further.firstUndoing[grant] = nil
+        further.cutOff[grant] = nil
     }
 
     /// Some devices, and those to which additions that a grant knows lead from them.
-    mutating func devices(
-        reachedFrom first: [DeviceID], under grant: Int, without undone: Set<Int> = []
-    ) -> Set<DeviceID> {
+    private mutating func devices(reachedFrom first: [DeviceID], under grant: Int) -> Set<DeviceID>
+    {
         let further = records[grant].gives.subject.flatMap { people.additions[$0] } ?? []
         looks &+= further.count
         var open = first
         var linked: [DeviceID: [DeviceID]] = [:]
         for addition in further where addition == grant || knows(grant, addition) {
-            guard !undone.contains(addition) else { continue }
             linked[records[addition].operation.device, default: []] += devicesBound(addition)
         }
         var reached: Set<DeviceID> = []

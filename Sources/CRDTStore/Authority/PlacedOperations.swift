@@ -60,6 +60,8 @@ struct PeopleIndex: Sendable {
     var additions: [MemberID: [Int]] = [:]
     /// Grants by which their author gave up a role, by author.
     var drops: [MemberID: [Int]] = [:]
+    /// Revocations of devices, by whose author's member.
+    var ownRemovals: [MemberID: [Int]] = [:]
     /// Removals by member and by device.
     var removals: [AuthTarget: [Int]] = [:]
 }
@@ -84,6 +86,49 @@ struct FurtherEnds: Sendable {
     var endsAgain: [Int: [Int]] = [:]
     /// Of a revocation the latest ones of the same device by the same one that it knows.
     var earlierEnds: [Int: [Int]] = [:]
-    /// The further records that undo additions, by their grant, the strongest first.
+    /// The further records that undo bindings, by their grant, the strongest first.
     var undoing: [Int: [Int]] = [:]
+    /// By grant, of each binding that valid ones of these undo the strongest one that does.
+    var firstUndoing: [Int: [Int: Int]] = [:]
+    /// By grant, of each device to which nothing leads any more which of these is the one that cuts it off.
+    var cutOff: [Int: [DeviceID: Int]] = [:]
+    /// Of a grant what binds its member's devices, as far as it knows, and counts: made when it is needed.
+    var links: [Int: [DeviceRoll.Link]] = [:]
+    /// Confirmations of revocations of devices, by these.
+    var confirms: [Int: [Int]] = [:]
+    /// Final ends by whose phrase they end.
+    var finalEnds: [MemberID: [Int]] = [:]
+    /// The device that each final end names.
+    var successors: [Int: DeviceID] = [:]
+    /// The final ends by which a device names another one: by member, by the one and by the other.
+    var successions: [MemberID: [DeviceID: [DeviceID: [Int]]]] = [:]
+    /// The further records of whom stands behind a listed phrase, by grant.
+    var behind: [Int: [Int]] = [:]
+    /// Which of them there are.
+    private var placedBehind: Set<Place> = []
+    /// The final ends, and further records of such, that are valid, by the grant under which they are.
+    var finalsInForce: [Int: Set<Int>] = [:]
+
+    private struct Place: Hashable {
+        let end: Int
+        let grant: Int
+        let behind: AuthBehind
+    }
+
+    /// Whether an end has a record under a grant in the place of the same device.
+    func isPlaced(_ end: Int, under grant: Int, _ behind: AuthBehind) -> Bool {
+        placedBehind.contains(Place(end: end, grant: grant, behind: behind))
+    }
+
+    mutating func place(_ index: Int, of end: Int, under grant: Int, _ place: AuthBehind) {
+        behind[grant, default: []].append(index)
+        placedBehind.insert(Place(end: end, grant: grant, behind: place))
+    }
+
+    /// Takes back the one that was placed last.
+    mutating func unplace(_ end: Int, under grant: Int, _ place: AuthBehind) {
+        behind[grant]?.removeLast()
+        if behind[grant]?.isEmpty == true { behind[grant] = nil }
+        placedBehind.remove(Place(end: end, grant: grant, behind: place))
+    }
 }

@@ -65,6 +65,9 @@ extension Limits {
     /// Devices that one device, with older ones of the same person, links in a workspace: more than a
     /// life needs, and each is judged.
     public static let devicesLinkedMax = 64
+    /// Recovery phrases that took each other's place behind one that a grant lists: what they revoke
+    /// counts under that grant. Whoever gives the role hears of a new phrase long before so many.
+    public static let phraseSuccessionsMax = 16
     /// Devices with which somebody asks to come back: more than a person carries.
     public static let returningDevicesMax = 16
     /// Joins that this home waits to be approved: nobody waits for more doors than this.

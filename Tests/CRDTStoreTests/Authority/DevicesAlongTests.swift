@@ -242,6 +242,10 @@ import WorkspaceTestKit
         }
     }
 
+    private static let rules: [AuthRule] = [
+        .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .countsLinks,
+    ]
+
     /// Else the property above would say nothing.
     @Test func `is what such people come to`() {
         var missed: [AuthRule: Int] = [:]
@@ -249,7 +253,7 @@ import WorkspaceTestKit
             var fuzzer = FoundDeviceFuzzer(seed: seed)
             fuzzer.run(steps: 32)
             fuzzer.writeUnderAll()
-            for rule in [AuthRule.v11, .v11Stronger, .v11Unlisted, .v11Together] {
+            for rule in Self.rules {
                 let with = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
                 let without = AuthDefinition(
                     fuzzer.history, rules: .without(rule), visitingWith: &fuzzer.generator)
@@ -258,7 +262,7 @@ import WorkspaceTestKit
                 }
             }
         }
-        for rule in [AuthRule.v11, .v11Stronger, .v11Unlisted, .v11Together] {
+        for rule in Self.rules {
             #expect(missed[rule, default: 0] > 0, "\(rule) of \(missed)")
         }
     }

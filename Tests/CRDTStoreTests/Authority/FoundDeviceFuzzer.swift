@@ -3,8 +3,9 @@ import WorkspaceModel
 import WorkspaceTestKit
 
 /// Random histories of one member with many devices, some of them found by somebody: they link and
-/// revoke each other in any past, while the owner gives roles to what the owner knows of. It is what V-10
-/// and V-11 of PROTOCOL.md are about. Nothing in them has a fault.
+/// revoke each other in any past, while the owner gives roles to what the owner knows of. The phrase is
+/// replaced, and a member who was in before lets in what the old words certify. It is what V-10 to V-12 of
+/// PROTOCOL.md are about. Nothing in them has a fault.
 struct FoundDeviceFuzzer {
     private(set) var history = AuthHistory()
     var generator: SeededGenerator
@@ -13,21 +14,36 @@ struct FoundDeviceFuzzer {
     private var judge = EvaluatorJudge()
     private let owner: DeviceID
     private let bob: MemberID
+    private let eve: DeviceID
+    /// The phrase, and those that took its place.
+    private var phrases: [DeviceID] = []
+    /// The invite, the grant of Eve, and all that was known before Bob came.
+    private var early: (invite: OperationID, grant: OperationID, past: Set<OperationID>)?
 
-    /// An owner, and a member with a phrase and a computer.
+    /// An owner, a member Eve, and after her one with a phrase and a computer.
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         owner = DeviceID(generator.bytes(32))
         bob = MemberID(generator.bytes(16))
+        eve = DeviceID(generator.bytes(32))
         let root = write(
             by: owner, under: nil, knowing: [],
             .create(member: MemberID(generator.bytes(16)), devices: [owner]))
-        let terms = InviteTerms(role: .member)
+        let terms = InviteTerms(role: .member, uses: 9)
         guard let root,
             let invite = write(
-                by: owner, under: root.id, knowing: everything, .invite(terms))
+                by: owner, under: root.id, knowing: everything, .invite(terms)),
+            let entry = write(
+                by: owner, under: root.id, knowing: everything,
+                .admit(
+                    invite: invite.id, member: MemberID(generator.bytes(16)), devices: [eve]))
         else { return }
+        early = (invite.id, entry.id, everything)
+        for _ in 0..<3 {
+            write(by: owner, under: root.id, knowing: everything, .setWorkspace(mayInvite: .owner))
+        }
         devices = [DeviceID(generator.bytes(32)), DeviceID(generator.bytes(32))]
+        phrases = [devices[0]]
         write(
             by: owner, under: root.id, knowing: everything,
             .admit(invite: invite.id, member: bob, devices: devices))
@@ -36,7 +52,10 @@ struct FoundDeviceFuzzer {
     /// Tries `count` times to write something that has no fault.
     mutating func run(steps count: Int) {
         for _ in 0..<count {
-            switch generator.below(6) {
+            switch generator.below(9) {
+            case 6 where generator.oneIn(2): replacePhrase()
+            case 7 where phrases.count > 1: admitLate()
+            case 8: confirmEnd()
             case 0: give()
             case 1: revokeByPhrase()
             case 2 where generator.oneIn(2): linkByTwo()
@@ -75,6 +94,57 @@ struct FoundDeviceFuzzer {
         case 5, 6: return .removeDevice(known.randomElement(using: &generator) ?? owner)
         default: return .setWorkspace(mayInvite: .owner)
         }
+    }
+
+    /// A phrase hands its place on and ends itself; the new one often revokes a device at once.
+    private mutating func replacePhrase() {
+        let past = anyPast()
+        guard phrases.count < 4, let phrase = phrases.randomElement(using: &generator),
+            let grant = history.grants(of: phrase, in: past).randomElement(using: &generator),
+            let added = write(
+                by: phrase, under: grant.id, knowing: past,
+                .addDevices([DeviceID(generator.bytes(32))]), takesPlace: true),
+            let new = history.devices(of: added).first
+        else { return }
+        phrases.append(new)
+        devices.append(new)
+        let known = history.closure(of: [added.id])
+        let end = write(by: phrase, under: grant.id, knowing: known, .removeDevice(phrase))
+        if let end, generator.oneIn(2) { confirm(end.id) }
+        guard generator.oneIn(2),
+            let found = history.devices(of: bob, in: past).randomElement(using: &generator)
+        else { return }
+        write(by: new, under: added.id, knowing: known, .removeDevice(found))
+    }
+
+    /// Eve lets a phrase in once more, as if before Bob came, with a device of his or of anybody's.
+    private mutating func admitLate() {
+        guard let early, let phrase = phrases.randomElement(using: &generator) else { return }
+        let known = history.devices(of: bob, in: everything).filter { $0 != phrase }
+        let isNew = generator.oneIn(2)
+        let device = isNew ? nil : known.randomElement(using: &generator)
+        let second = device ?? DeviceID(generator.bytes(32))
+        let admission = write(
+            by: eve, under: early.grant, knowing: early.past,
+            .admit(invite: early.invite, member: bob, devices: [phrase, second]))
+        guard let admission, isNew else { return }
+        devices.append(second)
+        // Its holder writes by it, often of what came later.
+        let past = generator.oneIn(2) ? history.closure(of: [admission.id]) : everything
+        write(by: second, under: admission.id, knowing: past, anyAction(of: known))
+    }
+
+    private mutating func confirmEnd() {
+        let ends = history.operations.filter {
+            if case .removeDevice = $0.action { true } else { false }
+        }
+        ends.randomElement(using: &generator).map { confirm($0.id) }
+    }
+
+    private mutating func confirm(_ end: OperationID) {
+        let past = history.closure(of: [end])
+        guard let root = history.operations.first?.id else { return }
+        write(by: owner, under: root, knowing: past, .confirm([end]))
     }
 
     /// Two found devices link the same one, and each is revoked by a word that does not know of it.
@@ -135,13 +205,14 @@ struct FoundDeviceFuzzer {
     @discardableResult
     private mutating func write(
         by device: DeviceID, under grant: OperationID?, knowing past: Set<OperationID>,
-        _ action: AuthAction
+        _ action: AuthAction, takesPlace: Bool = false
     ) -> AuthOperation? {
         var key: KeyID?
         if case .create = action { key = KeyID(generator.bytes(16)) }
         let written = history.write(
             by: device, under: grant, knowing: past, action, introduces: key,
-            names: history.operations.first?.introducedKey, with: &generator)
+            names: history.operations.first?.introducedKey, takesPlace: takesPlace,
+            with: &generator)
         if judge.take(written) { return written }
         history.removeLast()
         return nil

@@ -124,13 +124,14 @@ import WorkspaceTestKit
     ]
 
     /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
-    /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, and of
-    /// `A device that its person revoked`.
+    /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, of
+    /// `A device that its person revoked`, of `What a revoked device had linked`, and of `Old words`.
     static let inHistories: Set<AuthRule> = [
         .ownEnd, .answeredEnd,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
-        .v11, .v11Stronger, .v11Unlisted, .v11Together,
+        .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,
+        .countsAdmits, .countsLinks, .countsConfirmed, .barsKnown, .a12Tied,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {

@@ -33,17 +33,22 @@ import WorkspaceTestKit
         try pair.hand([cited, void], as: eve.keys)
     }
 
-    @Test func `can be given every role`() throws {
+    /// An empty list would take all from them by a weaker role, and give nothing by a stronger one.
+    @Test func `is told to have no device for a role, and keeps the one they have`() throws {
         let evaluator = try pair.ada.workspace().evaluator
         #expect(evaluator.isBarred(phone))
         #expect(evaluator.bestGrant(of: phone, as: pair.known.member) != nil)
-        for role in ["admin", "member", "guest"] {
-            #expect(
-                pair.ada.outcome(
-                    "member.role", ["member": "@Mallory", "role": .string(role)]) == "ok",
-                "\(role)")
-            pair.bench.advance(2_000)
+        let count = evaluator.count
+        for role in ["admin", "guest"] {
+            let refused = try pair.ada.refused(
+                "member.role", ["member": "@Mallory", "role": .string(role)])
+            #expect(refused.kind == .forbidden && refused.reason == "device.revoked", "\(role)")
         }
+        let refused = try pair.ada.refused("workspace.transfer", ["member": "@Mallory"])
+        #expect(refused.reason == "device.revoked")
+        let after = try pair.ada.workspace().evaluator
+        #expect(after.count == count, "nothing was written")
+        #expect(after.bestGrant(of: phone, as: pair.known.member) != nil)
         try pair.expectPeace()
     }
 }

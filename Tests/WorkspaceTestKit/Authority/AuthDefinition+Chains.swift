@@ -29,18 +29,33 @@ extension AuthDefinition {
         {
             return []
         }
-        return unknownAdditions(end, to: author.grant)
+        return unknownAdditions(end, to: author.grant) + unknownAdmits(end, to: author.grant)
+    }
+
+    /// What has let the member in by a phrase, as far as a grant knows, or is it, and a final end of the
+    /// phrase does not.
+    private func unknownAdmits(_ end: Int, to grant: Int) -> [Int] {
+        guard rules.has(.v11Admits), isFinalEnd(facts[end]), let author = facts[end].author else {
+            return []
+        }
+        var known = facts[grant].past
+        known.insert(grant)
+        return known.filter { place in
+            guard case .admit(_, author.member, let devices, _) = facts[place].operation.action
+            else { return false }
+            return devices.first == author.device && !knows(facts[end], place)
+        }
     }
 
     /// Whether no chain leads to the device of an operation any more, by what is valid and stronger.
     func isCutOff(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        guard let author = facts[o].author else { return false }
+        guard let author = facts[o].author, facts[o].behind == nil else { return false }
         return isCutOff(author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
     }
 
     /// The same, where it is known what is valid.
     func isCutOff(_ o: Int, among valid: PlainSet) -> Bool {
-        guard let author = facts[o].author else { return false }
+        guard let author = facts[o].author, facts[o].behind == nil else { return false }
         return isCutOff(author, by: undoing(author, before: o).filter { valid.contains($0) })
     }
 
@@ -71,28 +86,32 @@ extension AuthDefinition {
         return isCutOff(author, without: ends.flatMap { undone(by: $0) })
     }
 
-    /// Whether, as far as a grant knows, no chain leads from a create or an admit to a device, each
-    /// link written by a device that the one before binds.
+    /// Whether no chain leads to a device any more without some links, and one does with them.
     private func isCutOff(_ author: Given, without undone: [Int]) -> Bool {
         guard !undone.isEmpty else { return false }
         var known = facts[author.grant].past
         known.insert(author.grant)
+        let counting = roll(of: author.member, in: known).counting
+        return isReached(author.device, by: counting)
+            && !isReached(author.device, by: counting.filter { !undone.contains($0.place) })
+    }
+
+    /// Whether a chain leads from a create or an admit to a device, each link written by a device that
+    /// the one before binds.
+    private func isReached(_ device: DeviceID, by links: Set<Binding>) -> Bool {
         var reached: Set<DeviceID> = []
         var count = -1
         while count < reached.count {
             count = reached.count
-            for place in known where !facts[place].isBehind && !undone.contains(place) {
-                guard let bound = bound(by: facts[place]), bound.member == author.member else {
-                    continue
-                }
-                if case .addDevices = facts[place].operation.action,
-                    !reached.contains(facts[place].operation.device)
+            for link in links {
+                if case .addDevices = facts[link.place].operation.action,
+                    !reached.contains(facts[link.place].operation.device)
                 {
                     continue
                 }
-                reached.formUnion(bound.devices)
+                reached.insert(link.device)
             }
         }
-        return !reached.contains(author.device)
+        return reached.contains(device)
     }
 }

@@ -154,6 +154,7 @@ extension AuthDefinition {
         if rules.has(.a12End), !isEnd { return "A-12" }
         for device in devices {
             if rules.has(.a12Bound), owners(of: device, in: fact.past) != [member] { return "A-12" }
+            if rules.has(.a12Tied), !isTied(device, to: member, in: fact.past) { return "A-12" }
             if rules.has(.a12Barred), isBarred(device, in: fact.past) { return "A-12" }
         }
         return nil
@@ -234,22 +235,24 @@ extension AuthDefinition {
             // Nobody's yet: neither the old phrase nor a device of every day.
             for device in devices where !owners(of: device, in: fact.past).isEmpty { return "A-17" }
         }
-        let own = age(of: author.device, as: author.member, in: fact.past)
-        let linked = fact.past.filter { place in
-            guard case .addDevices = facts[place].operation.action, let own,
+        guard rules.has(.a17Count), !fact.operation.takesPlace else { return keyFault(fact) }
+        return linked(by: author, in: fact.past) < Limits.devicesLinkedMax ? keyFault(fact) : "A-17"
+    }
+
+    /// How many adddevs a device, and older ones of its member that are not barred, have written in a past.
+    private func linked(by author: Given, in past: PlainSet) -> Int {
+        let ages = roll(of: author.member, in: past).ages
+        return past.filter { place in
+            guard case .addDevices = facts[place].operation.action,
                 let linker = facts[place].author, linker.member == author.member
             else { return false }
             if rules.isOld || !rules.has(.a17Older) || linker.device == author.device {
                 return true
             }
-            let age = age(of: linker.device, as: author.member, in: fact.past)
-            return age.map { $0 < own } ?? false && !isBarred(linker.device, in: fact.past)
-        }
-        if rules.has(.a17Count), !fact.operation.takesPlace,
-            linked.count >= Limits.devicesLinkedMax
-        {
-            return "A-17"
-        }
-        return keyFault(fact)
+            guard let own = ages[author.device], let age = ages[linker.device], age < own else {
+                return false
+            }
+            return !isBarred(linker.device, in: past)
+        }.count
     }
 }

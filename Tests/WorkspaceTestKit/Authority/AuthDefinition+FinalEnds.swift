@@ -8,7 +8,12 @@ extension AuthDefinition {
         guard case .removeDevice(fact.operation.device) = fact.operation.action,
             let author = fact.author
         else { return false }
-        return fact.past.contains { other in
+        return !successions(author, in: fact.past).isEmpty
+    }
+
+    /// What a past has of a device's handing its place on.
+    func successions(_ author: Given, in past: PlainSet) -> [Int] {
+        past.filter { other in
             let addition = facts[other]
             return addition.operation.takesPlace && addition.operation.device == author.device
                 && addition.author?.member == author.member
@@ -24,17 +29,27 @@ extension AuthDefinition {
     }
 
     private func end(_ end: Int, under grant: Int) -> Fact? {
-        guard case .removeDevice(let device) = facts[end].operation.action,
-            let author = facts[end].author, author.grant != grant,
+        guard let author = facts[end].author, author.grant != grant,
             let given = given(by: grant, to: author.device), given.member == author.member,
-            isFinalEnd(facts[end])
-                || device != author.device && isFirst(end, of: device, for: grant)
+            countsAgain(end, under: grant)
         else { return nil }
+        return judged(end, as: given)
+    }
+
+    /// What an end counts as under a grant that gives its author, or whom that stands behind, something.
+    func judged(_ end: Int, as given: Given, behind: Behind? = nil) -> Fact {
         var fact = facts[end]
-        (fact.author, fact.again, fact.hitBy) = (given, end, [])
+        (fact.author, fact.again, fact.behind, fact.hitBy) = (given, end, behind, [])
         fact.rank = ownRank(of: fact)
         fact.supports = supports(of: fact)
         return fact
+    }
+
+    /// Whether an end counts under another grant than its own.
+    func countsAgain(_ end: Int, under grant: Int) -> Bool {
+        guard case .removeDevice(let device) = facts[end].operation.action else { return false }
+        return isFinalEnd(facts[end])
+            || device != facts[end].author?.device && isFirst(end, of: device, for: grant)
     }
 
     /// Whether a grant gives the device to the author of its revocation, too, or knows what it has bound
@@ -74,6 +89,13 @@ extension AuthDefinition {
         valid.contains { original($0) == place }
     }
 
+    /// Whether a confirm that is valid keeps an end under its grant.
+    private func isKept(_ end: Int, among valid: PlainSet) -> Bool {
+        var judgement = Judgement(known: valid)
+        for place in valid { judgement.verdicts[place] = true }
+        return !endsOwnPhrase(end) && isConfirmed(end, &judgement)
+    }
+
     /// What is valid of some valid operations, which were told by their ids: of an end also where.
     func places(ofValid ids: Set<OperationID>) -> PlainSet {
         let several = Set(facts.compactMap(\.again))
@@ -84,8 +106,12 @@ extension AuthDefinition {
         }
         for end in ends.sorted(by: { facts[$0].rank < facts[$1].rank }) {
             guard facts[end].supports.allSatisfy({ valid.contains($0) }),
-                !facts[end].hitBy.contains(where: { valid.contains($0) }),
-                !isCutOff(end, among: valid)
+                facts[end].behind.map({ hasFollowed(end, $0) { valid.contains($0) } }) ?? true
+            else { continue }
+            let hits = facts[end].hitBy.filter { valid.contains($0) }
+            guard
+                hits.isEmpty && !isCutOff(end, among: valid)
+                    || isKept(end, among: valid) && hits.allSatisfy({ givesUp($0, end) })
             else { continue }
             valid.insert(end)
         }

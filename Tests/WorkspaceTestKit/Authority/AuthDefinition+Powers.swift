@@ -11,7 +11,7 @@ extension AuthDefinition {
         let isWeaker = given > role || (given == 0 && role == 0)
         if rules.has(.a19Weaker), !isWeaker { return "A-19" }
         for device in words.devices {
-            if rules.has(.a19Bound), !owners(of: device, in: fact.past).contains(words.member) {
+            if rules.has(.a19Bound), !isTied(device, to: words.member, in: fact.past) {
                 return "A-19"
             }
             if rules.has(.a19Barred), isBarred(device, in: fact.past) {
@@ -29,7 +29,7 @@ extension AuthDefinition {
         if rules.has(.a20Heir), !holdsRole(words.member, in: fact.past) { return "A-20" }
         if rules.has(.a20Empty), own.isEmpty || words.devices.isEmpty { return "A-20" }
         for device in own {
-            if rules.has(.a20Bound), !owners(of: device, in: fact.past).contains(author.member) {
+            if rules.has(.a20Bound), !isTied(device, to: author.member, in: fact.past) {
                 return "A-20"
             }
             if rules.has(.a20Barred), isBarred(device, in: fact.past) {

@@ -43,7 +43,7 @@ extension AuthDefinition {
                 let one = facts[end].author, let other = target.author
             else { return false }
             guard case .leave = facts[end].operation.action else {
-                return one == other
+                return (one.grant, one.device) == (other.grant, other.device)
                     || rules.has(.v10Answer) && isFinalEnd(facts[end])
                         && (one.device, one.member) == (other.device, other.member)
             }
@@ -120,7 +120,8 @@ extension AuthDefinition {
 
     /// V-6: whether a valid operation that is stronger confirms it.
     func isConfirmed(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        rules.has(.v6) && othersBuild(on: facts[o]) && facts[o].again == nil
+        rules.has(.v6) && othersBuild(on: facts[o])
+            && (facts[o].again == nil || rules.has(.v6Again))
             && facts.indices.contains { other in
                 guard case .confirm(let operations) = facts[other].operation.action else {
                     return false

@@ -24,7 +24,7 @@ extension AuthDefinition {
         /// (lam, id) of the adddev that took the place; 0 and zeros where none did.
         var taken = 0
         var taking = OperationID.zero
-        /// 0 for an end of the author's own part.
+        /// 0 for an end of the author's own part; 2 more for each phrase behind the listed one (V-12).
         var kind = 1
         /// The operation's own lam.
         var own: Int
@@ -126,29 +126,12 @@ extension AuthDefinition {
         past.contains { !facts[$0].isBehind && bound(by: facts[$0])?.member == member }
     }
 
-    /// The smallest (lam, id, place in its list) of what binds `device` to `member`; what takes a place
-    /// has that of its author's device in its own past, with its (lam, id) behind.
-    func age(of device: DeviceID, as member: MemberID, in past: PlainSet) -> Rank? {
-        past.compactMap { place -> Rank? in
-            guard let bound = bound(by: facts[place]), bound.member == member,
-                let index = bound.devices.firstIndex(of: device)
-            else { return nil }
-            if let author = succeeded(by: place) {
-                return age(of: author.device, as: member, in: facts[place].past)
-                    .map { behind($0, place) }
-            }
-            return Rank(
-                grantLam: facts[place].lam, grant: facts[place].operation.id, place: index,
-                own: 0, id: .zero)
-        }.min()
-    }
-
     /// Whose place an operation takes: its author's, of an adddev that says so.
     private func succeeded(by place: Int) -> Given? {
         facts[place].operation.takesPlace ? facts[place].author : nil
     }
 
-    /// The rank or age of whoever takes a place.
+    /// The rank of whoever takes a place.
     private func behind(_ rank: Rank, _ place: Int) -> Rank {
         var rank = rank
         (rank.taken, rank.taking) = (facts[place].lam, facts[place].operation.id)
@@ -163,19 +146,6 @@ extension AuthDefinition {
             return facts[place].operation.takesPlace
                 ? bound.devices.contains(device)
                 : bound.devices.count == 2 && bound.devices[0] == device
-        }
-    }
-
-    /// Whether an older device of a member that it belongs to has removed it, or it has itself and
-    /// knows that it had handed its place on.
-    func isBarred(_ device: DeviceID, in past: PlainSet) -> Bool {
-        past.contains { place in
-            guard case .removeDevice(device) = facts[place].operation.action,
-                let member = facts[place].author?.member,
-                let judge = age(of: facts[place].operation.device, as: member, in: past),
-                let own = age(of: device, as: member, in: past)
-            else { return false }
-            return judge < own || isFinalEnd(facts[place])
         }
     }
 
@@ -211,6 +181,7 @@ extension AuthDefinition {
         var rank = rank(of: author)
         (rank.own, rank.id) = (fact.lam, fact.operation.id)
         if rules.has(.ownEnd), isOwnEnd(fact) { rank.kind = 0 }
+        rank.kind += 2 * (fact.behind?.generation ?? 0)
         switch fact.operation.action {
         case .admit(let id, _, _, _):
             guard let invite = place(id, in: fact.past), let inviter = facts[invite].author else {

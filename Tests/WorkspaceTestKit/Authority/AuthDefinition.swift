@@ -14,6 +14,8 @@ public final class AuthDefinition {
     var places: [OperationID: Int] = [:]
     /// What is judged once more, by the grant under which it is (V-10).
     var again: [Int: [Int]] = [:]
+    /// What is so in the place of another device (V-12).
+    var placedBehind: Set<Behind> = []
     /// What was refused, and why (S-1).
     public private(set) var refusals: [OperationID: AuthRefusal] = [:]
     /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
@@ -38,6 +40,8 @@ public final class AuthDefinition {
         var hitBy: [Int] = []
         /// Of a final end that is judged once more, under another grant, the place of the end (V-10).
         var again: Int?
+        /// Where its device stands behind another one there (V-12).
+        var behind: Behind?
     }
 
     /// Nothing yet.
@@ -92,6 +96,7 @@ public final class AuthDefinition {
         append(fact)
         guard !fact.isBehind else { return nil }
         for again in endsAgain(by: place) { append(again) }
+        for again in endsBehind() { append(again) }
         return nil
     }
 
@@ -169,6 +174,9 @@ public final class AuthDefinition {
             }
         }
         if !isConfirmed, restsOnKept(place, &judgement) { return false }
+        if let behind = fact.behind, !hasFollowed(place, behind, { isValid($0, &judgement) }) {
+            return false
+        }
         if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
         if !isConfirmed, isCutOff(place, &judgement) { return false }
         return fact.hitBy.allSatisfy { other in

@@ -7,20 +7,23 @@ public enum AuthRule: String, CaseIterable, Sendable {
     case a1Type, a1Workspace, a1Context, a1Answerer, a1Member, a1List, a2, a3, a4
     // 4.0.2
     case a6, a7, a8Role, a8Weaker, a9Role, a9Policy, a9Weaker, a10Role, a10Count, a11, a12End
-    case a12Bound, a12Barred, a13Role, a13Member, a13Device, a13Uses, a13Removed, a14, a15Admin
+    case a12Bound, a12Tied, a12Barred, a13Role, a13Member, a13Device, a13Uses, a13Removed, a14
+    case a15Admin
     case a15Request, a15Time, a16, a17Taken, a17Barred, a17Count, a17Older, a18, a19Role, a19Own,
         a19Weaker,
         a19Bound
     case a19Barred, a20Acts, a20Gives, a20Heir, a20Empty, a20Bound, a20Barred, a21Role, a21Own
     case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, a30Role, channelRole, settingsRole,
         wsdelRole
+    // 4.0: what counts of what a past binds
+    case countsAdmits, countsLinks, countsConfirmed, barsKnown
     // 4.0.3: the rows of the table, and what makes an exception
     case stronger, authorStronger, ownEnd, answeredEnd, known, removeMember, removeInvites
     case removeExempt, rmdev
     case rmdevWhose, rmdevExempt, leave, leaveChain, rvinv, replaces, replacesAdmit, drops
     case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4, v4Device,
-        v5Stronger, v6, v6Stronger, v6Invite, v6Chain, v10, v10Own, v10Answer, v11, v11Stronger,
-        v11Unlisted, v11Together
+        v5Stronger, v6, v6Stronger, v6Invite, v6Chain, v6Again, v10, v10Own, v10Answer, v11,
+        v11Stronger, v11Unlisted, v11Together, v11Admits, v12
     // 4.0.4: what a node stores and cites
     case s2, s7
 

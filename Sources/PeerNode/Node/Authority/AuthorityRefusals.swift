@@ -5,6 +5,25 @@ import WorkspaceModel
 
 /// What a member is told who may not do something, and who may be asked about.
 extension Memberships {
+    /// Nobody is given a role that no device could use.
+    ///
+    /// - Throws: `forbidden` where no device that somebody is in with may be listed.
+    func refuseWithoutDevice(
+        _ standing: MemberStanding, in workspace: Workspace
+    ) throws(NodeError) {
+        guard listed(standing, in: workspace).isEmpty else { return }
+        throw noDevice(of: standing.member, in: workspace)
+    }
+
+    /// What is told of somebody whose devices may not be listed.
+    func noDevice(of member: MemberID, in workspace: Workspace) -> NodeError {
+        let name = NodeError.quoted(workspace.displayName(of: member))
+        return .forbidden(
+            "no device of \(name) can be given a role: each was revoked with an older one of theirs",
+            reason: "device.revoked",
+            hint: "remove them, and invite them again: wsx-node member remove @NAME")
+    }
+
     /// What somebody without a grant is told.
     func notAllowed(in workspace: Workspace) -> NodeError {
         if workspace.judged.awaitsLaterVersion { return .laterVersion(workspace) }

@@ -163,16 +163,26 @@ extension Memberships {
         return try core.log.authorAuthority(in: workspace) { _ in .leave(cuts: Array(cuts)) }
     }
 
+    /// The devices of a member that a grant may list, in the order of their rank, which stays what it is.
+    /// One that is barred is not among them, also where it is in by what does not know that.
+    func listed(_ standing: MemberStanding, in workspace: Workspace) -> [DeviceID] {
+        let devices = standing.devices.filter {
+            workspace.evaluator.mayBeListed($0, of: standing.member)
+        }
+        return Array(
+            workspace.evaluator.byStrength(devices, of: standing.member)
+                .prefix(Limits.grantedDevicesMax))
+    }
+
     /// Gives a member another role. A weaker one replaces what was given before; a stronger one
     /// comes on top, so that nothing is lost that was written meanwhile.
+    ///
+    /// - Returns: `nil` where this device may not, or no device of the member may be listed.
     func setRole(
         _ role: Role, of standing: MemberStanding, in workspace: Workspace
     ) throws(StorageError) -> OperationID? {
-        // The order of a grant's devices is their rank, which stays what it is.
-        // No grant may list a barred one, also where it is in by what does not know that.
-        let devices = Array(
-            workspace.evaluator.byStrength(standing.devices, of: standing.member)
-                .filter { !workspace.evaluator.isBarred($0) }.prefix(Limits.grantedDevicesMax))
+        let devices = listed(standing, in: workspace)
+        guard !devices.isEmpty else { return nil }
         let isGuest = role > .member
         let everOf = self.devices(everOf: standing.member, in: workspace)
         // What was deleted by the right that ends here stays deleted as far as the cuts say.

@@ -92,6 +92,7 @@ final class MemberDesk: CorePart, MemberCommands {
                 "only a role stronger than \(role.word) can make someone \(role.word)",
                 reason: "rank", hint: "wsx-node member list")
         }
+        try core.membership.refuseWithoutDevice(standing, in: workspace)
         let made = try stored { () throws(StorageError) in
             try core.membership.setRole(role, of: standing, in: workspace)
         }

@@ -29,6 +29,7 @@ extension WorkspaceDesk {
                     reason: "workspace.owner")
             }
             try refuseWeakTransfer(of: workspace)
+            try core.membership.refuseWithoutDevice(heir, in: workspace)
             let given = try stored { () throws(StorageError) in
                 try passOn(workspace, to: heir)
             }

@@ -73,6 +73,7 @@ extension WorkspaceDesk {
         }
         guard heir.role <= .member else { throw guestOwnsNothing(heir, in: workspace) }
         try refuseWeakTransfer(of: workspace)
+        try core.membership.refuseWithoutDevice(heir, in: workspace)
         let made = try stored { () throws(StorageError) in try passOn(workspace, to: heir) }
         guard made != nil else { throw core.membership.notAllowed(in: workspace) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
@@ -125,17 +126,16 @@ extension WorkspaceDesk {
     ) throws(StorageError) -> OperationID? {
         let evaluator = workspace.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
-        let kept = evaluator.byStrength(own?.devices ?? [], of: workspace.member)
-            .prefix(Limits.grantedDevicesMax)
-        let given = evaluator.byStrength(heir.devices, of: heir.member).prefix(
-            Limits.grantedDevicesMax)
+        let kept = own.map { core.membership.listed($0, in: workspace) } ?? []
+        let given = core.membership.listed(heir, in: workspace)
+        guard !kept.isEmpty, !given.isEmpty else { return nil }
         let named = evaluator.bindings(of: given + kept)
         try core.membership.gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
         return try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
-                    member: heir.member, devices: Array(given), role: .owner,
-                    replaces: false, drops: Array(kept), cuts: []))
+                    member: heir.member, devices: given, role: .owner, replaces: false,
+                    drops: kept, cuts: []))
         }
     }
 

@@ -215,6 +215,9 @@ extension Admissions {
             invite: group.joiner.invite, member: group.joiner.member,
             devices: group.joiner.devices, proof: group.joiner.proof, name: name)
         let isBound = isBound(group.joiner, in: workspace)
+        if isBound, devices(of: group.joiner, in: workspace).isEmpty {
+            throw core.membership.noDevice(of: group.joiner.member, in: workspace)
+        }
         let made = try stored { () throws(StorageError) in
             isBound
                 ? try takeBack(group.joiner, in: workspace)
@@ -233,6 +236,16 @@ extension Admissions {
             || !workspace.evaluator.isNewcomer(joiner.member, joiner.devices.map(\.device))
     }
 
+    /// Those of the devices that asked to come back that a grant may list, by their rank.
+    private func devices(
+        of joiner: AuthorityPayload.Joiner, in workspace: Workspace
+    ) -> [DeviceID] {
+        let devices = joiner.devices.map(\.device).filter {
+            workspace.evaluator.mayBeListed($0, of: joiner.member)
+        }
+        return workspace.evaluator.byStrength(devices, of: joiner.member)
+    }
+
     /// Lets somebody in who is bound: a grant to the devices that asked, and a key that they may
     /// hold.
     private func takeBack(
@@ -241,8 +254,7 @@ extension Admissions {
         guard case .invite(let invite)? = workspace.authority[joiner.invite]?.payload,
             let own = workspace.ownRole, own <= .admin
         else { return nil }
-        let devices = workspace.evaluator.byStrength(
-            joiner.devices.map(\.device), of: joiner.member)
+        let devices = devices(of: joiner, in: workspace)
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
         let named = workspace.evaluator.bindings(of: devices) + answered

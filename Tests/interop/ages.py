@@ -1,0 +1,76 @@
+"""Section 4.0 of docs/PROTOCOL.md, Age, rank, barred: what counts of what a past binds to a member."""
+
+import heapq
+
+ADMIT, ADDDEV, RMDEV, CONFIRM = 4, 5, 8, 20
+
+
+class Roll:
+    """The devices of a member in a past, the oldest first.
+
+    `ages` has the age of each to which something that counts binds it, `bars` the rmdevs that bar each,
+    `links` (device, operation) of all that counts.
+    """
+
+    def __init__(self, a, member, past):
+        self.a, self.member = a, member
+        known = [a.ops[p] for p in past]
+        self.ends = [r for r in known if r.type == RMDEV and a.author(r).member == member]
+        self.finals = self.counting_finals(known)
+        self.ages, self.bars, self.links = {}, {}, []
+        self.additions = {}
+        self.open = []
+        for b in known:
+            devices, bound = a.binds(b)
+            if bound != member:
+                continue
+            if b.type == ADDDEV:
+                self.additions.setdefault(b.device, []).append(b)
+            elif b.type != ADMIT or self.lets_in(b):
+                for place, device in enumerate(devices):
+                    self.note((a.lam[b.id], b.id, place, 0, bytes(32)), device, b)
+        while self.open:
+            age, device, name = heapq.heappop(self.open)
+            self.take(age, device, a.ops[name])
+
+    def counting_finals(self, known):
+        """Of several final ends of one device those that somebody has confirmed, if there are any."""
+        finals = [r for r in self.ends if self.a.is_final_end(r)]
+        named = {n for c in known if c.type == CONFIRM for n in c.map[1]}
+        confirmed = {r.device for r in finals if r.id in named}
+        return [r for r in finals if r.id in named or r.device not in confirmed]
+
+    def lets_in(self, admit):
+        """Nobody comes in by a phrase that was replaced: some final end of it knows the admit."""
+        phrase = admit.map[3][0][0]
+        ends = [r for r in self.finals if r.device == phrase]
+        return not ends or any(self.a.knows(r, admit.id) for r in ends)
+
+    def note(self, age, device, b):
+        heapq.heappush(self.open, (age, device, b.id))
+
+    def take(self, age, device, b):
+        """Takes the next binding; all that is older was taken."""
+        if b.type == ADDDEV and not all(self.a.knows(r, b.id) for r in self.bars[b.device]):
+            return
+        self.links.append((device, b))
+        if device in self.ages:
+            return
+        self.ages[device] = age
+        self.bars[device] = [r for r in self.ends if r.map[1] == device and self.does_bar(r, age)]
+        for next_ in self.additions.get(device, []):
+            for place, linked in enumerate(self.a.binds(next_)[0]):
+                self.note(self.age_after(age, next_, place), linked, next_)
+
+    def age_after(self, age, b, place):
+        """No device is older than what has linked it."""
+        said = (self.a.lam[b.id], b.id)
+        behind = (*age[:3], *max(said, age[3:]))
+        return behind if self.a.takes_place(b) else max(behind, (*said, place, 0, bytes(32)))
+
+    def does_bar(self, r, age):
+        if r in self.finals:
+            return True
+        judge = self.ages.get(r.device)
+        return (r.device != r.map[1] and judge is not None and judge < age
+                and all(self.a.knows(q, r.id) for q in self.bars[r.device]))
