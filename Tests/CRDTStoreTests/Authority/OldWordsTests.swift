@@ -163,6 +163,20 @@ import WorkspaceTestKit
         #expect(scene.definition(without: .countsConfirmed).refusals[given] == nil)
     }
 
+    @Test func `take nothing along that their end knows`() throws {
+        var scene = Scene()
+        _ = scene.admit("bob")
+        let made = scene.story.write(
+            "words", under: scene.entry, after: scene.start, .createDocument)
+        let said = scene.revoke("words", by: "bob")
+        let added = scene.link("new", by: "words", after: [made, said], takesPlace: true)
+        _ = scene.revoke("words", by: "words", after: [added])
+        // Under the admit, which that end undoes, the computer's word counts, and is the stronger one.
+        let story = scene.story
+        try story.inEveryOrder { #expect($0.verdict(on: made) == .revoked(by: said)) }
+        #expect(!scene.definition().validOperations().contains(made))
+    }
+
     // MARK: Who stands for them
 
     @Test func `are followed by the new ones under a role that does not know these`() throws {

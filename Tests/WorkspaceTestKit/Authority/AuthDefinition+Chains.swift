@@ -47,16 +47,31 @@ extension AuthDefinition {
         }
     }
 
-    /// Whether no chain leads to the device of an operation any more, by what is valid and stronger.
+    /// Whether the end that leaves no chain to the device of an operation hits that, of what is valid and
+    /// stronger.
     func isCutOff(_ o: Int, _ judgement: inout Judgement) -> Bool {
         guard let author = facts[o].author, facts[o].behind == nil else { return false }
-        return isCutOff(author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
+        return isHit(o, author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
     }
 
     /// The same, where it is known what is valid.
     func isCutOff(_ o: Int, among valid: PlainSet) -> Bool {
         guard let author = facts[o].author, facts[o].behind == nil else { return false }
-        return isCutOff(author, by: undoing(author, before: o).filter { valid.contains($0) })
+        return isHit(o, author, by: undoing(author, before: o).filter { valid.contains($0) })
+    }
+
+    /// Whether the first of some ends that leaves no chain, from the strongest on, neither knows the
+    /// operation nor is it (V-7, V-10).
+    private func isHit(_ o: Int, _ author: Given, by ends: [Int]) -> Bool {
+        func mayHit(_ end: Int) -> Bool {
+            original(end) != original(o) && !(rules.has(.known) && knows(facts[end], o))
+        }
+        guard rules.has(.v11Together) else {
+            return ends.contains { mayHit($0) && isCutOff(author, by: [$0]) }
+        }
+        let sorted = ends.sorted { facts[$0].rank < facts[$1].rank }
+        let first = sorted.indices.first { isCutOff(author, by: Array(sorted[...$0])) }
+        return first.map { mayHit(sorted[$0]) } ?? false
     }
 
     /// Whether an end is the first of those that are valid, from the strongest on, that leaves no chain
@@ -74,8 +89,7 @@ extension AuthDefinition {
         return (again[author.grant] ?? []).filter { end in
             guard facts[end].author?.member == author.member else { return false }
             guard let o else { return true }
-            return original(end) != original(o) && facts[end].rank < facts[o].rank
-                && facts[end].rank < ownRank(of: facts[o])
+            return facts[end].rank < facts[o].rank && facts[end].rank < ownRank(of: facts[o])
         }
     }
 
