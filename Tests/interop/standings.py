@@ -24,8 +24,8 @@ class Seat(NamedTuple):
 
     @property
     def now(self):
-        """The rank of what the device writes now."""
-        return (*self.rank, INFINITY)
+        """The rank of what the device writes now: an operation that is no own end, of its own place."""
+        return (*self.rank, 1, INFINITY)
 
 
 def said(a, grant, device):
