@@ -246,25 +246,22 @@ import WorkspaceTestKit
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .countsLinks,
     ]
 
-    /// Else the property above would say nothing.
+    /// Else the property above would say nothing. Some are missed in one history of a hundred.
     @Test func `is what such people come to`() {
-        var missed: [AuthRule: Int] = [:]
-        for seed in UInt64(0)..<120 {
+        var open = Self.rules
+        for seed in UInt64(0)..<480 where !open.isEmpty {
             var fuzzer = FoundDeviceFuzzer(seed: seed)
             fuzzer.run(steps: 32)
             fuzzer.writeUnderAll()
-            for rule in Self.rules {
-                let with = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+            let with = AuthDefinition(fuzzer.history, visitingWith: &fuzzer.generator)
+                .validOperations()
+            open.removeAll { rule in
                 let without = AuthDefinition(
                     fuzzer.history, rules: .without(rule), visitingWith: &fuzzer.generator)
-                if with.validOperations() != without.validOperations() {
-                    missed[rule, default: 0] += 1
-                }
+                return without.validOperations() != with
             }
         }
-        for rule in Self.rules {
-            #expect(missed[rule, default: 0] > 0, "\(rule) of \(missed)")
-        }
+        #expect(open == [], "nothing misses these")
     }
 
     /// What the found computer has linked again and again is looked at once for a grant.
