@@ -45,7 +45,6 @@ import WorkspaceTestKit
         Mutant(.a10Role, reaches: "G17", at: 14),
         Mutant(.a10Count, reaches: "G11", at: 66),
         Mutant(.a12End, reaches: "G17", at: 43),
-        Mutant(.a12Bound, reaches: "G7", at: 57),
         Mutant(.a12Barred, reaches: "G7", at: 22),
         Mutant(.a13Role, reaches: "G17", at: 19),
         Mutant(.a13Member, .a13Device, reaches: "G5", at: 87),
@@ -131,7 +130,7 @@ import WorkspaceTestKit
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,
-        .countsAdmits, .countsLinks, .countsConfirmed, .barsKnown, .a12Tied,
+        .countsAdmits, .countsLinks, .countsConfirmed, .barsKnown, .a12Bound, .a12Tied,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {
@@ -161,6 +160,29 @@ import WorkspaceTestKit
             let definition = AuthDefinition(
                 story.history, rules: rules, visitingWith: &generator)
             #expect((definition.refusals[request] == .fault("A-11")) == isRefused)
+        }
+    }
+
+    /// A device of nobody is refused as one that nothing ties to its member, too.
+    @Test func `is missed where somebody comes back with a device that another one has, too`() {
+        var story = Story(admins: ["ann"], members: ["bob"])
+        let tablet = story.device("tablet")
+        let links = ["ann", "bob"].map {
+            story.write($0, after: story.start, .addDevices([tablet]))
+        }
+        let end = story.write("root", after: links, .remove(member: story.member("bob")))
+        let invite = story.write(
+            "root", after: [end], .invite(InviteTerms(role: .member, uses: 9)))
+        let request = story.write(
+            "ann", after: [invite],
+            .request(
+                invite: invite, member: story.member("bob"), devices: [tablet], answering: end))
+        for (rules, isRefused) in [(AuthRuleSet.current, true), (.without(.a12Bound), false)] {
+            var generator = SeededGenerator(seed: 1)
+            let definition = AuthDefinition(
+                story.history, rules: rules, visitingWith: &generator)
+            #expect((definition.refusals[request] == .fault("A-12")) == isRefused)
+            #expect((definition.refusals[request] == nil) != isRefused)
         }
     }
 
