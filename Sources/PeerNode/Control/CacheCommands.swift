@@ -42,7 +42,7 @@ enum CacheMethods {
         "cache.stat", line: CommandLineForm("cache stat", examples: ["cache stat"]),
         "Show how much space files take here, and how much can be cleared.",
         result: "cache", shape: .cache, effect: .reads, scope: .node,
-        run: { (context, _) throws(NodeError) in .reply(try context.node.files.cache()) })
+        run: { (context, _) throws(NodeError) in .reply(try context.node.fileCache.cache()) })
 
     private static let clear = {
         let unused = Parameter.choice(
@@ -61,7 +61,7 @@ enum CacheMethods {
             run: { (context, given) throws(NodeError) in
                 let period = given[unused].flatMap(CachePeriod.init(rawValue:))
                 return .reply(
-                    try context.node.files.clearCache(unusedFor: period?.milliseconds))
+                    try context.node.fileCache.clearCache(unusedFor: period?.milliseconds))
             })
     }()
 
@@ -79,7 +79,7 @@ enum CacheMethods {
             scope: .node, example: ["period": "30d"],
             run: { (context, given) throws(NodeError) in
                 .reply(
-                    try context.node.files.keepCached(
+                    try context.node.fileCache.keepCached(
                         CachePeriod(rawValue: given[period]) ?? .forever))
             })
     }()
@@ -110,7 +110,7 @@ enum CacheMethods {
                         hint: "wsx-node cache quota 20GB", reason: "missing_parameter",
                         fields: [.init(name: "bytes", reason: "missing")])
                 }
-                return .reply(try context.node.files.limitCache(to: given[bytes]))
+                return .reply(try context.node.fileCache.limitCache(to: given[bytes]))
             })
     }()
 }

@@ -1,7 +1,7 @@
 public import WorkspaceModel
 
 /// What the node does for files.
-public protocol FileCommands: FileCacheCommands, FileMediaCommands {
+public protocol FileCommands {
     /// Reads a file of the owner's, so that a message can name it.
     ///
     func addFile(

@@ -57,7 +57,7 @@ enum MediaMethods {
         "media.list", line: CommandLineForm("media list", examples: ["media list"]),
         "Show which kinds of files are fetched with their messages.",
         result: "list of media", shape: .media, effect: .reads, scope: .node,
-        run: { (context, _) throws(NodeError) in .reply(try context.node.files.media()) })
+        run: { (context, _) throws(NodeError) in .reply(try context.node.fileMedia.media()) })
 
     private static let set = {
         let kind = Parameter.choice(
@@ -87,7 +87,7 @@ enum MediaMethods {
             run: { (context, given) throws(NodeError) in
                 let kinds = MediaKind(rawValue: given[kind]).map { [$0] } ?? MediaKind.allCases
                 return .reply(
-                    try context.node.files.setMedia(
+                    try context.node.fileMedia.setMedia(
                         MediaEdit(
                             kinds: kinds, policy: MediaPolicy(rawValue: given[policy]) ?? .manual,
                             byteCountMax: given[most])))

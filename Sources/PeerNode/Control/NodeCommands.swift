@@ -35,6 +35,10 @@ public protocol NodeCommands {
     var ledgers: any LedgerCommands { get }
     /// Files.
     var files: any FileCommands { get }
+    /// The room that files take.
+    var fileCache: any FileCacheCommands { get }
+    /// Which files come with their messages.
+    var fileMedia: any FileMediaCommands { get }
     /// Stars and reminders.
     var marks: any MarkCommands { get }
     /// What was read, and settings.

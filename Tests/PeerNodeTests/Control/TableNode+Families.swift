@@ -21,6 +21,8 @@ extension TableNode: HomeCommands, InspectionCommands, BackupCommands, IdentityC
     var notes: any NoteCommands { TableNotes(node: self) }
     var ledgers: any LedgerCommands { TableLedgers(node: self) }
     var files: any FileCommands { self }
+    var fileCache: any FileCacheCommands { self }
+    var fileMedia: any FileMediaCommands { self }
     var marks: any MarkCommands { self }
     var proofs: any ProofCommands { TableProofs(node: self) }
     var reading: any ReadingCommands { self }

@@ -1,7 +1,7 @@
 import PeerNode
 import WorkspaceModel
 
-extension TableNode: FileCommands {
+extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
 
     func addFile(

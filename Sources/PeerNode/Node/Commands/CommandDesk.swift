@@ -15,7 +15,9 @@ final class CommandDesk: CorePart, NodeCommands {
     var messages: any MessageCommands { MessageDesk(core) }
     var notes: any NoteCommands { NoteDesk(core) }
     var ledgers: any LedgerCommands { LedgerDesk(core) }
-    var files: any FileCommands { core.files }
+    var files: any FileCommands { FileDesk(core) }
+    var fileCache: any FileCacheCommands { core.files.cache }
+    var fileMedia: any FileMediaCommands { core.files }
     var marks: any MarkCommands { MarkDesk(core) }
     var proofs: any ProofCommands { ProofDesk(core) }
     var reading: any ReadingCommands { ReadingDesk(core) }

@@ -21,28 +21,6 @@ extension Files {
         let due: UInt64
     }
 
-    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try refuseInline(id)
-        let row = try row(id)
-        guard let blob = row.blob else { throw Self.unknown(id) }
-        let readers = try stored { () throws(StorageError) in try onlineReaders(of: row.number) }
-        var question = HolderQuestion(
-            call: scope.call, number: row.number, blob: blob,
-            waiting: Set(readers.map(\.device)),
-            due: time.monotonic &+ Limits.holdersAskedMilliseconds)
-        guard !readers.isEmpty, holderQuestions.count < Limits.fileErrandsMax else {
-            question.waiting = []
-            let page = try stored { () throws(StorageError) in try holders(question) }
-            return .reply(page.json)
-        }
-        for (_, link) in readers {
-            link.session.send(
-                raw: BlobMessage.want(BlobWant(root: blob.root)).encoded(), in: .control)
-        }
-        holderQuestions.append(question)
-        return .later
-    }
-
     /// A device said what it holds.
     func noteAnswer(
         _ holding: BlobHolding?, of root: BlobRoot, from device: DeviceID
@@ -73,8 +51,7 @@ extension Files {
         turn.emit(.answer(question.call, .success(try holders(question).json)))
     }
 
-    private func holders(_ question: HolderQuestion) throws(StorageError) -> Page<FileHolderObject>
-    {
+    func holders(_ question: HolderQuestion) throws(StorageError) -> Page<FileHolderObject> {
         var objects: [FileHolderObject] = []
         let shape = question.blob.shape
         let now = Int64(clamping: time.wall)

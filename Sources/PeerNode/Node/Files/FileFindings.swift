@@ -43,7 +43,7 @@ extension Files {
     /// What was put here and what no other device has stays, whatever it takes.
     private func fullFinding() throws(StorageError) -> FindingObject? {
         let held = UInt64(max(store.blobs.byteCount, 0))
-        guard held > (try quota.byteCountMax) else { return nil }
+        guard held > (try cache.quota.byteCountMax) else { return nil }
         return FindingObject(
             id: "files", state: "warn",
             message: "files take more space than allowed: nobody else has them",

@@ -50,6 +50,9 @@ final class Files: Component {
     var nextWanted: Int64 = 0
     private var lastErrand: UInt64 = 0
 
+    /// The room that files take.
+    var cache: FileCache { FileCache(core) }
+
     override var deadlines: [UInt64] {
         var deadlines = [wordsDue, claimDue, retryDue, picturesDue].compactMap { $0 }
         if !transfers.isEmpty {

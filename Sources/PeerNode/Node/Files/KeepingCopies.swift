@@ -83,7 +83,7 @@ extension Files {
         guard missing > 0 else { return false }
         let size = blob.shape.ciphertextByteCount
         let held = UInt64(max(store.blobs.byteCount, 0))
-        guard held &+ size <= (try quota.byteCountMax) else { return false }
+        guard held &+ size <= (try cache.quota.byteCountMax) else { return false }
         let holders = Set(try store.blobs.holders(of: row.number).map(\.device))
         var devices = try onlineReaders(of: row.number).map(\.device)
         devices.removeAll { holders.contains($0.bytes) }

@@ -32,7 +32,7 @@ extension Files {
             }
         }
         orphans = still
-        try dropOutdated()
+        try cache.dropOutdated()
         try keepWithinQuota(besides: 0)
         try reviewCopies()
     }
@@ -69,7 +69,7 @@ extension Files {
     func keepWithinQuota(
         besides incoming: UInt64, for number: Int64? = nil
     ) throws(StorageError) -> Bool {
-        let quota = try quota
+        let quota = try cache.quota
         let held = UInt64(max(store.blobs.byteCount, 0))
         guard held &+ incoming > quota.byteCountMax else { return true }
         let rows = try store.blobs.rows()
@@ -97,7 +97,7 @@ extension Files {
     /// - Throws: `storage_full`.
     func refuseOverQuota(_ row: BlobTable.Row, titled title: String) throws(NodeError) {
         let mayCome = try stored { () throws(StorageError) in
-            if try chosenQuota == nil { return true }
+            if try cache.chosenQuota == nil { return true }
             return try fits(row)
         }
         guard mayCome else {

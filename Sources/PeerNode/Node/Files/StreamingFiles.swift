@@ -4,32 +4,6 @@ import WorkspaceModel
 
 /// Files whose bytes go over the connection of a call. The core says which, and never sees them.
 extension Files {
-    func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        let object = try file(request.file)
-        let contents = SavedContents(try fileItem(request.file))
-        guard let range = request.range(of: UInt64(clamping: object.size)) else {
-            throw NodeError(
-                .badRequest, "\(NodeError.quoted(object.title)) has no such bytes",
-                hint: "it is \(object.size) bytes long", reason: ReadRequest.badRange,
-                fields: [.init(name: "offset", reason: "range")],
-                details: ["size": .integer(object.size)])
-        }
-        try begin(.read(contents, object, range), for: scope.call)
-        return .later
-    }
-
-    func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        let byteCount = UInt64(clamping: request.byteCount)
-        guard BlobShape(byteCount: byteCount) != nil,
-            byteCount <= environment.fileDefaults.attachmentBytes
-        else { throw tooLarge(request.name) }
-        try begin(
-            .receive(
-                name: FileName(fitting: [UInt8](request.name.utf8)), byteCount: byteCount,
-                key: BlobKey(using: environment.random)), for: scope.call)
-        return .later
-    }
-
     /// The first bytes of a file are ready, or cannot be read.
     func opened(_ id: ErrandID, _ result: Result<Void, BlobError>) {
         guard let errand = errands[id], case .read(_, let object, let range) = errand.work else {

@@ -1,0 +1,187 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// Files, as commands ask for them.
+final class FileDesk: CorePart, FileCommands {
+    private var room: Files { core.files }
+
+    func addFile(
+        _ path: String, as use: AddedFileUse, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let path = try Self.absolute(path, field: "path")
+        try room.begin(
+            .put(
+                path: path, key: BlobKey(using: environment.random),
+                PutBounds(
+                    byteCountMax: use == .picture
+                        ? Limits.pictureBytesMax : environment.fileDefaults.attachmentBytes,
+                    inlineByteCountMax: use == .message ? BlobLimits.inlineBytesMax : 0,
+                    isPicture: use == .picture)),
+            for: scope.call)
+        return .later
+    }
+
+    func file(_ id: String) throws(NodeError) -> FileObject {
+        if let draft = room.drafts[id] { return room.object(of: draft, id: id) }
+        if let object = try room.inlineObject(id) { return object }
+        return try shown(try room.row(id))
+    }
+
+    /// A blob as it is now.
+    private func shown(_ row: BlobTable.Row) throws(NodeError) -> FileObject {
+        try stored { () throws(StorageError) in
+            try room.object(of: try store.blobs.row(row.number) ?? row)
+        }
+    }
+
+    private static func absolute(_ path: String, field: String) throws(NodeError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw NodeError(
+                .badRequest, "'\(field)' is not an absolute path", hint: "start it with /",
+                reason: "bad_path", fields: [.init(name: field, reason: "form")])
+        }
+        return path
+    }
+
+    func files(
+        of channel: ChannelReference?, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<FileObject> {
+        let workspace: Workspace = try core.queries.workspace(scope)
+        let documents = try channel.map { (reference) throws(NodeError) in
+            let channel = try core.queries.channel(reference, in: workspace)
+            return [channel.number] + channel.others
+        }
+        let objects = try stored { () throws(StorageError) in
+            let documents =
+                documents
+                ?? workspace.channelIndex.all.flatMap { [$0.number] + $0.others }
+            return try room.list(documents)
+        }
+        return try Page(objects).part(page)
+    }
+
+    func fetchFile(_ id: String) throws(NodeError) -> FileObject {
+        if let draft = room.drafts[id] { return room.object(of: draft, id: id) }
+        if let object = try room.inlineObject(id) { return object }
+        let row = try room.row(id)
+        try room.refuseOverQuota(row, titled: try shown(row).title)
+        try stored { () throws(StorageError) in try room.want(row.number, isUrgent: true) }
+        return try shown(row)
+    }
+
+    func saveFile(
+        _ request: SaveRequest, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let folder = try Self.absolute(request.folder, field: "folder")
+        let item: Manifest.Item
+        switch request.file {
+        case .attachment(let message, let index):
+            item = try room.attachment(message, index: index)
+        case .blob(let id): item = try room.fileItem(id)
+        }
+        let contents = SavedContents(item)
+        let name = request.name ?? SafeFileName(item.name.text).text
+        try room.begin(
+            .save(
+                contents,
+                FileErrand.Destination(folder: folder, name: name, title: item.name.text)),
+            for: scope.call)
+        return .later
+    }
+
+    func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
+        try room.refuseInline(id)
+        let row = try room.row(id)
+        if isOn { try room.refuseOverQuota(row, titled: try shown(row).title) }
+        try stored { () throws(StorageError) in
+            try write()
+            try store.blobs.set(.kept, isOn, of: row.number)
+            if isOn { try room.want(row.number) }
+        }
+        return try shown(row)
+    }
+
+    func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject {
+        try room.refuseInline(id)
+        let row = try room.row(id)
+        let mayGo = try stored { () throws(StorageError) in
+            try room.cached(row)?.mayGo != false || row.isWanted && !row.isKept && !row.isOwn
+        }
+        guard mayGo || isForced else {
+            let why =
+                row.isOwn
+                ? "it was added on this device"
+                : row.isKept ? "you chose to keep it" : "no other device is known to have it"
+            throw NodeError(
+                .forbidden, "not removed: \(why)", hint: "--force removes it anyway",
+                reason: "file.only_copy")
+        }
+        try stored { () throws(StorageError) in
+            try write()
+            try store.blobs.set(.kept, false, of: row.number)
+            room.copiesDeclined.insert(row.number)
+            try room.drop(row)
+        }
+        return try shown(row)
+    }
+
+    func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try room.refuseInline(id)
+        let object = try shown(try room.row(id))
+        try room.begin(.verify(object), for: scope.call)
+        return .later
+    }
+
+    func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        try room.refuseInline(id)
+        let row = try room.row(id)
+        guard let blob = row.blob else { throw Files.unknown(id) }
+        let readers = try stored { () throws(StorageError) in try room.onlineReaders(of: row.number)
+        }
+        var question = Files.HolderQuestion(
+            call: scope.call, number: row.number, blob: blob,
+            waiting: Set(readers.map(\.device)),
+            due: time.monotonic &+ Limits.holdersAskedMilliseconds)
+        guard !readers.isEmpty, room.holderQuestions.count < Limits.fileErrandsMax else {
+            question.waiting = []
+            let page = try stored { () throws(StorageError) in try room.holders(question) }
+            return .reply(page.json)
+        }
+        for (_, link) in readers {
+            link.session.send(
+                raw: BlobMessage.want(BlobWant(root: blob.root)).encoded(), in: .control)
+        }
+        room.holderQuestions.append(question)
+        return .later
+    }
+
+    // MARK: Over the connection of the call
+
+    func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        let object = try file(request.file)
+        let contents = SavedContents(try room.fileItem(request.file))
+        guard let range = request.range(of: UInt64(clamping: object.size)) else {
+            throw NodeError(
+                .badRequest, "\(NodeError.quoted(object.title)) has no such bytes",
+                hint: "it is \(object.size) bytes long", reason: ReadRequest.badRange,
+                fields: [.init(name: "offset", reason: "range")],
+                details: ["size": .integer(object.size)])
+        }
+        try room.begin(.read(contents, object, range), for: scope.call)
+        return .later
+    }
+
+    func putFile(_ request: PutRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
+        let byteCount = UInt64(clamping: request.byteCount)
+        guard BlobShape(byteCount: byteCount) != nil,
+            byteCount <= environment.fileDefaults.attachmentBytes
+        else { throw room.tooLarge(request.name) }
+        try room.begin(
+            .receive(
+                name: FileName(fitting: [UInt8](request.name.utf8)), byteCount: byteCount,
+                key: BlobKey(using: environment.random)), for: scope.call)
+        return .later
+    }
+}
