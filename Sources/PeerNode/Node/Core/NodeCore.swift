@@ -105,7 +105,6 @@ final class NodeCore {
         log.ingestBudget.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
         events.eventRowsLeft = Limits.eventsLookedAtMax
-        keys.fresh.forget()
         for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
     }
 
@@ -184,6 +183,7 @@ final class NodeCore {
         try privates.notices.storeEarlyNotices()
         try session.vault.throwFailure()
         if session.stopEffects { turn.emit(.stop) }
+        keys.fresh.forget()
         return turn.takeEffects()
     }
 

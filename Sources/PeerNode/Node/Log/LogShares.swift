@@ -3,7 +3,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Whose share pays for what somebody has others judge (PROTOCOL.md, 4.0.4: S-5 and
-/// S-8; of logs that begin: `LogShares.swift`).
+/// S-8; of logs that begin: `BeginningLogs.swift`).
 final class LogShares: LogPart {
     /// How much authority somebody may still have this node take in.
     var authorityBudget = AuthorityBudget()

@@ -61,8 +61,8 @@ extension OperationLog {
     }
 }
 
-/// A part of the log with state of its own. It is no room: the log is the one that has its turn.
-class LogPart: Component {
+/// A part of the log with state of its own. The log is the room, which does what is due and forgets.
+class LogPart: CorePart {
     unowned let room: OperationLog
 
     /// Called by the log when it first needs the part.

@@ -111,11 +111,12 @@ extension Profiles {
 
     /// Tells of whom something else is proved than before, with what else changed in profiles.
     func tellAttestations() throws(StorageError) {
-        guard home != nil else { return }
+        // While a lock's arrears are folded the book is not whole, and what is not read yet is not gone.
+        guard home != nil, core.session.folding == nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.people.attested == nil || attestationEdits[workspace.number] != nil {
             let isBackfill = attestationEdits.removeValue(forKey: workspace.number) ?? false
-            let before = workspace.people.toldAttestations
+            let before = workspace.people.toldAttestations ?? [:]
             guard !before.isEmpty || !workspace.people.attestations.isEmpty else { continue }
             let now = try validAttestations(of: workspace)
             workspace.people.toldAttestations = now.mapValues(\.id)

@@ -216,7 +216,9 @@ extension Profiles {
         let told = workspace.people.toldAttestations
         workspace.people.attestations = AttestationBook()
         try loadProfiles(of: workspace)
-        // What counts otherwise by the new verdicts is news.
+        // What counts otherwise by the new verdicts is news, where anything was told before; nothing
+        // is while the store is built again.
+        guard !turn.isBuilding, let told else { return }
         workspace.people.toldAttestations = told
         noteAttestations(of: workspace, because: .ourselves)
     }
@@ -302,7 +304,6 @@ extension Workspace {
         people.pictureEdits += 1
         people.deviceNames = [:]
         people.attestations = AttestationBook()
-        people.toldAttestations = [:]
     }
 
     /// What the member whose a device is calls it.

@@ -234,7 +234,7 @@ extension HomeSession {
             let opened = try core.keys.openMissedDiscovery(of: workspace)
             try core.messages.foldOpened(
                 by: opened, in: workspace, from: .released(source: 0, isBackfill: false))
-            try core.profiles.loadProfiles(of: workspace)
+            try core.profiles.reloadProfiles(of: workspace)
         }
     }
 

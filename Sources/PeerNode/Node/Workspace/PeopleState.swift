@@ -16,7 +16,7 @@ final class PeopleState {
     var attestations = AttestationBook() { didSet { attested = nil } }
     var attested: AttestationFindings?
     /// Which attestations counted when that was told last.
-    var toldAttestations: [AttestationBook.Place: OperationID] = [:]
+    var toldAttestations: [AttestationBook.Place: OperationID]?
     /// What people call devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// What names are compared by.
