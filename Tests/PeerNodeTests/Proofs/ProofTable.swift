@@ -12,8 +12,8 @@ struct ProofTable {
     let bob: BenchNode
     let cleo: BenchNode
 
-    init(ada command: String? = "msmtp -t") throws {
-        ada = try bench.node("Ada")
+    init(ada command: String? = "msmtp -t", isSealed: Bool = false) throws {
+        ada = isSealed ? try bench.sealedNode("Ada") : try bench.node("Ada")
         bob = try bench.guest("Bob", of: ada)
         cleo = try bench.guest("Cleo", of: ada)
         if let command { try ada.ok("mail.command", ["command": .string(command)]) }

@@ -37,6 +37,35 @@ import WorkspaceTestKit
         #expect(try table.cleo.events(since: later, types: ["member.edited"]).isEmpty)
     }
 
+    @Test func `is no news to a store that is built again`() throws {
+        let table = try ProofTable()
+        try table.prove(Self.address, of: table.bob, by: table.ada)
+        let before = try table.cleo.cursor()
+        try table.cleo.rebuildStore()
+        table.bench.advance(5_000)
+        #expect(try ProofTable.verifier(of: "Bob", on: table.cleo) == "Ada")
+        #expect(try table.cleo.events(since: before, types: ["member.edited"]).isEmpty)
+    }
+
+    @Test func `that is withdrawn while a node is locked is told of when it is opened`() throws {
+        let table = try ProofTable(isSealed: true)
+        try table.prove(Self.address, of: table.bob, by: table.ada)
+        let before = try table.ada.cursor()
+        try table.ada.ok("lock.now")
+        try table.bob.ok("attestation.withdraw")
+        table.bench.advance(5_000)
+        try table.ada.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        table.bench.advance(60_000)
+        #expect(try ProofTable.verifier(of: "Bob", on: table.ada) == nil)
+        #expect(try table.ada.events(since: before, types: ["member.edited"]).count == 1)
+        // The next lock changes nothing, and so it tells nothing.
+        let after = try table.ada.cursor()
+        try table.ada.ok("lock.now")
+        try table.ada.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
+        table.bench.advance(60_000)
+        #expect(try table.ada.events(since: after, types: ["member.edited"]).isEmpty)
+    }
+
     @Test func `gives no right, and a node that knows none of it goes on`() throws {
         let table = try ProofTable()
         let before = try table.bob.ok("member.get", ["member": "Bob"])["role"]

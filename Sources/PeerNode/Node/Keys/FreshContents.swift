@@ -22,8 +22,10 @@ struct FreshContents {
         return known.content
     }
 
+    var isEmpty: Bool { contents.isEmpty }
+
     mutating func forget() {
-        guard !contents.isEmpty else { return }
+        guard !isEmpty else { return }
         contents.removeAll(keepingCapacity: true)
     }
 }

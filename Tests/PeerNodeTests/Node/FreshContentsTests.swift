@@ -1,0 +1,50 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What was opened in this turn already, for whoever reads it again in it.
+@Suite struct `Contents opened in a turn` {
+    private static let payload: [UInt8] = [1, 2, 3]
+
+    private func said(_ text: String) -> ContentPayload { .message(.init(text: text)) }
+
+    @Test func `are those of the payload that is asked for, and of no other`() {
+        var fresh = FreshContents()
+        fresh.note(said("one"), of: Self.payload, arrival: 1)
+        #expect(fresh.content(of: Self.payload, arrival: 1) == said("one"))
+        // An operation whose bytes have gone or are others by now.
+        #expect(fresh.content(of: [], arrival: 1) == nil)
+        #expect(fresh.content(of: [1, 2, 4], arrival: 1) == nil)
+        #expect(fresh.content(of: Self.payload, arrival: 2) == nil)
+        fresh.forget()
+        #expect(fresh.content(of: Self.payload, arrival: 1) == nil)
+    }
+
+    @Test func `are as many as have room, and the rest is opened again`() {
+        var fresh = FreshContents()
+        for arrival in 0...Limits.freshContentsMax {
+            fresh.note(said("\(arrival)"), of: Self.payload, arrival: Int64(arrival))
+        }
+        let last = Int64(Limits.freshContentsMax)
+        #expect(fresh.content(of: Self.payload, arrival: last - 1) == said("\(last - 1)"))
+        #expect(fresh.content(of: Self.payload, arrival: last) == nil)
+        fresh.forget()
+        fresh.note(said("later"), of: Self.payload, arrival: last)
+        #expect(fresh.content(of: Self.payload, arrival: last) == said("later"))
+    }
+
+    @Test func `are forgotten when the turn has ended`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        let bob = try bench.guest("Bob", of: ada)
+        try ada.send("one")
+        bench.advance(1_000)
+        #expect(try bob.texts() == ["one"])
+        for node in [ada, bob] {
+            let core = try #require(node.host).core
+            #expect(core.keys.fresh.isEmpty)
+        }
+    }
+}
