@@ -39,7 +39,7 @@ import WorkspaceTestKit
         #expect(evaluator.isBarred(phone))
         #expect(evaluator.bestGrant(of: phone, as: pair.known.member) != nil)
         let count = evaluator.count
-        for role in ["member", "guest"] {
+        for role in ["admin", "guest"] {
             let refused = try pair.ada.refused(
                 "member.role", ["member": "@Mallory", "role": .string(role)])
             #expect(refused.kind == .forbidden && refused.reason == "device.revoked", "\(role)")

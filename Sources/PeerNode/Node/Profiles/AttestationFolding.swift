@@ -112,7 +112,7 @@ extension Profiles {
     /// Tells of whom something else is proved than before, with what else changed in profiles.
     func tellAttestations() throws(StorageError) {
         // While a lock's arrears are folded the book is not whole, and what is not read yet is not gone.
-        guard home != nil, core.session.folding == nil else { return }
+        guard home != nil, turn.session.folding == nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.people.attested == nil || attestationEdits[workspace.number] != nil {
             let isBackfill = attestationEdits.removeValue(forKey: workspace.number) ?? false
