@@ -44,7 +44,7 @@ extension Rendering {
         case "message": return "  sent to \(sanitised(email)) as a direct message\n"
         case "mail": return "  mailed to \(sanitised(email))\n"
         default:
-            return "  nobody you know here has \(sanitised(email)), and this node sent no letter: "
+            return "  nobody you know has verified \(sanitised(email)), and no letter was sent: "
                 + "give them the link yourself\n"
         }
     }

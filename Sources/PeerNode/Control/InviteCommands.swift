@@ -50,8 +50,8 @@ extension Command {
         let approve = Parameter.flag("approve", "An admin has to approve each person who joins.")
         let email = Parameter.text(
             "email",
-            "Deliver the link to this address: as a message if you know its owner here, "
-                + "else by 'mail command'.", bytes: 1...1_024
+            "Deliver the link to this address: as a message to someone you know for whom it is "
+                + "verified, else by 'mail command'.", bytes: 1...1_024
         ).optional()
         return Command(
             "invite.create",

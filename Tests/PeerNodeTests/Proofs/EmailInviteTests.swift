@@ -33,12 +33,16 @@ import WorkspaceTestKit
             try table.ada.ok("invite.create", ["email": "dora@example.org"])["delivery"] == "none")
     }
 
-    @Test func `goes as a message to who is known elsewhere`() throws {
+    @Test func `goes as a message to who is verified elsewhere`() throws {
         let table = try ProofTable()
         let dora = try table.bench.node("Dora", workspace: "other")
-        try dora.ok("profile.set", ["email": "dora@example.org"])
         try table.ada.join(try dora.link())
         table.bench.advance(5_000)
+        try dora.ok("member.role", ["member": "Ada", "role": "admin"])
+        table.bench.advance(5_000)
+        try table.prove("dora@example.org", of: dora, by: table.ada)
+        table.bench.advance(5_000)
+        table.ada.letters = []
         let made = try table.ada.ok(
             "invite.create", ["email": "dora@example.org", "workspace": "acme"])
         #expect(made["delivery"] == "message" && made["seed"] == nil)
@@ -48,17 +52,66 @@ import WorkspaceTestKit
         #expect(try dora.log(of: "@Ada").last?.contains(link) == true)
     }
 
-    @Test func `is none for members, and for what is no address`() throws {
+    /// Anybody can write any address into their profile. The link is for its owner alone.
+    @Test func `goes to nobody who only shows it, here or elsewhere`() throws {
         let table = try ProofTable()
-        try table.bob.ok("profile.set", ["email": "bob@example.org"])
+        let mallory = try table.bench.node("Mallory", workspace: "other")
+        for node in [mallory, table.bob] {
+            try node.ok("profile.set", ["email": "dora@example.org"])
+        }
+        try table.ada.join(try mallory.link())
         table.bench.advance(5_000)
+        let ask: JSONValue = ["email": "dora@example.org", "workspace": "acme"]
+        let mailed = try table.ada.ok("invite.create", ask)
+        #expect(mailed["delivery"] == "mail" && mailed["seed"] == "E03")
+        let letter = String(decoding: try #require(table.ada.letters.last).input, as: UTF8.self)
+        #expect(letter.hasPrefix("To: dora@example.org\n"))
+        #expect(letter.contains(try mailed.text("link")))
+        try table.ada.ok("mail.command", ["command": ""])
+        let printed = try table.ada.ok("invite.create", ask)
+        #expect(printed["delivery"] == "none" && printed["seed"] == "E03")
+        table.bench.advance(5_000)
+        for node in [mallory, table.bob, table.ada] {
+            let texts = try node.events(types: ["message.created"]).compactMap {
+                $0["data"]?["text"]?.stringValue
+            }
+            for made in [mailed, printed] {
+                let link = try made.text("link")
+                #expect(!texts.contains { $0.contains(link) }, "\(node.name)")
+            }
+        }
+    }
+
+    @Test func `is none for verified members, and for what is no address`() throws {
+        let table = try ProofTable()
+        try table.prove("bob@example.org", of: table.bob, by: table.ada)
+        table.bench.advance(5_000)
+        table.ada.letters = []
         let before = try table.ada.ok("invite.list").items.count
         let known = try table.ada.refused("invite.create", ["email": "bob@example.org"])
         #expect(known.kind == .duplicate && known.kind.seed == "E12")
+        #expect(known.message.contains("'Bob' is a member already"))
         #expect(try table.ada.refused("invite.create", ["email": "bob"]).kind.seed == "E11")
         #expect(
             try table.bob.refused("invite.create", ["email": "x@example.org"]).kind == .forbidden)
         #expect(try table.ada.ok("invite.list").items.count == before)
         #expect(table.ada.letters.isEmpty)
+    }
+
+    @Test func `is refused to nobody for a proof that is over or was taken back`() throws {
+        let table = try ProofTable()
+        let bob = try table.bob.workspace().member
+        let said = Attestation(bob, .email, .init("bob@example.org", by: .letter, until: 1))
+        let made = try table.ada.inTurn { core, workspace in
+            try core.profiles.attest(said, in: workspace)
+        }
+        #expect(made != nil)
+        let over = try table.ada.ok("invite.create", ["email": "bob@example.org"])
+        #expect(over["delivery"] == "mail")
+        try table.prove("cleo@example.org", of: table.cleo, by: table.ada)
+        let ask: JSONValue = ["email": "cleo@example.org"]
+        #expect(try table.ada.refused("invite.create", ask).kind == .duplicate)
+        try table.ada.ok("attestation.withdraw", ["member": "@Cleo"])
+        #expect(try table.ada.ok("invite.create", ask)["delivery"] == "mail")
     }
 }

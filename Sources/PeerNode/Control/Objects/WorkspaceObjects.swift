@@ -216,7 +216,7 @@ public struct InviteObject: ControlObject {
         guard let email else { return .object(object) }
         object.append("email", .string(email))
         object.append("delivery", .string(delivery ?? "none"))
-        // Nobody who is known here has the address.
+        // Nobody who is known here has proved the address.
         if delivery != "message" {
             object.append("seed", JSONValue(orNull: NodeError.Kind.unknownUser.seed))
         }

@@ -99,7 +99,8 @@ final class ProofDesk: CorePart, ProofCommands {
         guard digits.count == ProofAsk.codeDigits, digits.allSatisfy({ (0x30...0x39).contains($0) })
         else {
             throw NodeError(
-                .badRequest, "a code has \(ProofAsk.codeDigits) digits", hint: nil,
+                .badRequest, "a code has \(ProofAsk.codeDigits) digits",
+                hint: "copy it from the newest letter, or wsx-node identity email resend",
                 reason: "proof.code_form", fields: [.init(name: "code", reason: "form")])
         }
         try refuseOther(email, in: workspace)
@@ -240,7 +241,8 @@ final class ProofDesk: CorePart, ProofCommands {
     ) throws(NodeError) -> CommandOutcome {
         let address = try checked(email)
         let workspace: Workspace = try core.queries.workspace(scope)
-        if let known = try holder(of: address, in: workspace) {
+        // Who only shows an address may be anybody.
+        if let known = try verifiedHolder(of: address, in: workspace) {
             throw NodeError(
                 .duplicate,
                 "\(NodeError.quoted(workspace.displayName(of: known))) is a member already",
@@ -263,7 +265,22 @@ final class ProofDesk: CorePart, ProofCommands {
         return isMailed ? .later : .reply(invite)
     }
 
-    /// Sends a link to whoever is known by an address in another workspace.
+    /// For whom an address is verified here, as everybody sees it now. A link that lets its reader in goes
+    /// to nobody else.
+    private func verifiedHolder(
+        of address: String, in workspace: Workspace
+    ) throws(NodeError) -> MemberID? {
+        let findings = try stored { () throws(StorageError) in
+            try core.profiles.attestations(of: workspace)
+        }
+        guard let holder = findings.holder(ofEmail: address),
+            let word = findings.valid(.init(holder, .email)),
+            word.said.proof?.until.map({ $0 > time.wall }) ?? true
+        else { return nil }
+        return holder
+    }
+
+    /// Sends a link to whoever has proved an address in another workspace.
     private func sendMessage(
         with link: String, to address: String, about workspace: Workspace
     ) throws(NodeError) -> Bool {
@@ -271,9 +288,8 @@ final class ProofDesk: CorePart, ProofCommands {
         where other !== workspace && other.standing == .member
             && other.ownRole ?? .guest <= .member
         {
-            guard let member = try holder(of: address, in: other), member != other.member else {
-                continue
-            }
+            guard let member = try verifiedHolder(of: address, in: other), member != other.member
+            else { continue }
             let text =
                 "You are invited to the workspace "
                 + "\(NodeError.quoted(workspace.displayName)): wsx-node join \(link)"
