@@ -132,6 +132,7 @@ enum LedgerCommandTable {
 
     private static let spend = {
         let coins = Parameter.integer("coins", "How many.", coinRange)
+            .hinting("wsx-node coin balance shows how many you have")
         let purpose = Parameter.text(
             "purpose", "What for. Everyone in the workspace can read it.",
             bytes: 1...Limits.ledgerTextBytesMax)

@@ -31,6 +31,16 @@ import WorkspaceTestKit
         #expect(spend["state"] == "spent")
         let short = try bob.refused("coin.spend", ["coins": 51, "purpose": "another"])
         #expect(short.kind == .insufficientCoins && short.kind.seed == "E21")
+        #expect(short.hint == "wsx-node store list")
+        let none = try bob.refused("coin.spend", ["coins": 0, "purpose": "nothing"])
+        #expect(none.hint == "wsx-node coin balance shows how many you have")
+        for (purpose, hint) in [
+            ("a\nb", "use one line of plain text"), (" ", "use at least one letter or digit"),
+        ] {
+            let refused = try bob.refused(
+                "coin.spend", ["coins": 1, "purpose": .string(purpose)])
+            #expect(refused.kind == .badRequest && refused.hint == hint, "\(refused)")
+        }
         table.bench.advance(1_000)
         #expect(try table.balance(of: "Bob", on: ada) == 50)
         let id = try #require(spend["id"])

@@ -111,6 +111,65 @@ import WorkspaceTestKit
         #expect(try table.bob.ok("email.verify.resend")["state"] == "sent")
     }
 
+    // MARK: Refusals
+
+    @Test func `says what to do next where it is refused`() throws {
+        let table = try ProofTable()
+        let form = try table.bob.refused("email.verify.send", ["email": "Bob <b@example.org>"])
+        #expect(form.hint == "give the address alone, without a name or brackets")
+        let long = String(repeating: "b", count: 250) + "@example.org"
+        let tooLong = try table.bob.refused("email.verify.send", ["email": .string(long)])
+        #expect(tooLong.hint == "use a shorter address")
+        #expect(try confirm("12345", on: table.bob).hint?.contains("email resend") == true)
+        table.ada.mailStatus = nil
+        let call = table.bob.begin("email.verify.send", Self.ask)
+        table.bench.advance(Limits.proofCallMilliseconds + 1_000)
+        guard case .failure(let late)? = table.bob.answer(to: call) else {
+            Issue.record("no answer to the call that waited")
+            return
+        }
+        #expect(late.kind == .pending && late.reason == "proof.no_answer")
+        #expect(late.hint == "wsx-node profile show tells when it is done")
+        table.ada.endMail(try #require(table.ada.letters.first), status: 0)
+        table.ada.mailStatus = 0
+        for _ in 1..<Limits.lettersOfOneHourly { try table.bob.ok("email.verify.resend") }
+        let tooMany = try table.bob.refused("email.verify.resend")
+        #expect(tooMany.kind == .rateLimited)
+        #expect(tooMany.hint?.contains("wsx-node identity email confirm CODE") == true)
+        // And that is so.
+        let code = try ProofTable.code(table.ada.letters.last)
+        #expect(
+            try table.bob.ok("email.verify.confirm", ["code": .string(code)])["state"]
+                == "verified")
+    }
+
+    /// Somebody asks on more terminals than one answer is handed to.
+    @Test func `is answered to so many calls, and takes no code of more`() throws {
+        let table = try ProofTable()
+        try table.bob.ok("email.verify.send", Self.ask)
+        let code = try ProofTable.code(table.ada.letters.first)
+        table.ada.mailStatus = nil
+        let calls = (0..<Limits.proofCallsMax).map { _ in
+            table.bob.begin("email.verify.resend")
+        }
+        for call in calls { #expect(table.bob.answer(to: call) == nil) }
+        // One more is told how things stand, and does not wait.
+        let state = try #require(
+            try table.bob.answer(to: table.bob.begin("email.verify.resend"))?.get())
+        #expect(state["email"] == .string(Self.address))
+        let proofs = try #require(table.bob.host?.core).proofs
+        #expect(proofs.own.values.map(\.calls.count) == [Limits.proofCallsMax])
+        let busy = try confirm(code, on: table.bob)
+        #expect(busy.kind == .busy && busy.reason == "proof.busy")
+        #expect(proofs.own.values.allSatisfy { $0.code == nil })
+        #expect(table.ada.letters.count == 2)
+        table.ada.endMail(try #require(table.ada.letters.last), status: 0)
+        table.bench.advance(1_000)
+        for call in calls {
+            #expect(try table.bob.answer(to: call)?.get()["state"] == "sent")
+        }
+    }
+
     // MARK: Codes
 
     @Test func `takes five tries, and no sixth`() throws {

@@ -164,11 +164,13 @@ extension LedgerDesk: LedgerCommands {
     /// A text of one line as it is written: what others see of it can be seen.
     func checked(_ text: String, field: String) throws(NodeError) -> String {
         do throws(TextProblem) { try CheckedName.checkWire(text) } catch {
-            throw .badText(error, field: field, hint: nil, reason: "bad_text")
+            throw .badText(
+                error, field: field, hint: "use one line of plain text", reason: "bad_text")
         }
         guard !CheckedName.isBlank(text) else {
             throw NodeError(
-                .badRequest, "'\(field)' has no visible characters", hint: nil, reason: "bad_text",
+                .badRequest, "'\(field)' has no visible characters",
+                hint: "use at least one letter or digit", reason: "bad_text",
                 fields: [.init(name: field, reason: "empty")])
         }
         return text

@@ -120,7 +120,8 @@ extension Proofs {
                     .failure(
                         NodeError(
                             .pending, "no verifier has answered yet; this continues by itself",
-                            hint: nil, reason: "proof.no_answer"))))
+                            hint: "wsx-node profile show tells when it is done",
+                            reason: "proof.no_answer"))))
         }
     }
 

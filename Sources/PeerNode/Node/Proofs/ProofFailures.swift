@@ -35,10 +35,13 @@ extension NodeError {
     static func tooManyLetters(_ milliseconds: UInt64) -> NodeError {
         // A peer says how long.
         let minutes = min(milliseconds, Limits.letterHourMilliseconds) / 60_000 + 1
+        let goodMinutes = Limits.proofCodeMilliseconds / 60_000
         return NodeError(
             .rateLimited,
             "too many letters were sent; try again in \(minutes) min",
-            hint: nil, reason: "proof.letters",
+            hint: "a code of the last \(goodMinutes) minutes still works: "
+                + "wsx-node identity email confirm CODE",
+            reason: "proof.letters",
             details: [
                 "retry_ms": .integer(
                     Int64(clamping: min(milliseconds, Limits.letterHourMilliseconds)))
@@ -60,7 +63,8 @@ extension NodeError {
             misform == .tooLong
                 ? "'email' can have at most 254 bytes"
                 : "'email' must be an address such as mina@example.org",
-            hint: nil, reason: "bad_email", fields: [.init(name: "email", reason: misform.rawValue)]
-        )
+            hint: misform == .tooLong
+                ? "use a shorter address" : "give the address alone, without a name or brackets",
+            reason: "bad_email", fields: [.init(name: "email", reason: misform.rawValue)])
     }
 }

@@ -91,16 +91,17 @@ extension Proofs {
     /// Hands in a code.
     func confirm(_ code: String, in workspace: Workspace, for call: CallID) throws(NodeError) {
         guard let claim = own[workspace.number] else { throw .noClaim }
-        let left = claim.codeEnd.map { $0 > time.wall ? $0 - time.wall : 0 } ?? 0
-        // The clock of the verifier decides; while that one is away, this one does.
-        own[workspace.number]?.code = (
-            code, time.monotonic &+ min(left, Limits.proofCodeMilliseconds)
-        )
+        // Who is told to come again has not handed in anything.
         guard wait(call, in: workspace.number) else {
             throw NodeError(
                 .busy, "too many calls wait for a verifier", hint: "try again later",
                 reason: "proof.busy")
         }
+        let left = claim.codeEnd.map { $0 > time.wall ? $0 - time.wall : 0 } ?? 0
+        // The clock of the verifier decides; while that one is away, this one does.
+        own[workspace.number]?.code = (
+            code, time.monotonic &+ min(left, Limits.proofCodeMilliseconds)
+        )
     }
 
     /// - Returns: whether there is room for one more call that waits.
