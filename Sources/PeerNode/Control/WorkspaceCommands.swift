@@ -81,7 +81,8 @@ extension Command {
             ],
             result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
             failures: [
-                .duplicate, .keyReused, .insufficientCoins, .badRequest, .notFound, .tooLarge,
+                .duplicate, .keyReused, .insufficientCoins, .conflict, .badRequest, .notFound,
+                .tooLarge,
             ],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in

@@ -69,9 +69,25 @@ import WorkspaceTestKit
         // Where it costs nothing, nothing is asked for.
         try table.ada.ok("store.price", ["coins": "none"])
         table.bench.advance(1_000)
-        try bob.ok("workspace.create", ["name": "gift", "paid_from": "coins"])
+        try bob.ok("workspace.create", ["name": "gift"])
         #expect(try shown("gift", on: bob)["payment"] == nil)
         #expect(try shown("acme", on: table.ada)["payment"] == nil)
+    }
+
+    /// Whoever asks for it believes that it was paid.
+    @Test func `is not made where its ledger has no price`() throws {
+        let (ada, bob) = (table.ada, table.bob)
+        try table.grant(to: bob)
+        try ada.ok("store.price", ["coins": "none"])
+        table.bench.advance(1_000)
+        let refused = try bob.refused(
+            "workspace.create", ["name": "gift", "paid_from": "coins"])
+        #expect(refused.kind == .conflict && refused.reason == "ledger.no_price")
+        #expect(refused.message == "the ledger 'coins' has no price for a workspace")
+        #expect(refused.hint?.contains("wsx-node store price COINS") == true)
+        #expect(try bob.ok("workspace.list").texts("name") == ["acme"])
+        #expect(try bob.ok("coin.balance")["balance"] == 100)
+        #expect(try bob.ok("coin.spends").items.isEmpty)
     }
 
     @Test func `has a price that is a number or none`() throws {

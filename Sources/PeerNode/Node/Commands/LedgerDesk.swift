@@ -151,10 +151,10 @@ final class LedgerDesk: CorePart {
 
     // MARK: Paying for a workspace
 
-    /// What a workspace costs that is paid from a ledger, in whichever workspace that is; `nil` where it
-    /// costs nothing.
+    /// What a workspace costs that is paid from a ledger, in whichever workspace that is; `nil` without a
+    /// ledger.
     ///
-    /// - Throws: `insufficient_coins` where the caller has less.
+    /// - Throws: `insufficient_coins` where the caller has less, `conflict` where it has no price.
     func tender(from name: String?) throws(NodeError) -> WorkspaceTender? {
         guard let name else { return nil }
         var found: [Aim] = []
@@ -177,7 +177,12 @@ final class LedgerDesk: CorePart {
         guard let aim = found.first else {
             throw .notFound("ledger", name, field: "paid_from", hint: "wsx-node ledger list")
         }
-        guard let coins = aim.ledger.fold.workspacePrice else { return nil }
+        guard let coins = aim.ledger.fold.workspacePrice else {
+            throw NodeError(
+                .conflict, "the ledger \(NodeError.quoted(name)) has no price for a workspace",
+                hint: "leave out --paid-from, or ask its issuer: wsx-node store price COINS",
+                reason: "ledger.no_price", fields: [.init(name: "paid_from", reason: "no_price")])
+        }
         try refuseWriting(in: aim.workspace)
         try refuseMore(in: aim)
         try requireCoins(coins, in: aim)

@@ -19,7 +19,7 @@ extension Ledgers {
 
     /// Spends the price of a workspace that was founded in this turn, and says so there.
     ///
-    /// - Parameter tender: `nil` where it costs nothing.
+    /// - Parameter tender: `nil` where nobody asked for it to be paid.
     /// - Throws: where this device may not write both, upon which neither is there, nor the workspace.
     func pay(_ tender: WorkspaceTender?, for workspace: Workspace) throws(StorageError) {
         guard let tender else { return }
