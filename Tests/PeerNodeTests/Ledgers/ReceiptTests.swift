@@ -142,6 +142,62 @@ import WorkspaceTestKit
             try failure(CallID(connection: 9, number: 9), at: table.cleo) == .unknownOrder)
     }
 
+    /// M-32. What is asked over a link is answered there or never.
+    @Test func `is nobody's to wait for when its link ends, and may be sent again`() throws {
+        let (ada, bob, bench) = (table.ada, table.bob, table.bench)
+        let order = try table.order(by: bob)
+        let call = table.validate(order, by: bob)
+        #expect(bob.answer(to: call) == nil && ada.notices.count == 1)
+        bench.cut(ada, bob)
+        let answer = try #require(bob.answer(to: call), "no time has passed")
+        guard case .failure(let error) = answer else { throw UnexpectedGrant() }
+        #expect(error.kind == .unreachable && error.reason == "receipt.link_ended")
+        #expect(error.kind.isRetryable && error.hint?.contains("store orders") == true)
+        #expect(try #require(bob.host?.core).ledgers.questions.isEmpty)
+        // What comes of the first check reaches nobody; the second one is as good.
+        bench.heal(ada, bob)
+        bench.advance(60_000)
+        let again = table.validate(order, by: bob)
+        try table.gateway(prints: Self.paid("ch_1"))
+        #expect(try result(again, at: bob)["state"] == "granted")
+        try table.expectPeace()
+    }
+
+    // MARK: Bounds
+
+    /// Bob waits for as many answers as a node waits for, over a link that carries nothing any more.
+    @Test func `is asked about with so many others, and no more`() throws {
+        let (ada, bob, bench) = (table.ada, table.bob, table.bench)
+        let orders = try (0...Limits.receiptsAskedMax).map { _ in try table.order(by: bob) }
+        bench.silence(ada, bob)
+        let calls = orders.dropLast().map { table.validate($0, by: bob) }
+        let more = table.validate(try #require(orders.last), by: bob)
+        #expect(try failure(more, at: bob) == .busy)
+        let ledgers = try #require(bob.host?.core).ledgers
+        #expect(ledgers.questions.count == Limits.receiptsAskedMax)
+        #expect(ada.notices.isEmpty, "she heard of none: it was refused here")
+        for call in calls { #expect(bob.answer(to: call) == nil) }
+        // After their time there is room again.
+        bench.advance(Limits.receiptAnswerMilliseconds + 1_000)
+        for call in calls { #expect(bob.answer(to: call) != nil) }
+        #expect(ledgers.questions.isEmpty)
+    }
+
+    @Test func `is checked with so many others, and no more`() throws {
+        let (ada, bob, cleo) = (table.ada, table.bob, table.cleo)
+        let orders = try (0..<Limits.receiptChecksMax).map { _ in try table.order(by: bob) }
+        let other = try table.order(by: cleo)
+        let calls = orders.map { table.validate($0, by: bob) }
+        #expect(ada.notices.count == Limits.receiptChecksMax)
+        #expect(try failure(table.validate(other, by: cleo), at: cleo) == .busy)
+        #expect(ada.notices.count == Limits.receiptChecksMax)
+        for _ in calls { try table.gateway(prints: #"{"paid":false}"#) }
+        for call in calls { #expect(try failure(call, at: bob) == .invalidReceipt) }
+        let again = table.validate(other, by: cleo)
+        try table.gateway(prints: Self.paid("ch_1"))
+        #expect(try result(again, at: cleo)["state"] == "granted")
+    }
+
     @Test func `is checked for the issuer too, and by hand where there is no command`() throws {
         let ada = table.ada
         let order = try table.order(by: table.bob)

@@ -161,6 +161,7 @@ final class NodeCore {
         try events.showNotices()
         try events.tellReminders()
         try proofs.endTurn()
+        ledgers.endTurn()
         try profiles.tellProfileEdits()
         try integrity.askForPayloadsEverywhere()
         try syncing.beginAnew(in: integrity.noteDamaged())

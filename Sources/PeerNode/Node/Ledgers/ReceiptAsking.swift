@@ -118,6 +118,30 @@ extension Ledgers {
         }
     }
 
+    /// Answers those whose link has ended: what was asked over it is answered there or never (M-32). Who
+    /// was told that the coins are granted waits for the grant, which may come over another link.
+    func endTurn() {
+        for number in questions.keys.sorted() {
+            guard let question = questions[number], !question.isGranted, !isOpen(question) else {
+                continue
+            }
+            finish(
+                number,
+                .failure(
+                    NodeError(
+                        .unreachable, "the link to the issuer ended before they answered",
+                        hint: "look at 'wsx-node store orders', then try again",
+                        reason: "receipt.link_ended")))
+        }
+    }
+
+    private func isOpen(_ question: ReceiptQuestion) -> Bool {
+        guard let link = question.link.flatMap({ network.links[$0] }), !link.isClosing else {
+            return false
+        }
+        return link.syncs[question.workspace] != nil
+    }
+
     /// Goes on with those that were not answered in time.
     func passQuestions() throws(StorageError) {
         let due = questions.filter { $0.value.due <= time.monotonic }
