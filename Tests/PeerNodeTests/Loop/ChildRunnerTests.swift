@@ -221,6 +221,37 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `lets so many letters wait for one that is slow, and gives up the oldest`() throws {
+        try withTemporaryFolder { root in
+            let world = try TestLoop(root)
+            let surplus = UInt64(2)
+            let total = 1 + UInt64(Limits.mailsWaitingMax) + surplus
+            let slow = "until [ -e \(root)/go ]; do sleep 0.05; done"
+            world.host.onInput = { [self] input in
+                guard case .call(let call, _, _) = input else { return [] }
+                let letters = (0..<total).map { letter($0, $0 == 0 ? slow : "exit 3") }
+                return letters.map { .mail($0) } + [.answer(call, .success([:]))]
+            }
+            func mailed() -> [UInt64: Int32?] {
+                var found: [UInt64: Int32?] = [:]
+                for case .mailed(let number, let status) in world.host.inputs {
+                    found[number] = .some(status)
+                }
+                return found
+            }
+            let client = try world.client()
+            client.call("node.status")
+            try world.run { mailed().count == Int(surplus) }
+            #expect(mailed() == [1: nil, 2: nil])
+            #expect(FileManager.default.createFile(atPath: root + "/go", contents: nil))
+            try world.run { mailed().count == Int(total) }
+            for number in 0..<total {
+                let wanted: Int32? = number == 0 ? 0 : number <= surplus ? nil : 3
+                #expect(mailed()[number] == .some(wanted), "\(number)")
+            }
+        }
+    }
+
     @Test func `gives a mail server a minute, and no more`() throws {
         let world = try World()
         world.runner.send(letter(8, "sleep 1000"), now: 0)

@@ -129,6 +129,23 @@ import WorkspaceTestKit
         #expect(world.runner.nextDeadline == nil)
     }
 
+    @Test func `waits with so many others, and is not asked behind more`() throws {
+        try withTemporaryFolder { root in
+            let world = try World()
+            let total = UInt64(Limits.receiptProcessesMax + Limits.receiptChecksMax)
+            let slow = "until [ -e \(root)/go ]; do sleep 0.05; done; echo yes"
+            for number in 0..<total { world.ask(number, slow) }
+            world.take()
+            #expect(world.answers.isEmpty)
+            world.ask(total, slow)
+            world.take()
+            #expect(world.answers == [total: nil])
+            #expect(FileManager.default.createFile(atPath: root + "/go", contents: nil))
+            try world.run { world.answers.count == Int(total) + 1 }
+            for number in 0..<total { #expect(world.text(number) == "yes\n", "\(number)") }
+        }
+    }
+
     @Test func `has no descriptor of ours but its answer`() throws {
         let leaky = try makePipe()
         let world = try World()

@@ -272,4 +272,32 @@ import WorkspaceTestKit
             try guest.refused("email.verify.send", ["email": "g@example.org"]).kind == .forbidden)
         #expect(try !`A profile`.knows(Self.address, guest))
     }
+
+    /// What a verifier writes of accounts has no bound, so the list of it has one.
+    @Test func `is listed with so many others, and no more`() throws {
+        let table = try ProofTable()
+        for node in [table.bob, table.cleo] { table.bench.cut(table.ada, node) }
+        let bob = try table.bob.workspace().member
+        let account = String(repeating: "0", count: 64)
+        try table.ada.inTurn { core, workspace in
+            for number in 0...Limits.attestationsListedMax {
+                let said = Attestation(
+                    bob, .account, provider: "provider \(number)", .init(account, by: .token))
+                let made = try core.privates.authorContent(
+                    .attestation(said), to: workspace.profileDocument, in: workspace)
+                try #require(made != nil)
+            }
+        }
+        var providers: Set<String> = []
+        var (pages, cursor): (Int, JSONValue) = (0, .null)
+        repeat {
+            var given: JSONObject = ["limit": 1_000]
+            if cursor != .null { given["cursor"] = cursor }
+            let page = try table.ada.ok("attestation.list", .object(given))
+            providers.formUnion(page.items.compactMap { $0["provider"]?.stringValue })
+            cursor = page["next"] ?? .null
+            pages += 1
+        } while cursor != .null && pages < 1_000
+        #expect(providers.count == Limits.attestationsListedMax)
+    }
 }
