@@ -1,13 +1,10 @@
-private import CLinux
-private import Glibc
 import WorkspaceModel
 
 /// Runs the owner's command for notices, or the one for letters: for one after the other.
 ///
-/// A command has so much time, and is then killed with all that it started. While one runs others
-/// wait, the oldest dropped first. Nothing wakes the loop but the end of a command. It gets none of our
-/// descriptors, and what it reads is in no argument. Those that answer a question do not wait for these
-/// (`QuestionRunner`).
+/// A command has so much time, and is then killed with all that it started (`WatchedChild`). While one runs
+/// others wait, the oldest dropped first. Nothing wakes the loop but the end of a command. Those that answer
+/// a question do not wait for these (`QuestionRunner`).
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class ChildRunner {
@@ -24,29 +21,14 @@ final class ChildRunner {
         let dropped: NodeInput
     }
 
-    private struct Running {
-        let process: Int32
-        /// Readable once the process has ended.
-        let descriptor: FileDescriptor
-        let token: UInt64
-        /// When it is killed, `nil` once it was.
-        var deadline: UInt64?
-        let ended: (Int32?) -> NodeInput
-    }
-
     private let driver: NodeLoop.Driver
     private let questions: QuestionRunner
-    private var running: Running?
+    /// The command that runs, and what its end means.
+    private var running: (child: WatchedChild, ended: (Int32?) -> NodeInput)?
     private let waitingMax: Int
     private var waiting: [Job] = []
     private var inputs: [NodeInput] = []
     private var isClosed = false
-
-    /// What a command of the owner's has no use for: it is about the daemon's own start.
-    static let dropped: Set<String> = [
-        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
-        "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
-    ]
 
     /// - Parameter waitingMax: jobs that wait behind the one that runs.
     init(driver: NodeLoop.Driver, waitingMax: Int = Limits.noticesWaitingMax) {
@@ -55,14 +37,14 @@ final class ChildRunner {
     }
 
     /// The process that runs, for tests.
-    var process: Int32? { running?.process }
+    var process: Int32? { running?.child.process }
     /// How many wait behind it.
     var waitingCount: Int { waiting.count }
     /// Whether `takeInputs` would give something.
     var hasInputs: Bool { !inputs.isEmpty || questions.hasInputs }
     /// When a command that runs is killed.
     var nextDeadline: UInt64? {
-        [running?.deadline, questions.nextDeadline].compactMap { $0 }.min()
+        [running?.child.deadline, questions.nextDeadline].compactMap { $0 }.min()
     }
 
     /// What the core is to be told.
@@ -108,11 +90,11 @@ final class ChildRunner {
     ///
     /// - Returns: whether the descriptor is of one.
     func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
-        guard let running, running.token == ready.token else {
+        guard let running, running.child.token == ready.token else {
             return questions.handle(ready, now: now)
         }
-        driver.poller.forget(running.descriptor)
-        inputs.append(running.ended(try? DetachedProcess.wait(for: running.process)))
+        // What it has started and left behind goes on: it may show a window.
+        inputs.append(running.ended(running.child.takeEnd(on: driver)))
         self.running = nil
         startNext(now: now)
         return true
@@ -121,9 +103,7 @@ final class ChildRunner {
     /// Kills a command whose time is over.
     func passTime(now: UInt64) {
         questions.passTime(now: now)
-        guard let deadline = running?.deadline, deadline <= now else { return }
-        running?.deadline = nil
-        endRunning()
+        running?.child.passTime(now: now)
     }
 
     /// Kills what runs, and starts nothing any more.
@@ -131,50 +111,19 @@ final class ChildRunner {
         isClosed = true
         waiting = []
         questions.close()
-        guard let running else { return }
-        endRunning()
-        driver.poller.forget(running.descriptor)
-        _ = try? DetachedProcess.wait(for: running.process)
-        self.running = nil
-    }
-
-    private func endRunning() {
-        guard let running else { return }
-        // The whole group: the shell's children would go on without it. It is its own first, as
-        // long as nobody has waited for it, so the number is no other's.
-        kill(-running.process, SIGKILL)
-        kill(running.process, SIGKILL)
+        running?.child.end(on: driver)
+        running = nil
     }
 
     private func startNext(now: UInt64) {
         while running == nil, !waiting.isEmpty {
             let job = waiting.removeFirst()
             do throws(SystemError) {
-                running = try start(job, now: now)
+                let child = try WatchedChild.start(
+                    job.command, input: job.input, variables: job.variables,
+                    until: now &+ job.milliseconds, on: driver)
+                running = (child, job.ended)
             } catch { inputs.append(job.ended(nil)) }
-        }
-    }
-
-    private func start(_ job: Job, now: UInt64) throws(SystemError) -> Running {
-        let process = try ShellProcess.start(
-            job.command, input: job.input,
-            environment: ShellProcess.environment(
-                with: job.variables.map { ($0.name, $0.value) }, without: Self.dropped),
-            as: .background)
-        do throws(SystemError) {
-            let descriptor = try FileDescriptor.result(of: "pidfd_open") {
-                wsx_process_descriptor(process)
-            }
-            let token = driver.newToken()
-            try driver.poller.watch(descriptor, token: token, interest: .readable)
-            return Running(
-                process: process, descriptor: descriptor, token: token,
-                deadline: now &+ job.milliseconds, ended: job.ended)
-        } catch {
-            kill(-process, SIGKILL)
-            kill(process, SIGKILL)
-            _ = try? DetachedProcess.wait(for: process)
-            throw error
         }
     }
 }

@@ -1,6 +1,3 @@
-private import CLinux
-private import Glibc
-
 /// Asks NetworkManager whether the network is metered, one question at a time.
 ///
 /// It is asked through the tools that come with systemd or with NetworkManager; where neither is there, or
@@ -8,14 +5,6 @@ private import Glibc
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class MeterWatch {
-    private struct Running {
-        let process: Int32
-        /// Readable once the process has ended.
-        let descriptor: FileDescriptor
-        let token: UInt64
-        var deadline: UInt64?
-    }
-
     /// NetworkManager says 1 yes, 2 no, 3 and 4 the same as a guess. The status says it on.
     private static let command = """
         n=org.freedesktop.NetworkManager
@@ -33,7 +22,7 @@ final class MeterWatch {
 
     private let driver: NodeLoop.Driver
     private let command: String
-    private var running: Running?
+    private var running: WatchedChild?
     private var inputs: [NodeInput] = []
     private var isClosed = false
 
@@ -57,9 +46,10 @@ final class MeterWatch {
     /// Asks, unless an answer is awaited.
     func look(now: UInt64) {
         guard !isClosed, running == nil else { return }
-        do throws(SystemError) { running = try start(now: now) } catch {
-            inputs.append(.metered(nil))
-        }
+        do throws(SystemError) {
+            running = try WatchedChild.start(
+                command, until: now &+ Self.patienceMilliseconds, on: driver)
+        } catch { inputs.append(.metered(nil)) }
     }
 
     /// Takes the answer.
@@ -67,53 +57,19 @@ final class MeterWatch {
     /// - Returns: whether the descriptor is its own.
     func handle(_ ready: Poller.Ready) -> Bool {
         guard let running, running.token == ready.token else { return false }
-        driver.poller.forget(running.descriptor)
-        let status = try? DetachedProcess.wait(for: running.process)
+        let status = running.takeEnd(on: driver)
         self.running = nil
         inputs.append(.metered(status == 10 ? true : status == 11 ? false : nil))
         return true
     }
 
     /// Gives up a question that takes too long.
-    func passTime(now: UInt64) {
-        guard let deadline = running?.deadline, deadline <= now else { return }
-        running?.deadline = nil
-        endRunning()
-    }
+    func passTime(now: UInt64) { running?.passTime(now: now) }
 
     /// Asks nothing any more.
     func close() {
         isClosed = true
-        guard let running else { return }
-        endRunning()
-        driver.poller.forget(running.descriptor)
-        _ = try? DetachedProcess.wait(for: running.process)
-        self.running = nil
-    }
-
-    private func endRunning() {
-        guard let running else { return }
-        kill(-running.process, SIGKILL)
-        kill(running.process, SIGKILL)
-    }
-
-    private func start(now: UInt64) throws(SystemError) -> Running {
-        let process = try ShellProcess.start(
-            command, input: [], environment: ShellProcess.environment(with: []), as: .background)
-        do throws(SystemError) {
-            let descriptor = try FileDescriptor.result(of: "pidfd_open") {
-                wsx_process_descriptor(process)
-            }
-            let token = driver.newToken()
-            try driver.poller.watch(descriptor, token: token, interest: .readable)
-            return Running(
-                process: process, descriptor: descriptor, token: token,
-                deadline: now &+ Self.patienceMilliseconds)
-        } catch {
-            kill(-process, SIGKILL)
-            kill(process, SIGKILL)
-            _ = try? DetachedProcess.wait(for: process)
-            throw error
-        }
+        running?.end(on: driver)
+        running = nil
     }
 }

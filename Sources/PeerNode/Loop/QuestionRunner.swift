@@ -1,4 +1,3 @@
-private import CLinux
 private import Glibc
 import WorkspaceModel
 
@@ -12,13 +11,9 @@ import WorkspaceModel
 final class QuestionRunner {
     private struct Running {
         let question: UInt64
-        let process: Int32
-        /// Readable once the process has ended.
-        let descriptor: FileDescriptor
+        var child: WatchedChild
         /// What it has printed.
         let output: FileDescriptor
-        /// When it is killed; `nil` once it was.
-        var deadline: UInt64?
     }
 
     private let driver: NodeLoop.Driver
@@ -33,9 +28,7 @@ final class QuestionRunner {
     /// Whether `takeInputs` would give something.
     var hasInputs: Bool { !inputs.isEmpty }
     /// When the next command is killed.
-    var nextDeadline: UInt64? { running.values.compactMap(\.deadline).min() }
-    /// The processes that run, for tests.
-    var processes: [Int32] { running.values.map(\.process).sorted() }
+    var nextDeadline: UInt64? { running.values.compactMap(\.child.deadline).min() }
 
     /// What the core is to be told.
     func takeInputs() -> [NodeInput] {
@@ -60,11 +53,9 @@ final class QuestionRunner {
     /// - Returns: whether the descriptor is of one.
     func handle(_ ready: Poller.Ready, now: UInt64) -> Bool {
         guard let ended = running.removeValue(forKey: ready.token) else { return false }
-        driver.poller.forget(ended.descriptor)
-        // What it has started ends with it, while the number of its group is nobody else's.
-        kill(-ended.process, SIGKILL)
-        let status = try? DetachedProcess.wait(for: ended.process)
-        let printed = status == 0 && ended.deadline != nil ? Self.output(ended.output) : nil
+        let status = ended.child.takeEnd(on: driver, killsRest: true)
+        let printed =
+            status == 0 && ended.child.deadline != nil ? Self.output(ended.output) : nil
         inputs.append(.noticed(.answered(question: ended.question, printed)))
         startNext(now: now)
         return true
@@ -72,29 +63,15 @@ final class QuestionRunner {
 
     /// Kills commands whose time is over.
     func passTime(now: UInt64) {
-        for (token, command) in running {
-            guard let deadline = command.deadline, deadline <= now else { continue }
-            running[token]?.deadline = nil
-            Self.end(command.process)
-        }
+        for token in running.keys { running[token]?.child.passTime(now: now) }
     }
 
     /// Kills what runs, and starts nothing any more.
     func close() {
         isClosed = true
         waiting = []
-        for command in running.values {
-            Self.end(command.process)
-            driver.poller.forget(command.descriptor)
-            _ = try? DetachedProcess.wait(for: command.process)
-        }
+        for command in running.values { command.child.end(on: driver) }
         running = [:]
-    }
-
-    private static func end(_ process: Int32) {
-        // The whole group, which it leads as long as nobody has waited for it.
-        kill(-process, SIGKILL)
-        kill(process, SIGKILL)
     }
 
     /// What lies in a pipe, or `nil` where that is more than an answer may have.
@@ -129,27 +106,12 @@ final class QuestionRunner {
         _ question: UInt64, _ notice: Notice, now: UInt64
     ) throws(SystemError) {
         let (reading, writing) = try Self.pipe()
-        let process = try ShellProcess.start(
-            notice.command, input: notice.input, output: writing.number,
-            environment: ShellProcess.environment(
-                with: notice.variables.map { ($0.name, $0.value) }, without: ChildRunner.dropped),
-            as: .background)
+        let child = try WatchedChild.start(
+            notice.command, input: notice.input, output: writing, variables: notice.variables,
+            until: now &+ Limits.receiptCheckMilliseconds, on: driver)
         // Ours goes with this function: the pipe then ends with the command.
         withExtendedLifetime(writing) {}
-        do throws(SystemError) {
-            let descriptor = try FileDescriptor.result(of: "pidfd_open") {
-                wsx_process_descriptor(process)
-            }
-            let token = driver.newToken()
-            try driver.poller.watch(descriptor, token: token, interest: .readable)
-            running[token] = Running(
-                question: question, process: process, descriptor: descriptor, output: reading,
-                deadline: now &+ Limits.receiptCheckMilliseconds)
-        } catch {
-            Self.end(process)
-            _ = try? DetachedProcess.wait(for: process)
-            throw error
-        }
+        running[child.token] = Running(question: question, child: child, output: reading)
     }
 
     /// Both ends of a pipe, above the three standard descriptors; reading never waits.

@@ -1,0 +1,84 @@
+private import CLinux
+private import Glibc
+
+/// A shell command that runs beside the loop, which hears of its end and ends it when its time is over.
+///
+/// It gets none of our descriptors but its answer's, and what it reads is in no argument. It leads a group of
+/// processes, which is killed as a whole.
+///
+/// - Not thread-safe: it belongs to the loop's thread.
+struct WatchedChild {
+    /// Its number, and that of its group.
+    let process: Int32
+    /// Under which the poller tells of its end.
+    let token: UInt64
+    /// When it is killed, on the monotonic clock; `nil` once it was.
+    private(set) var deadline: UInt64?
+    /// Readable once the process has ended.
+    private let descriptor: FileDescriptor
+
+    /// What a command has no use for: it is about the daemon's own start.
+    private static let dropped: Set<String> = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
+        "LISTEN_FDNAMES", "JOURNAL_STREAM", "INVOCATION_ID",
+    ]
+
+    /// Starts a command, and has the poller watch it.
+    ///
+    /// - Parameters:
+    ///   - input: what it reads.
+    ///   - output: where it writes; `nil` for nowhere.
+    ///   - variables: what its environment has besides ours, and in its place.
+    ///   - deadline: when it is killed, on the monotonic clock, milliseconds.
+    static func start(
+        _ command: String, input: [UInt8] = [], output: FileDescriptor? = nil,
+        variables: [Notice.Variable] = [], until deadline: UInt64, on driver: NodeLoop.Driver
+    ) throws(SystemError) -> WatchedChild {
+        let process = try ShellProcess.start(
+            command, input: input, output: output?.number,
+            environment: ShellProcess.environment(
+                with: variables.map { ($0.name, $0.value) }, without: dropped),
+            as: .background)
+        do throws(SystemError) {
+            let descriptor = try FileDescriptor.result(of: "pidfd_open") {
+                wsx_process_descriptor(process)
+            }
+            let token = driver.newToken()
+            try driver.poller.watch(descriptor, token: token, interest: .readable)
+            return WatchedChild(
+                process: process, token: token, deadline: deadline, descriptor: descriptor)
+        } catch {
+            killGroup(of: process)
+            _ = try? DetachedProcess.wait(for: process)
+            throw error
+        }
+    }
+
+    /// Kills it once its time is over. Of its end the poller tells as of any other.
+    mutating func passTime(now: UInt64) {
+        guard let deadline, deadline <= now else { return }
+        self.deadline = nil
+        Self.killGroup(of: process)
+    }
+
+    /// Takes its end, of which the poller has told.
+    ///
+    /// - Parameter killsRest: whether what it has started ends with it.
+    /// - Returns: its status, as of `DetachedProcess.wait`; `nil` where there is none.
+    func takeEnd(on driver: NodeLoop.Driver, killsRest: Bool = false) -> Int32? {
+        driver.poller.forget(descriptor)
+        // While nobody has waited for it, the number of its group is no other's.
+        if killsRest { Self.killGroup(of: process) }
+        return try? DetachedProcess.wait(for: process)
+    }
+
+    /// Ends it now, with all that it has started.
+    func end(on driver: NodeLoop.Driver) { _ = takeEnd(on: driver, killsRest: true) }
+
+    /// The whole group: the shell's children would go on without it. It is its own first, as long as nobody
+    /// has waited for it, so the number is no other's.
+    private static func killGroup(of process: Int32) {
+        kill(-process, SIGKILL)
+        kill(process, SIGKILL)
+    }
+}
