@@ -61,7 +61,7 @@ extension ReceiptWord {
         body.key(3)
         body.byteString(ledger)
         body.key(4)
-        body.messageKey(order)
+        order.encode(to: &body)
         body.key(5)
         body.text(receipt)
     }
@@ -78,15 +78,6 @@ extension ReceiptResult {
     }
 }
 
-extension CBOREncoder {
-    /// Writes `Enc` array [hlc, bytes 8].
-    fileprivate mutating func messageKey(_ key: MessageKey) {
-        array(count: 2)
-        uint(key.timestamp.rawValue)
-        byteString(bigEndianBytes(of: key.idPrefix))
-    }
-}
-
 extension SyncMessage {
     static func receipt(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {
         try body.mapCount(exactly: 5)
@@ -96,9 +87,7 @@ extension SyncMessage {
         try body.key(exactly: 3)
         let ledger: DocumentID = try body.identifier32()
         try body.key(exactly: 4)
-        try body.arrayCount(exactly: 2)
-        let timestamp = HybridTimestamp(rawValue: try body.uint())
-        let prefix = try body.byteString(exactly: 8).reduce(0) { $0 << 8 | UInt64($1) }
+        let order = try MessageKey(&body)
         try body.key(exactly: 5)
         let start = body.position
         let receipt = try body.text(maxBytes: Limits.receiptBytesMax)
@@ -107,9 +96,7 @@ extension SyncMessage {
         }
         return .receipt(
             workspace,
-            ReceiptWord(
-                number: number, ledger: ledger,
-                order: MessageKey(timestamp: timestamp, idPrefix: prefix), receipt: receipt))
+            ReceiptWord(number: number, ledger: ledger, order: order, receipt: receipt))
     }
 
     static func receiptResult(from body: inout CBORDecoder) throws(Malformed) -> SyncMessage {

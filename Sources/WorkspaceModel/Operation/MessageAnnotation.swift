@@ -131,7 +131,7 @@ extension Mentions {
 
 extension MessageKey {
     /// Writes `Enc` array [hlc, bytes 8].
-    func encode(to encoder: inout CBOREncoder) {
+    public func encode(to encoder: inout CBOREncoder) {
         encoder.array(count: 2)
         encoder.uint(timestamp.rawValue)
         encoder.byteString(bigEndianBytes(of: idPrefix))

@@ -123,7 +123,7 @@ extension OwnRegister {
 
 extension MessageKey {
     /// Reads `Enc` array [hlc, bytes 8].
-    init(_ decoder: inout CBORDecoder) throws(Malformed) {
+    public init(_ decoder: inout CBORDecoder) throws(Malformed) {
         try decoder.arrayCount(exactly: 2)
         let timestamp = HybridTimestamp(rawValue: try decoder.uint())
         let prefix = try decoder.byteString(exactly: 8)
