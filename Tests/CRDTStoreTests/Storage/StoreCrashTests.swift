@@ -72,14 +72,8 @@ import WorkspaceTestKit
     private static func turns(
         _ history: RandomHistory, with random: inout SeededGenerator
     ) -> [[RandomHistory.Written]] {
-        var turns: [[RandomHistory.Written]] = []
-        var rest = history.operations[...]
-        while !rest.isEmpty {
-            let count = 1 + random.below(8)
-            turns.append(Array(rest.prefix(count)))
-            rest = rest.dropFirst(count)
-        }
-        return turns
+        RandomCuts.parts(of: history.operations, upTo: [8], from: 1, using: &random)
+            .map { Array($0) }
     }
 
     /// The contents before the first turn and after each.

@@ -56,12 +56,9 @@ private let hex = CryptoVectors.hex
         let random = SeededRandom(seed: seed)
         let message = random.bytes(Int(random.number(below: 2_000)))
         let stream = HashStream("wsx-stream")
-        var rest = message[...]
-        while !rest.isEmpty {
-            let count = Int(random.number(below: UInt64(rest.count) + 1))
-            stream.update([UInt8](rest.prefix(count)))
-            rest = rest.dropFirst(count)
-        }
+        var cuts = SeededGenerator(seed: seed)
+        let pieces = RandomCuts.parts(of: message, upTo: [3, max(message.count, 1)], using: &cuts)
+        for piece in pieces { stream.update([UInt8](piece)) }
         #expect(stream.finish() == Hash.personal("wsx-stream", message), "WSX_SEED=\(seed)")
     }
 

@@ -64,14 +64,7 @@ import WorkspaceTestKit
         let bytes = stream(&random)
         let whole = served([bytes[...]])
         for _ in 0..<5 {
-            var pieces: [ArraySlice<UInt8>] = []
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = min(rest.count, random.below(random.oneIn(2) ? 3 : 60))
-                pieces.append(rest.prefix(count))
-                rest = rest.dropFirst(count)
-            }
-            let cut = served(pieces)
+            let cut = served(RandomCuts.parts(of: bytes, upTo: [2, 59], using: &random))
             #expect(cut.asked == whole.asked, "WSX_SEED=\(seed)")
             #expect(cut.answers == whole.answers, "WSX_SEED=\(seed)")
         }

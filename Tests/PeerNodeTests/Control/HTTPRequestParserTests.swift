@@ -5,17 +5,19 @@ import WorkspaceTestKit
 @testable import PeerNode
 
 @Suite struct `An HTTP request` {
-    /// What the parser says after these bytes, cut into such pieces.
-    private func parse(_ bytes: [UInt8], cut sizes: [Int] = []) -> HTTPRequestParser.Progress {
+    /// What the parser says after these bytes.
+    private func parse(_ bytes: [UInt8]) -> HTTPRequestParser.Progress {
+        parse(pieces: [bytes[...]])
+    }
+
+    /// The same, where they come in pieces.
+    private func parse(pieces: [ArraySlice<UInt8>]) -> HTTPRequestParser.Progress {
         var parser = HTTPRequestParser()
-        var rest = bytes[...]
-        for size in sizes {
-            parser.append(Array(rest.prefix(size)))
-            rest = rest.dropFirst(size)
+        for piece in pieces {
+            parser.append(Array(piece))
             let progress = parser.next()
             if progress != .needsMore { return progress }
         }
-        parser.append(Array(rest))
         return parser.next()
     }
 
@@ -203,9 +205,9 @@ import WorkspaceTestKit
         var random = SeededGenerator(seed: seed)
         for bytes in Self.samples {
             let whole = parse(bytes)
-            #expect(parse(bytes, cut: Array(repeating: 1, count: bytes.count)) == whole)
-            let sizes = (0..<8).map { _ in random.below(bytes.count / 3 + 2) }
-            #expect(parse(bytes, cut: sizes) == whole, "\(sizes)")
+            #expect(parse(pieces: bytes.indices.map { bytes[$0...$0] }) == whole)
+            let pieces = RandomCuts.parts(of: bytes, upTo: [bytes.count / 3 + 1], using: &random)
+            #expect(parse(pieces: pieces) == whole, "\(pieces.map(\.count))")
         }
     }
 
@@ -224,7 +226,8 @@ import WorkspaceTestKit
                 }
             }
             let whole = parse(bytes)
-            #expect(parse(bytes, cut: (0..<20).map { _ in random.below(9) }) == whole)
+            #expect(
+                parse(pieces: RandomCuts.parts(of: bytes, upTo: [8], using: &random)) == whole)
             var connection = ControlConnection(id: 1)
             connection.receive(bytes)
             while connection.nextRequest() != nil {}

@@ -186,12 +186,8 @@ import WorkspaceTestKit
             }
         }
         for run in runs { try world.ana.take([run]) }
-        var left = runs[...]
-        while !left.isEmpty {
-            let count = 1 + random.below(left.count)
-            try world.bring(Array(left.prefix(count)))
-            left = left.dropFirst(count)
-        }
+        let turns = RandomCuts.parts(of: runs, upTo: [2, runs.count], from: 1, using: &random)
+        for turn in turns { try world.bring(Array(turn)) }
         #expect(try world.mina.log() == world.ana.log(), "WSX_SEED=\(seed)")
         #expect(try world.mina.digest() == world.ana.digest(), "WSX_SEED=\(seed)")
         for node in [world.mina, world.ana] {

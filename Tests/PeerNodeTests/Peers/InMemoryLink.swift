@@ -88,13 +88,10 @@ final class InMemoryLink {
 
     /// Gives `bytes` to one side in pieces of random lengths.
     func give(_ bytes: [UInt8], to side: ReferenceWritableKeyPath<InMemoryLink, Side>) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let bound = cuts.oneIn(3) ? 4 : 70_000
-            let count = min(rest.count, 1 + cuts.below(bound))
-            perform(
-                self[keyPath: side].session.received(Array(rest.prefix(count)), now: now), side)
-            rest = rest.dropFirst(count)
+        let pieces = RandomCuts.parts(
+            of: bytes, upTo: [4, 70_000, 70_000], from: 1, using: &cuts)
+        for piece in pieces {
+            perform(self[keyPath: side].session.received(Array(piece), now: now), side)
         }
     }
 
