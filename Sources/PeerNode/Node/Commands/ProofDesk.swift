@@ -265,19 +265,14 @@ final class ProofDesk: CorePart, ProofCommands {
         return isMailed ? .later : .reply(invite)
     }
 
-    /// For whom an address is verified here, as everybody sees it now. A link that lets its reader in goes
-    /// to nobody else.
+    /// For whom an address is verified here now. A link that lets its reader in goes to nobody else.
     private func verifiedHolder(
         of address: String, in workspace: Workspace
     ) throws(NodeError) -> MemberID? {
-        let findings = try stored { () throws(StorageError) in
+        try stored { () throws(StorageError) in
             try core.profiles.attestations(of: workspace)
+                .verifiedHolder(ofEmail: address, at: time.wall)
         }
-        guard let holder = findings.holder(ofEmail: address),
-            let word = findings.valid(.init(holder, .email)),
-            word.said.proof?.until.map({ $0 > time.wall }) ?? true
-        else { return nil }
-        return holder
     }
 
     /// Sends a link to whoever has proved an address in another workspace.

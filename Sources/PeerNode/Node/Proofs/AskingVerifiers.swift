@@ -31,12 +31,12 @@ extension Proofs {
         try answerInVain(number, in: workspace)
     }
 
-    /// Whether an address is attested for the own member.
+    /// Whether an address is verified for the own member: one whose time is over is proved again.
     func isProved(
         _ address: String, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        try core.profiles.attestations(of: workspace).holder(ofEmail: address)
-            == workspace.member
+        try core.profiles.attestations(of: workspace)
+            .verifiedHolder(ofEmail: address, at: time.wall) == workspace.member
     }
 
     private func isVerifier(

@@ -144,7 +144,11 @@ extension Proofs {
     ) throws(NodeError) {
         try stored { () throws(StorageError) in
             try addressChanged(to: after, in: workspace)
-            guard let before, after == nil, try isProved(before, in: workspace) else { return }
+            // Also one whose time is over, so that its verifier erases it.
+            guard let before, after == nil,
+                try core.profiles.attestations(of: workspace).holder(ofEmail: before)
+                    == workspace.member
+            else { return }
             let isWritten = try core.profiles.attest(
                 Attestation(workspace.member, .email, nil), in: workspace)
             if isWritten == nil { turn.emit(.log(.warning, "attestation.stays")) }

@@ -255,6 +255,15 @@ struct AttestationFindings {
         holders[.init(kind: .email, provider: nil, value: address)]
     }
 
+    /// For whom an address is verified, as everybody sees it (W-78): attested, and not over at a time,
+    /// milliseconds since 1970.
+    func verifiedHolder(ofEmail address: String, at wall: UInt64) -> MemberID? {
+        guard let holder = holder(ofEmail: address), let word = valid(.init(holder, .email)),
+            word.said.proof?.until.map({ $0 > wall }) ?? true
+        else { return nil }
+        return holder
+    }
+
     /// The word that counts in a register.
     func valid(_ place: AttestationBook.Place) -> AttestationBook.Word? {
         found[place].flatMap { $0.state == .valid ? $0.word : nil }
