@@ -38,7 +38,9 @@ extension NoteEditing {
         do throws(NodeError) {
             now = try wholeNote(view)
             try refuseDeleted(now)
-            var edit: JSONObject = ["text": .string(text)]
+            // The node takes one final line break for the end of the last line, as the file has it.
+            let isOpen = text.utf8.last == UInt8(ascii: "\n")
+            var edit: JSONObject = ["text": .string(isOpen ? text + "\n" : text)]
             edit["workspace"] = view["workspace"]
             edit["note"] = view["note"]
             edit["base"] = shown["version"]

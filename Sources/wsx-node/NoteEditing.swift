@@ -16,7 +16,7 @@ struct NoteEditing: SessionPart {
                 throw .usage("the text is given twice", hint: "use only one of --from and --text")
             }
             session.scan.values["text"] = .string(
-                path == "-" ? try textFromInput(command) : try noteText(fromFile: path))
+                path == "-" ? try inputText(trimmed: false) : try noteText(fromFile: path))
         } else if command.shape == .editedNote, scan.values["text"] == nil,
             scan.values["ops"] == nil
         {

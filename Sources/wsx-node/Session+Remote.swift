@@ -101,14 +101,24 @@ extension SessionPart {
         return error
     }
 
-    /// All of standard input as text, without its last newline. Lines that end as on Windows end
-    /// as everywhere: nobody wants to read their carriage returns.
+    /// All of standard input as text, without its last newline.
     func textFromInput(_ command: Command) throws(NodeError) -> String {
+        try inputText(trimmed: true)
+    }
+
+    /// All of standard input as text. Lines that end as on Windows end as everywhere: nobody wants to
+    /// read their carriage returns.
+    ///
+    /// - Parameter trimmed: whether the last newline goes. Who hands it on to the node as a file leaves
+    ///   it, since the node takes it for the end of the last line.
+    func inputText(trimmed: Bool) throws(NodeError) -> String {
         if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the text.\n") }
         var bytes = io.readInput(limit: Limits.controlLineBytesMax)
         guard bytes.count <= Limits.controlLineBytesMax else { throw .lineTooLong }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        if trimmed {
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .usage("standard input is not UTF-8")
         }

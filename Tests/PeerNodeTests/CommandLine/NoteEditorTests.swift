@@ -45,6 +45,19 @@ import WorkspaceModel
         #expect(io.files.isEmpty && io.output.contains("n_01hx9t4c"))
     }
 
+    @Test func `keeps an empty last line, in an editor and from standard input`() {
+        // The node takes off one final line break, and nobody before it another one.
+        edits(to: "eggs\nmilk\n\n")
+        #expect(io.run("note", "edit", "List", "--editor") == 0, "\(io.errors)")
+        #expect(edit == "note edit n_01hx9t4c nil eggs\nmilk\n\n nil v_1 false")
+        io.isInputTerminal = false
+        for input in ["eggs\nmilk\n\n", "eggs\r\nmilk\r\n\r\n"] {
+            io.input = Array(input.utf8)
+            #expect(io.run("note", "edit", "List", "--from", "-") == 0, "\(io.errors)")
+            #expect(edit == "note edit List nil eggs\nmilk\n\n nil nil false")
+        }
+    }
+
     @Test func `as Markdown is a file of its kind`() {
         io.editor = { [io] path, command in
             #expect(path == "/var/own/note.md" && command == "vi")
