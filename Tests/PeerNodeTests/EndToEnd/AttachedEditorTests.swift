@@ -66,6 +66,11 @@ extension TerminalEndToEnd {
             // The client prints a line break after the text.
             #expect(eventually { screen() == "eggs\nmilk\n\n" }, "\(screen())")
 
+            // Where the text does not end in a line break, the client begins a new line.
+            let joined = joon.run("note", "edit", "List", "--from", "-", input: "eggs\nmilk\n")
+            #expect(joined.status == 0, "\(joined.errors)")
+            #expect(eventually { screen() == "eggs\nmilk\n" }, "\(screen())")
+
             mina.kill()
             try type("bread\n")
             #expect(mina.up().status == 0)
