@@ -214,9 +214,12 @@ import WorkspaceTestKit
         #expect(try bob.refused("note.lock", ["note": note["id"] ?? .null]).reason == "note.locked")
         // Who types is not idle.
         for number in 0..<8 {
-            bench.advance(500)
+            // Turning to Ada takes 400 ms the first time, of the second and a half.
             try type("x", at: Int64(4 + number), on: ada)
+            bench.advance(500)
+            #expect(heard(bob, "note.lock").isEmpty)
         }
+        #expect(try bob.show(note)["lock"]?["by"]?["name"] == "Ada")
         bench.advance(Limits.noteLockMilliseconds + 300)
         #expect(heard(bob, "note.lock").last?["lock"] == .null)
         try bob.ok("note.lock", ["note": note["id"] ?? .null])
