@@ -183,6 +183,22 @@ import WorkspaceTestKit
         #expect(!isLeft)
     }
 
+    @Test func `are told again where a link was too full to take it`() throws {
+        let core = try #require(ada.host).core
+        let (place, full) = (try ada.place(of: note), try link(to: bob, at: ada))
+        let document = try #require(core.turn.store.operations.document(numbered: place.document))
+        full.session.send(raw: .init(repeating: 0, count: Limits.unaskedUnsentBytesMax), in: .blob)
+        try #require(full.session.unsentBytes >= Limits.unaskedUnsentBytesMax)
+        core.notes.setWatched([place])
+        core.notes.tellCompany()
+        // Cleo's link has room, and Bob is still to be told.
+        #expect(core.notes.company.asked[place] == [try link(to: cleo, at: ada).id])
+        core.notes.heard(
+            NoteWord(document.id, place.key, asks: true), in: try ada.workspace(), on: full)
+        #expect(core.notes.company.guests[place]?[full.id] != nil)
+        #expect(core.notes.company.asked[place]?.contains(full.id) == false)
+    }
+
     @Test func `of a private channel are its people alone`() throws {
         try ada.ok("channel.create", ["name": "board", "private": true, "history": "all"])
         try ada.ok("channel.add", ["channel": "board", "members": ["@Bob"]])

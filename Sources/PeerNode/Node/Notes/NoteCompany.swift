@@ -122,9 +122,9 @@ extension Notes {
             && reader(on: link, of: channel, in: workspace) != nil
         {
             guard let word = word(of: place, in: channel, asks: true) else { return }
+            guard send(word, of: workspace, on: link) else { continue }
             company.asked[place, default: []].insert(link.id)
             if word.lock != nil { company.own[place]?.hasToldClaim = true }
-            send(word, of: workspace, on: link)
         }
     }
 
@@ -143,17 +143,20 @@ extension Notes {
         if !word.isThere { forgetCompany(in: place) }
     }
 
-    private func send(_ word: NoteWord, of workspace: Workspace, on link: PeerLink) {
-        guard let sync = link.syncs[workspace.number] else { return }
+    /// - Returns: whether it is on its way; what a link cannot take now is owed.
+    @discardableResult
+    private func send(_ word: NoteWord, of workspace: Workspace, on link: PeerLink) -> Bool {
+        guard let sync = link.syncs[workspace.number] else { return false }
         guard link.session.unsentBytes < Limits.unaskedUnsentBytesMax else {
             // Later, when it may be another word.
             company.owed.insert(
                 .init(
                     document: store.operations.document(word.document, in: workspace.number)?
                         .number ?? 0, key: word.note))
-            return
+            return false
         }
         link.session.send(.note(sync.number, word), in: .live, isUnasked: false)
+        return true
     }
 
     /// What is to be said of a note; `nil` where nobody is to know that somebody is here.
@@ -216,9 +219,10 @@ extension Notes {
             member: member, device: device, word: word,
             draft: word.draft.flatMap { try? NoteEdit(decoding: $0) })
         company.changed[place, default: []].insert(link.id)
-        guard word.asks, let answer = self.word(of: place, in: channel) else { return }
+        guard word.asks, let answer = self.word(of: place, in: channel),
+            send(answer, of: workspace, on: link)
+        else { return }
         company.asked[place, default: []].insert(link.id)
-        send(answer, of: workspace, on: link)
     }
 
     private func hear(
