@@ -55,8 +55,9 @@ extension Limits {
     public static let noteLockMilliseconds: UInt64 = 1_500
     /// Others in one note of whom an editor is told where they are.
     public static let notesGuestsToldMax = 64
-    /// Notes of which it is known at a time that somebody asks others to wait.
-    public static let noteClaimsMax = 256
+    /// Notes in which the other end of a link asks others to wait, as far as it is heeded, and those in
+    /// which this node asks for it: in the time that one lasts no peer can say so of more than 60.
+    public static let noteClaimsMax = 64
 
     // MARK: What is looked at
 

@@ -9,11 +9,11 @@ import WorkspaceTestKit
 
 /// What others do in a note right now: told over links, never stored, gone with the link.
 @Suite struct `Others in a note` {
-    private let bench: CoreBench
-    private let ada: BenchNode
-    private let bob: BenchNode
-    private let cleo: BenchNode
-    private let note: JSONValue
+    let bench: CoreBench
+    let ada: BenchNode
+    let bob: BenchNode
+    let cleo: BenchNode
+    let note: JSONValue
 
     init() throws {
         let table = try `Private channels`.Table()
@@ -22,7 +22,7 @@ import WorkspaceTestKit
         bench.advance(5_000)
     }
 
-    private func watch(_ nodes: BenchNode..., note other: JSONValue? = nil) throws {
+    func watch(_ nodes: BenchNode..., note other: JSONValue? = nil) throws {
         for node in nodes {
             try node.ok("note.watch", ["note": (other ?? note)["id"] ?? .null], on: 7)
         }
@@ -30,7 +30,7 @@ import WorkspaceTestKit
         for node in nodes { _ = `Presence`.take(node) }
     }
 
-    private func type(_ text: String, at place: Int64, on node: BenchNode) throws {
+    func type(_ text: String, at place: Int64, on node: BenchNode) throws {
         try node.ok(
             "note.edit",
             [
@@ -39,7 +39,7 @@ import WorkspaceTestKit
             ])
     }
 
-    private func heard(_ node: BenchNode, _ type: String = "note.cursor") -> [JSONValue] {
+    func heard(_ node: BenchNode, _ type: String = "note.cursor") -> [JSONValue] {
         `Presence`.take(node).filter { $0["type"] == .string(type) }.compactMap { $0["data"] }
     }
 
@@ -130,12 +130,12 @@ import WorkspaceTestKit
 
     // MARK: What others may say
 
-    private func link(to other: BenchNode, at node: BenchNode) throws -> PeerLink {
+    func link(to other: BenchNode, at node: BenchNode) throws -> PeerLink {
         let device = try #require(other.host?.core.session.ownDevice)
         return try #require(node.host?.core.links.network.links(to: device).first)
     }
 
-    private func say(_ change: (inout NoteWord) -> Void, to node: BenchNode) throws {
+    func say(_ change: (inout NoteWord) -> Void, to node: BenchNode) throws {
         let core = try #require(node.host).core
         let place = try node.place(of: note)
         let document = try #require(core.turn.store.operations.document(numbered: place.document))
@@ -266,18 +266,29 @@ import WorkspaceTestKit
         #expect(try bob.text(of: note) == "mine again")
     }
 
-    @Test func `of whom two ask at once wait for who asked first`() throws {
+    @Test(arguments: [-40, 0, 40])
+    func `of whom two ask at once wait for who asked first`(lead: Int64) throws {
         try watch(ada, bob)
-        bench.cut(ada, bob)
-        try ada.ok("note.lock", ["note": note["id"] ?? .null])
-        bench.advance(300)
-        try bob.ok("note.lock", ["note": note["id"] ?? .null])
-        bench.heal(ada, bob)
-        bench.advance(300)
-        for node in [ada, bob] {
-            try ada.ok("note.lock", ["note": note["id"] ?? .null])
-            bench.advance(200)
-            #expect(try node.show(note)["lock"]?["by"]?["name"] == "Ada")
+        // Both ask before they hear of each other, and one clock may be ahead of the other.
+        bob.clockSkew = lead
+        let nodes = [ada, bob]
+        let calls = nodes.map { CallID(connection: 9, number: $0 === ada ? 1 : 2) }
+        for (node, call) in zip(nodes, calls) {
+            bench.give(
+                .call(call, method: "note.lock", arguments: ["note": note["id"] ?? .null]),
+                to: node)
+        }
+        bench.settle()
+        for (node, call) in zip(nodes, calls) { _ = try #require(node.answer(to: call)).get() }
+        bench.advance(200)
+        // Of two at the same moment, the device with the smaller name.
+        let (one, other) = (
+            try #require(ada.host?.core.session.ownDevice),
+            try #require(bob.host?.core.session.ownDevice)
+        )
+        let isAda = lead > 0 || lead == 0 && one < other
+        for node in nodes {
+            #expect(try node.show(note)["lock"]?["by"]?["name"] == (isAda ? "Ada" : "Bob"))
         }
     }
 }

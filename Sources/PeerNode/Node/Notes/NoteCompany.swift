@@ -14,6 +14,8 @@ struct NoteCompany {
         var word: NoteWord
         /// What they have not published, as far as it is an edit.
         var draft: NoteEdit?
+        /// Larger than of everybody who was heard before.
+        var order: UInt64 = 0
     }
 
     /// Somebody who asks others to wait.
@@ -39,6 +41,8 @@ struct NoteCompany {
     typealias Place = ViewStore.NotePlace
 
     var guests: [Place: [LinkID: Guest]] = [:]
+    /// How often somebody said where they are.
+    private var words: UInt64 = 0
     var claims: [Place: [LinkID: Claim]] = [:]
     var own: [Place: Own] = [:]
     /// On which links it was said that this home has a note open.
@@ -70,7 +74,38 @@ struct NoteCompany {
     mutating func remove(_ link: LinkID, from place: Place) {
         claims[place]?[link] = nil
         changed[place]?.remove(link)
-        if let guest = guests[place]?.removeValue(forKey: link) { left.append((place, guest)) }
+        guard let guest = guests[place]?.removeValue(forKey: link) else { return }
+        let others = (guests[place] ?? [:]).filter { $0.value.device == guest.device }.keys
+        // By another link they are still there, and say so there too.
+        if others.isEmpty {
+            left.append((place, guest))
+        } else {
+            changed[place, default: []].formUnion(others)
+        }
+    }
+
+    /// Takes over where somebody is.
+    mutating func note(_ guest: Guest, on link: LinkID, in place: Place) {
+        words += 1
+        var guest = guest
+        guest.order = words
+        guests[place, default: [:]][link] = guest
+        changed[place, default: []].insert(link)
+    }
+
+    /// Who else is in a note: each device once, as it was heard of last.
+    func present(in place: Place) -> [Guest] {
+        var latest: [DeviceID: Guest] = [:]
+        for guest in (guests[place] ?? [:]).values
+        where guest.order > latest[guest.device]?.order ?? 0 {
+            latest[guest.device] = guest
+        }
+        return latest.values.sorted { $0.device < $1.device }
+    }
+
+    /// How many notes somebody asks to wait in, by what they said on one link.
+    func claimCount(of link: LinkID) -> Int {
+        claims.values.reduce(0) { $0 + ($1[link] == nil ? 0 : 1) }
     }
 
     /// Notes that the places of everybody in a note are to be told of again.
@@ -80,10 +115,10 @@ struct NoteCompany {
     }
 }
 
-/// Telling others what happens here in a note, and hearing it of them.
+/// Telling others what happens here in a note.
 extension Notes {
     /// Notes of which others are told what happens here.
-    private var attended: Set<ViewStore.NotePlace> {
+    var attended: Set<ViewStore.NotePlace> {
         watched.union(company.own.filter { $0.value.claim != nil }.map(\.key))
     }
 
@@ -106,7 +141,9 @@ extension Notes {
     func tellCompany() {
         forgetEnded()
         guard home != nil, !attended.isEmpty || !company.owed.isEmpty else { return }
-        for place in attended.sorted() { introduce(place) }
+        for place in attended.sorted() {
+            if isHidden(in: place) { withdraw(from: place) } else { introduce(place) }
+        }
         guard let due = company.wordDue, due <= time.monotonic else { return }
         company.lastSaid = time.monotonic
         for place in company.owed.sorted().prefix(Limits.noteWordsAtOnceMax) {
@@ -132,22 +169,59 @@ extension Notes {
         guard let (workspace, channel) = whereabouts(of: place),
             let word = word(of: place, in: channel)
         else { return }
+        guard word.isThere else {
+            sayGone(from: place, (workspace, channel))
+            return forgetCompany(in: place)
+        }
         // That others are to wait is for everybody who might write.
         let isForAll = word.lock != nil || company.own[place]?.hasToldClaim == true
         company.own[place]?.hasToldClaim = word.lock != nil
         for link in network.ordered
         where isForAll || company.guests[place]?[link.id] != nil {
-            guard reader(on: link, of: channel, in: workspace) != nil else { continue }
-            send(word, of: workspace, on: link)
+            guard reader(on: link, of: channel, in: workspace) != nil,
+                send(word, of: workspace, on: link)
+            else { continue }
+            company.asked[place, default: []].insert(link.id)
         }
-        if !word.isThere { forgetCompany(in: place) }
+    }
+
+    /// Whoever wants to look offline is in no note, whether they were there before or not.
+    private func isHidden(in place: ViewStore.NotePlace) -> Bool {
+        guard let (workspace, _) = whereabouts(of: place) else { return false }
+        return workspace.reach.shown.state == .offline
+    }
+
+    /// Says that nobody is here any more. Once that is over, everybody is told again.
+    private func withdraw(from place: ViewStore.NotePlace) {
+        guard company.asked[place]?.isEmpty == false, let found = whereabouts(of: place) else {
+            return
+        }
+        sayGone(from: place, found)
+        company.asked[place] = nil
+        company.own[place]?.hasToldClaim = false
+    }
+
+    /// Tells everybody who was told that a note is open here that it is not: also those of whom nothing
+    /// was heard yet, whose answer may be on its way.
+    private func sayGone(
+        from place: ViewStore.NotePlace, _ found: (workspace: Workspace, channel: Channel)
+    ) {
+        guard let document = store.operations.document(numbered: place.document)?.id else { return }
+        let word = NoteWord(document, place.key, isThere: false)
+        for link in network.ordered
+        where company.asked[place]?.contains(link.id) == true
+            && reader(on: link, of: found.channel, in: found.workspace) != nil
+        {
+            send(word, of: found.workspace, on: link)
+        }
     }
 
     /// - Returns: whether it is on its way; what a link cannot take now is owed.
     @discardableResult
-    private func send(_ word: NoteWord, of workspace: Workspace, on link: PeerLink) -> Bool {
+    func send(_ word: NoteWord, of workspace: Workspace, on link: PeerLink) -> Bool {
         guard let sync = link.syncs[workspace.number] else { return false }
-        guard link.session.unsentBytes < Limits.unaskedUnsentBytesMax else {
+        // A farewell is short, and comes once for each word that there was room for.
+        guard !word.isThere || link.session.unsentBytes < Limits.unaskedUnsentBytesMax else {
             // Later, when it may be another word.
             company.owed.insert(
                 .init(
@@ -160,7 +234,7 @@ extension Notes {
     }
 
     /// What is to be said of a note; `nil` where nobody is to know that somebody is here.
-    private func word(
+    func word(
         of place: ViewStore.NotePlace, in channel: Channel, asks: Bool = false
     ) -> NoteWord? {
         guard let document = store.operations.document(numbered: place.document) else { return nil }
@@ -169,7 +243,7 @@ extension Notes {
             word.isThere = false
             return word
         }
-        guard core.workspaces[document.workspace]?.reach.shown.state != .offline else { return nil }
+        guard !isHidden(in: place) else { return nil }
         word.lock = company.own[place]?.claim?.at
         guard let note = open[place] else { return word }
         if let edit = note.note.draft?.edit.encoded, edit.count <= Limits.noteWordDraftBytesMax {
@@ -184,132 +258,10 @@ extension Notes {
 
     /// Says of all notes that they are closed here: the keys go that show them.
     func leaveCompany() {
-        for place in attended.sorted() {
-            guard let (workspace, channel) = whereabouts(of: place),
-                let document = store.operations.document(numbered: place.document)?.id
-            else { continue }
-            let word = NoteWord(document, place.key, isThere: false)
-            for link in network.ordered
-            where company.asked[place]?.contains(link.id) == true
-                && reader(on: link, of: channel, in: workspace) != nil
-            {
-                send(word, of: workspace, on: link)
-            }
+        for place in company.asked.keys.sorted() {
+            if let found = whereabouts(of: place) { sayGone(from: place, found) }
         }
         company = NoteCompany()
-    }
-
-    // MARK: Hearing
-
-    /// Takes over what somebody says of a note. The link says who speaks.
-    func heard(_ word: NoteWord, in workspace: Workspace, on link: PeerLink) {
-        guard home != nil, let sync = link.syncs[workspace.number],
-            sync.noteWords.take(at: time.monotonic),
-            let number = store.operations.document(word.document, in: workspace.number)?.number,
-            let device = link.peer?.device
-        else { return }
-        let place = ViewStore.NotePlace(document: number, key: word.note)
-        guard let (_, channel) = whereabouts(of: place),
-            let member = reader(on: link, of: channel, in: workspace)
-        else { return }
-        hear(claim: word.lock, of: member, device, at: place, on: link)
-        guard attended.contains(place) else { return }
-        guard word.isThere else { return company.remove(link.id, from: place) }
-        company.guests[place, default: [:]][link.id] = NoteCompany.Guest(
-            member: member, device: device, word: word,
-            draft: word.draft.flatMap { try? NoteEdit(decoding: $0) })
-        company.changed[place, default: []].insert(link.id)
-        guard word.asks, let answer = self.word(of: place, in: channel),
-            send(answer, of: workspace, on: link)
-        else { return }
-        company.asked[place, default: []].insert(link.id)
-    }
-
-    private func hear(
-        claim at: UInt64?, of member: MemberID, _ device: DeviceID, at place: ViewStore.NotePlace,
-        on link: PeerLink
-    ) {
-        guard let at else {
-            company.claims[place]?[link.id] = nil
-            return
-        }
-        let count = company.claims.values.reduce(0) { $0 + $1.count }
-        guard count < Limits.noteClaimsMax || company.claims[place]?[link.id] != nil else { return }
-        company.claims[place, default: [:]][link.id] = NoteCompany.Claim(
-            member: member, device: device, at: at,
-            until: time.monotonic &+ Limits.noteLockMilliseconds)
-    }
-
-    /// What a device had not published it has published now.
-    func published(by device: DeviceID, in place: ViewStore.NotePlace) {
-        for (link, guest) in company.guests[place] ?? [:] where guest.device == device {
-            company.guests[place]?[link]?.draft = nil
-            company.changed[place, default: []].insert(link)
-        }
-    }
-
-    // MARK: Who may hear it
-
-    private func whereabouts(
-        of place: ViewStore.NotePlace
-    ) -> (workspace: Workspace, channel: Channel)? {
-        guard let document = store.operations.document(numbered: place.document),
-            let workspace = core.workspaces[document.workspace],
-            let role = workspace.ownRole,
-            let channel = workspace.channel(numbered: place.document),
-            channel.isPrivate ? channel.includes(workspace.member) : role <= .member
-        else { return nil }
-        return (workspace, channel)
-    }
-
-    /// Who is at the end of a link, if they may read the channel; another device of the same person, too.
-    private func reader(
-        on link: PeerLink, of channel: Channel, in workspace: Workspace
-    ) -> MemberID? {
-        guard !link.isClosing, link.syncs[workspace.number]?.standing == .full,
-            let device = link.peer?.device,
-            let standing = workspace.members.first(where: { $0.devices.contains(device) }),
-            channel.isPrivate ? channel.includes(standing.member) : standing.role <= .member
-        else { return nil }
-        return standing.member
-    }
-
-    // MARK: Forgetting
-
-    private func forgetCompany(in place: ViewStore.NotePlace) {
-        company.guests[place] = nil
-        company.asked[place] = nil
-        company.own[place] = nil
-        company.changed[place] = nil
-    }
-
-    /// Forgets who is not linked any more or may not read any more, and the claims that are over.
-    private func forgetEnded() {
-        for (place, guests) in company.guests {
-            let found = whereabouts(of: place)
-            for id in guests.keys {
-                let link = network.links[id]
-                let isThere =
-                    found.flatMap { found in
-                        link.flatMap { reader(on: $0, of: found.channel, in: found.workspace) }
-                    } != nil
-                if !isThere { company.remove(id, from: place) }
-            }
-        }
-        for (place, links) in company.asked {
-            company.asked[place] = links.filter { network.links[$0]?.isClosing == false }
-        }
-        for (place, claims) in company.claims {
-            let left = claims.filter {
-                $0.value.until > time.monotonic && network.links[$0.key]?.isClosing == false
-            }
-            company.claims[place] = left.isEmpty ? nil : left
-        }
-        for (place, own) in company.own where own.claim.map({ $0.until <= time.monotonic }) == true
-        {
-            company.own[place]?.claim = nil
-            company.owed.insert(place)
-        }
     }
 }
 
@@ -318,12 +270,5 @@ extension NoteAnchor {
     fileprivate var place: NoteWord.Place? {
         guard case .behind(let key, let offset) = self else { return nil }
         return NoteWord.Place(key, offset: UInt32(clamping: offset))
-    }
-}
-
-extension NoteWord.Place? {
-    /// As the text knows it.
-    var anchor: NoteAnchor {
-        map { .behind($0.operation, offset: Int($0.offset)) } ?? .beginning
     }
 }

@@ -84,8 +84,7 @@ extension Notes {
 
     /// The others who have a note open, with where they are.
     func participants(of place: ViewStore.NotePlace, in workspace: Workspace) -> JSONValue {
-        let guests = (company.guests[place] ?? [:]).values.sorted { $0.device < $1.device }
-        return .array(guests.map { data(of: $0, at: place, in: workspace) })
+        .array(company.present(in: place).map { data(of: $0, at: place, in: workspace) })
     }
 
     /// What is to be told of who is in notes, once.
@@ -103,8 +102,8 @@ extension Notes {
         }
         for (place, links) in company.changed.sorted(by: { $0.key < $1.key }) {
             guard let workspace = workspace(of: place) else { continue }
-            let guests = links.compactMap { company.guests[place]?[$0] }
-            for guest in guests.sorted(by: { $0.device < $1.device }) {
+            let devices = Set(links.compactMap { company.guests[place]?[$0]?.device })
+            for guest in company.present(in: place) where devices.contains(guest.device) {
                 add("note.cursor", data(of: guest, at: place, in: workspace), of: place)
             }
         }
