@@ -124,6 +124,7 @@ final class NoteAttachment {
             } else {
                 try text?.reread(text: now, version: version)
             }
+            text?.hearParticipants(note["participants"])
             return
         }
     }

@@ -91,6 +91,30 @@ private final class EditorPipe: LiveInput {
             ])
     }
 
+    @Test func `say who is there already`() {
+        let mina: JSONValue = ["id": "u_mina0000", "name": "Mina"]
+        io.node?.changesNote = {
+            $0.content?.participants = [
+                [
+                    "id": "n_01hx9t4c", "by": mina, "device": "d_1", "self": false, "there": true,
+                    "version": "v_1", "at": 3, "length": 0, "patch": [],
+                ]
+            ]
+        }
+        pipe.wakes = [.endOfInput]
+        #expect(attach() == 0, "\(io.errors)")
+        #expect(
+            pipe.lines == [
+                first,
+                [
+                    "version": [1, 0],
+                    "cursors": [
+                        ["by": mina, "device": "d_1", "at": 3, "length": 0, "patch": []]
+                    ],
+                ],
+            ])
+    }
+
     @Test func `come in pieces, and the last needs no end`() {
         io.eventsAfter = { [self] method, _ in
             method == "note.edit" ? [event([[0, 0, "x"]])] : []

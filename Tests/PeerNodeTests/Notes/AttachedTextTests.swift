@@ -182,6 +182,10 @@ import WorkspaceTestKit
                     [NotePatch(at: patch.at, deleted: patch.deleted, inserted: patch.inserted)],
                     by: "other")
             case 2, 3, 4:
+                guard !random.oneIn(8) else {
+                    pair.editor.write()
+                    break
+                }
                 let patch = change(pair.editor.text.count)
                 gone.formUnion(pair.editor.text[patch.at..<patch.at + patch.deleted])
                 mine.formUnion(patch.inserted.unicodeScalars)
@@ -292,6 +296,40 @@ import WorkspaceTestKit
         #expect(pair.editor.string == pair.host.text && pair.host.text.hasPrefix("here "))
     }
 
+    @Test(arguments: [[], [[0, 0, ""]]] as [JSONValue])
+    func `counts a line whose changes are none`(_ changes: JSONValue) throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        // This was on its way when the editor wrote, which passes it over.
+        try pair.host.change([NotePatch(at: 0, deleted: 0, inserted: "my ")], by: "other")
+        try pair.hear()
+        pair.carry()
+        try pair.attached.take(["version": [1, 0], "patch": changes])
+        pair.editor.written += 1
+        #expect(pair.attached.takeEdit() == nil && pair.attached.isSettled)
+        pair.carry()
+        while !pair.editor.inbox.isEmpty { try pair.editor.take() }
+        #expect(pair.editor.string == "my text")
+        pair.editor.write((7, 0, "!"))
+        try pair.settle()
+        #expect(pair.host.text == "my text!" && pair.editor.string == "my text!")
+    }
+
+    @Test func `is the editor's own until the node has taken it`() throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        pair.editor.write((4, 0, "!"))
+        try pair.readLine()
+        #expect(!pair.attached.isAtNode && pair.attached.editorText == "text!")
+        let edit = pair.attached.takeEdit()
+        #expect(!pair.attached.isAtNode)
+        let answer = try pair.host.edit(try #require(edit))
+        try pair.attached.written(from: answer.from, to: answer.to)
+        #expect(pair.attached.isAtNode && !pair.attached.isSettled)
+        try pair.settle()
+        #expect(pair.attached.isAtNode && pair.attached.editorText == "text!")
+    }
+
     // MARK: Cursors
 
     private func cursor(_ version: String, there: Bool = true, at: Int64 = 2) -> JSONValue {
@@ -328,6 +366,33 @@ import WorkspaceTestKit
         #expect(later.first?["cursors"]?[0]?["at"] == 3 && later.first?["version"] == [1, 1])
         pair.attached.hearCursor(cursor("v_1", there: false))
         #expect(pair.attached.takeLines().first?["cursors"] == [])
+    }
+
+    @Test func `says who is there where the note was read again`() throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        pair.attached.hearParticipants([])
+        #expect(pair.attached.takeLines().isEmpty)
+        pair.attached.hearParticipants([cursor("v_0")])
+        #expect(pair.attached.takeLines().first?["cursors"]?[0]?["at"] == 2)
+        pair.attached.hearParticipants([cursor("v_0")])
+        #expect(pair.attached.takeLines().isEmpty)
+        // Whoever went while the node was away is not there any more.
+        try pair.attached.reread(text: "text", version: "v_5")
+        pair.attached.hearParticipants([])
+        #expect(pair.attached.takeLines().first?["cursors"] == [])
+    }
+
+    @Test func `says where so many others are`() throws {
+        var pair = Pair("text")
+        try pair.editor.take()
+        for number in 0...Limits.notesGuestsToldMax {
+            var other = try #require(cursor("v_0").objectValue)
+            other["device"] = .string("d_\(number)")
+            pair.attached.hearCursor(.object(other))
+        }
+        let told = pair.attached.takeLines().first?["cursors"]?.arrayValue
+        #expect(told?.count == Limits.notesGuestsToldMax)
     }
 
     @Test func `says where the editor is in the text of the node`() throws {

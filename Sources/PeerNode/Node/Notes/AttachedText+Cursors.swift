@@ -17,6 +17,16 @@ extension AttachedText {
         hasNewOthers = true
     }
 
+    /// Hears who is in the note where it was read: whoever is not among them has gone.
+    ///
+    /// - Parameter list: `participants` of `note.get`.
+    public mutating func hearParticipants(_ list: JSONValue?) {
+        let (before, wasNew) = (others, hasNewOthers)
+        others = [:]
+        for event in list?.arrayValue ?? [] { hearCursor(event) }
+        hasNewOthers = wasNew || others != before
+    }
+
     /// A line about them, where there is something new and the editor's own changes are at the node: the
     /// places are in the text that the editor has then.
     mutating func cursorLine() -> JSONValue? {

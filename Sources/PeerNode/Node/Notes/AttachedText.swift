@@ -84,7 +84,8 @@ public struct AttachedText {
 
     /// Takes a line of the editor.
     ///
-    /// - Parameter line: `{version: [node, editor], patch: [[at, deleted, inserted]…]}`.
+    /// - Parameter line: `{version: [node, editor], patch: [[at, deleted, inserted]…]}`. One without
+    ///   `patch` is not counted.
     /// - Throws: `bad_request` for what is no such line, `conflict` where too much has changed since.
     public mutating func take(_ line: JSONValue) throws(NodeError) {
         let line = try AttachedLine(line)
@@ -108,7 +109,8 @@ public struct AttachedText {
             }
         }
         cursor = line.cursor
-        guard !line.patches.isEmpty else { return }
+        guard line.hasPatch else { return }
+        // What was said before is said again, also where nothing was changed: the editor has passed it over.
         var new = writing ?? Writing(authors: unseen.map(\.author))
         if writing == nil { new.theirs = unseen.flatMap(\.patches) }
         guard let met = NotePatch.carried(line.patches, past: new.theirs) else {
