@@ -11,13 +11,19 @@ private final class EditorPipe: LiveInput {
     var wakes: [LiveWake] = []
     /// Whether the editor still reads.
     var isRead = true
+    /// What happens in the world while it is waited for so long, before anything else does.
+    var passes: ((Int64) -> Void)?
 
     func write(_ text: String) -> Bool {
         lines.append((try? JSONValue(parsing: String(text.dropLast()))) ?? .null)
         return isRead
     }
     func wait(for transport: (any ControlTransport)?, within milliseconds: Int64?) -> [LiveWake] {
-        wakes.isEmpty ? [.endAsked(15)] : [wakes.removeFirst()]
+        if wakes.isEmpty, let passes, let milliseconds {
+            passes(milliseconds)
+            return []
+        }
+        return wakes.isEmpty ? [.endAsked(15)] : [wakes.removeFirst()]
     }
     func enter() {}
     func leave() {}
@@ -125,21 +131,103 @@ private final class EditorPipe: LiveInput {
         #expect(edits.count == 1)
     }
 
-    @Test(arguments: ["hello", "{", "[1]", #"{"version": [0, 7], "patch": []}"#])
+    @Test(arguments: ["hello", "{", "[1]", "\u{ff}", #"{"version": [0, 7], "patch": []}"#])
     func `that are none end it, and nothing is written`(line: String) {
         types(line)
-        #expect(attach() != 0)
-        #expect(edits.isEmpty && !io.errors.isEmpty)
+        #expect(attach() == 2)
+        #expect(edits.isEmpty && io.errors.contains("docs/EDITORS.md says what a line is"))
+    }
+
+    @Test func `that are no JSON are told of by the place where they are none`() {
+        types("hello")
+        #expect(attach() == 2)
+        #expect(io.errors.contains("the line is not JSON: byte 0"), "\(io.errors)")
     }
 
     @Test func `are written up to the one that is none`() {
         io.eventsAfter = { [self] method, _ in
             method == "note.edit" ? [event([[0, 0, "x"]])] : []
         }
-        types(#"{"version": [1, 0], "patch": [[0, 0, "x"]]}"# + "\nhello")
-        #expect(attach() != 0)
-        #expect(edits.count == 1 && !io.errors.isEmpty)
+        types(#"{"version": [1, 0], "patch": [[0, 0, "x"]]}"# + "\nhello\n" + last)
+        #expect(attach() == 2)
+        #expect(edits.count == 1 && io.errors.contains("not JSON") && io.files.isEmpty)
     }
+
+    // MARK: A node that is away
+
+    private let line = #"{"version": [1, 0], "patch": [[0, 0, "x"]]}"#
+    /// It counts a line that was none.
+    private let last = #"{"version": [1, 1], "patch": [[0, 0, "y"]]}"#
+    private let kept = "/tmp/own/note.txt"
+
+    /// Has the node go before the editor writes, and come back after so long, or never.
+    private func isAway(for milliseconds: Int64?) {
+        io.eventsAfter = { [io, self] method, _ in
+            if method == "note.get", pipe.passes == nil {
+                io.isBroken = true
+                let back = milliseconds.map { io.now + $0 }
+                pipe.passes = { passed in
+                    io.now += passed
+                    if let back, back <= io.now { io.isBroken = false }
+                }
+            }
+            return method == "note.edit" ? [event([[0, 0, "x"]])] : []
+        }
+    }
+
+    @Test func `that are left at the end wait for a node that is away`() {
+        isAway(for: 5_000)
+        types(line)
+        pipe.wakes.append(.endOfInput)
+        #expect(attach() == 0, "\(io.errors)")
+        #expect(edits.count == 1 && io.files.isEmpty)
+        #expect(io.errors.contains("the daemon does not answer"))
+    }
+
+    @Test func `that no node took stay in a file, of which the path is told`() {
+        isAway(for: nil)
+        types(line)
+        pipe.wakes.append(.endOfInput)
+        let begun = io.now
+        #expect(attach() == 3)
+        #expect(io.now - begun >= NoteAttachment.patience && io.now - begun < 25_000)
+        #expect(edits.isEmpty && io.files[kept] == Array("xmilk\nbread\n".utf8))
+        #expect(io.errors.contains("your text is in \(kept)"), "\(io.errors)")
+    }
+
+    @Test func `are not lost where the time is over`() {
+        isAway(for: nil)
+        types(line)
+        #expect(attach("--timeout", "3s") == 3)
+        #expect(io.files[kept] == Array("xmilk\nbread\n".utf8))
+        #expect(io.errors.contains("your text is in \(kept)"), "\(io.errors)")
+    }
+
+    @Test func `are in the file up to the one that is none`() {
+        isAway(for: nil)
+        types(line + "\nhello")
+        #expect(attach() == 2)
+        #expect(io.files[kept] == Array("xmilk\nbread\n".utf8))
+        #expect(io.errors.contains("not JSON") && io.errors.contains("your text is in \(kept)"))
+    }
+
+    @Test func `are not lost where it is asked to end`() {
+        isAway(for: nil)
+        types(line)
+        pipe.wakes.append(.endAsked(15))
+        #expect(attach() == 3)
+        #expect(io.files[kept] == Array("xmilk\nbread\n".utf8))
+    }
+
+    @Test func `leave no file where the node has taken all of them`() {
+        // It does not tell of that any more.
+        types(line)
+        pipe.wakes.append(.endOfInput)
+        #expect(attach() == 0, "\(io.errors)")
+        #expect(edits.count == 1 && io.files.isEmpty)
+    }
+
+    // MARK: Other ends
 
     @Test func `end with a reader that went away`() {
         pipe.isRead = false
@@ -162,6 +250,7 @@ private final class EditorPipe: LiveInput {
         }
         #expect(attach() == 4)
         #expect(pipe.lines == [first] && io.errors.contains("you may not write there"))
+        #expect(io.files["/tmp/own/note.txt"] == Array("xmilk\nbread\n".utf8))
     }
 
     @Test func `are taken back where no note holds them`() throws {

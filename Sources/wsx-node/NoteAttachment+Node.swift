@@ -1,0 +1,154 @@
+import PeerNode
+import WorkspaceModel
+
+/// The end at the daemon, which may go and come back.
+extension NoteAttachment {
+    static func isAway(_ error: NodeError) -> Bool {
+        [.notRunning, .stopping, .locked, .sessionExpired, .busy, .timeout].contains(error.kind)
+    }
+
+    /// Opens the connection and the stream, and reads the note.
+    func connect() throws(NodeError) {
+        var fresh = ControlClient(
+            try io.connect(session.paths().socket),
+            timeoutMilliseconds: session.answerMilliseconds ?? Self.patience)
+        fresh.tellsFormer = { _ in }
+        // Watched before it is read, so that no change is missed between the two.
+        _ = try fresh.call("note.watch", named)
+        client = fresh
+        do throws(NodeError) { try read() } catch {
+            client = nil
+            throw error
+        }
+        retry = nil
+    }
+
+    func lose(_ reason: NodeError) {
+        client = nil
+        if retry == nil, !session.globals.quiet {
+            io.printError("wsx-node: the daemon does not answer; what you write is kept\n")
+        }
+        let delay = min(2_000, (retry?.delay ?? 125) * 2)
+        retry = (io.now + delay, delay, reason)
+    }
+
+    /// Reads the whole text, again where it changes meanwhile.
+    private func read() throws(NodeError) {
+        guard var client else { throw ControlClient.ended }
+        defer { self.client = client }
+        var left = Self.readingsMax
+        while true {
+            let note: JSONValue
+            do throws(NodeError) { note = try NoteEditing.wholeNote(named, &client) } catch {
+                left -= 1
+                guard error.reason == "note.changed", left > 0 else { throw error }
+                continue
+            }
+            let (now, version) = (
+                note["text"]?.stringValue ?? "", note["version"]?.stringValue ?? ""
+            )
+            // From here on the note is meant, whatever it is called by then.
+            named = ["note": note["id"] ?? .null, "workspace": note["workspace"] ?? .null]
+            if text == nil {
+                text = AttachedText(text: now, version: version)
+            } else {
+                try text?.reread(text: now, version: version)
+            }
+            text?.hearParticipants(note["participants"])
+            return
+        }
+    }
+
+    /// A note that is in several parts can change while they are read.
+    private static let readingsMax = 50
+
+    /// Takes what the daemon has said and what the editor wrote, and writes it.
+    func settle() throws(NodeError) {
+        if client == nil {
+            guard retry.map({ $0.due <= io.now }) ?? true else { return }
+            try connect()
+        }
+        repeat {
+            try drain()
+            takeWaiting()
+            while let edit = text?.takeEdit() { try write(edit) }
+            if let cursor = text?.takeCursor() { try tell(cursor) }
+            // What came before a line that is none, or before the end, is written nevertheless.
+            while ending != nil, text?.isSettled == false {
+                try awaitEvent()
+                while let edit = text?.takeEdit() { try write(edit) }
+            }
+        } while client?.hasMore == true
+    }
+
+    private func write(_ edit: JSONObject) throws(NodeError) {
+        var given = edit
+        for member in named.members { given[member.key] = member.value }
+        given["brief"] = true
+        let answer: JSONValue
+        do throws(NodeError) { answer = try call("note.edit", given) } catch {
+            if error.reason == "note.base" { return try read() }
+            // What the note cannot hold is taken back; what one may not do ends it, and the editor
+            // has the text.
+            guard error.kind == .badRequest || error.kind == .tooLarge else { throw error }
+            text?.refused(error)
+            return
+        }
+        try text?.written(
+            from: answer["from"]?.stringValue ?? "", to: answer["version"]?.stringValue ?? "")
+    }
+
+    /// Tells others where the editor's cursor is. What has changed by then is no failure.
+    private func tell(_ cursor: JSONObject) throws(NodeError) {
+        var given = cursor
+        for member in named.members { given[member.key] = member.value }
+        do throws(NodeError) { _ = try call("note.cursor", given) } catch {
+            guard error.kind == .conflict || error.kind == .badRequest else { throw error }
+        }
+    }
+
+    private func call(_ method: String, _ given: JSONObject) throws(NodeError) -> JSONValue {
+        guard var current = client else { throw ControlClient.ended }
+        defer { client = current }
+        return try current.call(method, given)
+    }
+
+    /// Takes all events that have come.
+    private func drain() throws(NodeError) {
+        while var current = client {
+            let event: JSONValue?
+            do throws(NodeError) { event = try current.nextEvent(within: 0) } catch {
+                guard error.kind == .timeout else { throw error }
+                client = current
+                return
+            }
+            client = current
+            guard let event else { throw ControlClient.ended }
+            try take(event)
+        }
+    }
+
+    /// How long an event that has to come is waited for where the time is over, milliseconds.
+    private static let lastWait: Int64 = 1_000
+
+    private func awaitEvent() throws(NodeError) {
+        guard var current = client else { throw ControlClient.ended }
+        let left = (ending?.until ?? 0) - io.now
+        let event = try current.nextEvent(within: min(max(left, Self.lastWait), Self.patience))
+        client = current
+        guard let event else { throw ControlClient.ended }
+        try take(event)
+    }
+
+    private func take(_ event: JSONValue) throws(NodeError) {
+        switch event["type"]?.stringValue {
+        case "note.patch":
+            if try text?.hear(event["data"] ?? .null) == false { try read() }
+        case "note.cursor": text?.hearCursor(event["data"] ?? .null)
+        case "events.dropped": try read()
+        case "note.deleted":
+            if !session.globals.quiet { io.printError("wsx-node: this note was deleted\n") }
+        default: break
+        }
+    }
+}
