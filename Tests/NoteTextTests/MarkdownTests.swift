@@ -10,6 +10,8 @@ import WorkspaceTestKit
         ("> said", NoteLine(.quote, text: "said")),
         ("- one", NoteLine(.bulleted, text: "one")),
         ("* one", NoteLine(.bulleted, text: "one")),
+        ("+ one", NoteLine(.bulleted, text: "one")),
+        (">said", NoteLine(.quote, text: "said")),
         ("3) one", NoteLine(.numbered, text: "one")),
         ("plain", NoteLine(.paragraph, text: "plain")),
         ("", NoteLine(.paragraph, text: "")),
@@ -22,6 +24,9 @@ import WorkspaceTestKit
                 .paragraph,
                 [.init("i", [.italic(true)]), .init(" and "), .init("j", [.italic(true)])])
         ),
+        ("__b__", NoteLine(.paragraph, [.init("b", [.bold(true)])])),
+        (#"a\"#, NoteLine(.paragraph, text: "a")),
+        ("a&#32;&#9;", NoteLine(.paragraph, text: "a \t")),
         ("`x*y`", NoteLine(.paragraph, [.init("x*y", [.code(true)])])),
         ("<u>u</u>", NoteLine(.paragraph, [.init("u", [.underline(true)])])),
         ("[a](http://b)", NoteLine(.paragraph, [.init("a", [.link("http://b")])])),
