@@ -3,12 +3,14 @@ import WorkspaceModel
 
 /// Notes as people read them.
 extension Rendering {
-    /// The text of a note as it stands, and who wrote what where that was asked for.
+    /// The text of a note as it stands, and who wrote what where that was asked for. The end of its last
+    /// line is added, also to an empty one, as in the file of an editor: `note edit --from` takes it off.
     func noteText(_ note: JSONValue) -> String {
         let text = note["text"]?.stringValue ?? ""
         guard let blame = note["blame"]?.arrayValue else {
-            let shown = TerminalText.escaped(text, for: .body)
-            return shown.isEmpty || shown.hasSuffix("\n") ? shown : shown + "\n"
+            guard !text.isEmpty else { return "" }
+            // What goes into a file or a program is the text itself, and no note holds controls.
+            return (isPiped ? text : TerminalText.escaped(text, for: .body)) + "\n"
         }
         let scalars = Array(text.unicodeScalars)
         return blame.map { part in

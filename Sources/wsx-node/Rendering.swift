@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Answers as text: for programs exactly as they came, for people in columns.
 ///
-/// Every text in an answer is foreign and goes through `sanitised`.
+/// Every text in an answer is foreign and goes through `sanitised`, but for the text of a note in a pipe.
 struct Rendering {
     let isJSON: Bool
     let isPlain: Bool
@@ -11,6 +11,8 @@ struct Rendering {
     /// Whether people are shown ids besides.
     var isVerbose: Bool
     private let isTerminal: Bool
+    /// Whether it goes into a file or to a program.
+    let isPiped: Bool
     let now: Int64
     let zone: (Int64) -> Int64
     /// Names of channels by their ids, with the sign before them, for lines that belong to several.
@@ -38,6 +40,7 @@ struct Rendering {
         hints = HintText(globals)
         hasColour = Self.wantsColour(globals.color, environment, isTerminal: io.isOutputTerminal)
         isTerminal = io.isOutputTerminal && !globals.quiet
+        isPiped = !io.isOutputTerminal
         now = io.now
         zone = io.zoneMinutes
         if io.isOutputTerminal {

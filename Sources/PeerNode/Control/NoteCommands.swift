@@ -185,7 +185,8 @@ enum NoteCommandTable {
                 examples: [
                     "note show 'Shopping list' --in general", "note show n_01hx9t4c --markdown",
                 ], flow: .showNote),
-            "Show the text of a note.",
+            "Show the text of a note. In a file or a pipe it is exact, with a line break at its end, "
+                + "which 'note edit --from' takes off again.",
             parameters: [
                 note.definition, inChannel.definition, markdown.definition, blocks.definition,
                 blame.definition, Command.cursor.definition,

@@ -58,6 +58,23 @@ import WorkspaceModel
         }
     }
 
+    @Test(arguments: ["milk\nbread", "milk\n", "\n", "", "a\u{200f}b\u{e0061}"])
+    func `is shown as a file has it, and comes back from there as it was`(text: String) {
+        io.node?.changesNote = { $0.content?.text = text }
+        io.isOutputTerminal = false
+        #expect(io.run("note", "show", "List") == 0, "\(io.errors)")
+        let shown = text.isEmpty ? "" : text + "\n"
+        #expect(io.output == shown)
+        io.isInputTerminal = false
+        io.input = Array(io.output.utf8)
+        #expect(io.run("note", "edit", "List", "--from", "-") == 0, "\(io.errors)")
+        #expect(edit == "note edit List nil \(shown) nil nil false")
+        // A terminal shows what could turn a line around or hides.
+        io.isOutputTerminal = true
+        #expect(io.run("note", "show", "List") == 0, "\(io.errors)")
+        #expect(io.paged.last?.text == TerminalText.escaped(shown, for: .body))
+    }
+
     @Test func `as Markdown is a file of its kind`() {
         io.editor = { [io] path, command in
             #expect(path == "/var/own/note.md" && command == "vi")
