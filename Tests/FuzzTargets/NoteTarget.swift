@@ -62,9 +62,11 @@ extension FuzzTarget {
     private static func line(_ bytes: [UInt8]) throws {
         var attached = AttachedText(text: "some text", version: "v_1")
         for part in bytes.split(separator: UInt8(ascii: "\n")) {
-            guard let line = try? JSONValue(parsing: Array(part)) else { continue }
-            attached.hearCursor(line)
-            _ = try? attached.take(line)
+            if let line = try? JSONValue(parsing: Array(part)) {
+                attached.hearCursor(line)
+                attached.hearParticipants(line["participants"])
+            }
+            _ = try? attached.take(line: Array(part))
             if let edit = attached.takeEdit() {
                 try hold(
                     (try? NoteChanges.steps(edit["ops"] ?? .null)) != nil, "no edit of a note")

@@ -270,7 +270,7 @@ import WorkspaceTestKit
     func `of whom two ask at once wait for who asked first`(lead: Int64) throws {
         try watch(ada, bob)
         // Both ask before they hear of each other, and one clock may be ahead of the other.
-        bob.clockSkew = lead
+        (ada.clockSkew, bob.clockSkew) = (max(0, -lead), max(0, lead))
         let nodes = [ada, bob]
         let calls = nodes.map { CallID(connection: 9, number: $0 === ada ? 1 : 2) }
         for (node, call) in zip(nodes, calls) {
