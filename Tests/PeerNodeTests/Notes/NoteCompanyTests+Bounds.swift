@@ -157,8 +157,8 @@ extension `Others in a note` {
         for count in [Limits.noteWordDraftBytesMax, Limits.noteWordDraftBytesMax + 1] {
             let word = NoteWord(
                 document.id, place.key, draft: [UInt8](repeating: 1, count: count))
-            let decoded = try? SyncMessage.decoded(SyncMessage.note(1, word).encoded())
-            #expect((decoded == .note(1, word)) == (count == Limits.noteWordDraftBytesMax))
+            let decoded = try? SyncMessage.decoded(SyncMessage.note(2, word).encoded())
+            #expect((decoded == .note(2, word)) == (count == Limits.noteWordDraftBytesMax))
         }
     }
 }
