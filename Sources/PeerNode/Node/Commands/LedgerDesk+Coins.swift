@@ -14,8 +14,8 @@ extension LedgerDesk: LedgerCommands {
                 reason: "bad_name", fields: [.init(name: "name", reason: "form")])
         }
         let isTaken = try stored { () throws(StorageError) in
-            try core.ledgers.opened(in: workspace).contains {
-                $0.ledger.issuer == workspace.member && NameFolding.matches($0.name, name)
+            try core.ledgers.headings(in: workspace).contains {
+                $0.issuer == workspace.member && NameFolding.matches($0.name, name)
             }
         }
         guard !isTaken else {
@@ -57,12 +57,20 @@ extension LedgerDesk: LedgerCommands {
         _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<LedgerObject> {
         let workspace: Workspace = try core.queries.shownWorkspace(scope)
-        let objects = try stored { () throws(StorageError) in
-            try core.ledgers.opened(in: workspace).compactMap {
-                core.ledgers.object(of: $0.ledger, workspace)
+        let all = try stored { () throws(StorageError) in
+            try core.ledgers.headings(in: workspace)
+        }
+        let (part, next) = try core.queries.page(all, page)
+        var objects: [LedgerObject] = []
+        try stored { () throws(StorageError) in
+            for heading in part {
+                let ledger = try core.ledgers.ledger(heading.document, in: workspace)
+                if let object = ledger.flatMap({ core.ledgers.object(of: $0, workspace) }) {
+                    objects.append(object)
+                }
             }
         }
-        return try Page(objects).part(page)
+        return Page(objects, next: next)
     }
 
     func balance(
@@ -87,7 +95,7 @@ extension LedgerDesk: LedgerCommands {
         if let made = try core.replay(scope) {
             return try replayed(made, as: "s_") { (id, workspace) throws(NodeError) in
                 let (aim, spend) = try self.spend(id, in: workspace)
-                return core.ledgers.object(of: spend, in: aim.ledger, workspace)
+                return core.ledgers.object(of: spend, in: aim.ledger.document, workspace)
             }
         }
         let aim = try aimToWrite(ledger, scope)
@@ -100,19 +108,23 @@ extension LedgerDesk: LedgerCommands {
         guard let spend = aim.ledger.fold.spends[made.key] else {
             throw .internalFailure(reason: "ledger")
         }
-        return Made(core.ledgers.object(of: spend, in: aim.ledger, aim.workspace))
+        return Made(core.ledgers.object(of: spend, in: aim.ledger.document, aim.workspace))
     }
 
     func spends(
         all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<SpendObject> {
-        let found = try aims(ledger, scope).flatMap { aim in
-            aim.ledger.fold.spends.values
-                .filter { all || $0.member == aim.workspace.member }.map { (aim, $0) }
-        }.sorted { $1.1.key < $0.1.key }
+        let workspace: Workspace = try core.queries.shownWorkspace(scope)
+        var found: [(document: DocumentID, spend: LedgerFold.Spend)] = []
+        try forEachAim(ledger, scope) { aim in
+            found += aim.ledger.fold.spends.values.filter { all || $0.member == workspace.member }
+                .map { (aim.ledger.document, $0) }
+        }
+        found.sort { $1.spend.key < $0.spend.key }
         let (items, next) = try core.queries.page(found, page)
         return Page(
-            items.map { core.ledgers.object(of: $1, in: $0.ledger, $0.workspace) }, next: next)
+            items.map { core.ledgers.object(of: $0.spend, in: $0.document, workspace) },
+            next: next)
     }
 
     func refund(_ id: String, _ scope: CallScope) throws(NodeError) -> SpendObject {
@@ -122,7 +134,7 @@ extension LedgerDesk: LedgerCommands {
         try requireIssuer(of: aim)
         if spend.state != .refunded { _ = try say(.refund(of: spend.key), in: aim) }
         return core.ledgers.object(
-            of: aim.ledger.fold.spends[spend.key] ?? spend, in: aim.ledger, workspace)
+            of: aim.ledger.fold.spends[spend.key] ?? spend, in: aim.ledger.document, workspace)
     }
 
     // MARK: Writing

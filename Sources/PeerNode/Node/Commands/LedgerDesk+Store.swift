@@ -9,7 +9,8 @@ extension LedgerDesk {
     func items(
         in ledger: String?, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<LedgerItemObject> {
-        let items = try aims(ledger, scope).flatMap { core.ledgers.items(of: $0.ledger) }
+        var items: [LedgerItemObject] = []
+        try forEachAim(ledger, scope) { items += core.ledgers.items(of: $0.ledger) }
         return try Page(items).part(page)
     }
 
@@ -80,16 +81,24 @@ extension LedgerDesk {
     func orders(
         _ filter: OrderFilter, _ page: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<OrderObject> {
-        let found = try aims(filter.ledger, scope).flatMap { aim in
-            let member = aim.workspace.member
-            return aim.ledger.fold.orders.values
-                .filter { aim.ledger.issuer == member || $0.buyer == member }
-                .filter { filter.state.map($0.state.rawValue.elementsEqual) ?? true }
-                .map { (aim, $0) }
-        }.sorted { $1.1.key < $0.1.key }
+        let workspace: Workspace = try core.queries.shownWorkspace(scope)
+        let own = workspace.member
+        var found: [(document: DocumentID, order: LedgerFold.Order, offer: LedgerFold.Offer)] = []
+        try forEachAim(filter.ledger, scope) { aim in
+            let fold = aim.ledger.fold
+            for order in fold.orders.values where aim.ledger.issuer == own || order.buyer == own {
+                guard filter.state.map(order.state.rawValue.elementsEqual) ?? true,
+                    let offer = fold.offers[order.offer]
+                else { continue }
+                found.append((aim.ledger.document, order, offer))
+            }
+        }
+        found.sort { $1.order.key < $0.order.key }
         let (items, next) = try core.queries.page(found, page)
         return Page(
-            items.compactMap { core.ledgers.object(of: $1, in: $0.ledger, $0.workspace) },
+            items.map {
+                core.ledgers.object(of: $0.order, by: $0.offer, in: $0.document, workspace)
+            },
             next: next)
     }
 

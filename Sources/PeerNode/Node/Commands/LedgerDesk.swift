@@ -31,57 +31,74 @@ final class LedgerDesk: CorePart {
     }
 
     private func aim(_ name: String?, in workspace: Workspace) throws(NodeError) -> Aim {
-        let found = try ledgers(named: name, in: workspace)
+        let found = try headings(named: name, in: workspace)
         guard found.count <= 1 else {
             throw .ambiguous(
                 name ?? "ledger",
                 candidates: found.prefix(Self.candidatesMax).map {
-                    [
-                        "id": .string(PublicID.ledger($0.document)),
-                        "name": JSONValue(orNull: $0.fold.name),
-                    ]
+                    ["id": .string(PublicID.ledger($0.document)), "name": .string($0.name)]
                 }, field: "ledger")
         }
-        guard let ledger = found.first else {
-            guard let name else {
-                throw NodeError(
-                    .notFound, "there is no ledger in this workspace",
-                    hint: "open one: wsx-node ledger open NAME", reason: "ledger.not_found",
-                    fields: [.init(name: "ledger", reason: "not_found")])
-            }
-            throw .notFound("ledger", name, field: "ledger", hint: "wsx-node ledger list")
+        // Only now: a search may have taken it out of memory again, and what is written later is folded
+        // into what is in memory.
+        if let heading = found.first, let aim = try aim(at: heading, in: workspace) { return aim }
+        guard let name else {
+            throw NodeError(
+                .notFound, "there is no ledger in this workspace",
+                hint: "open one: wsx-node ledger open NAME", reason: "ledger.not_found",
+                fields: [.init(name: "ledger", reason: "not_found")])
         }
-        return Aim(workspace: workspace, ledger: ledger)
+        throw .notFound("ledger", name, field: "ledger", hint: "wsx-node ledger list")
     }
 
-    /// The ledgers that a list is about: the one that is named, or all.
-    func aims(_ name: String?, _ scope: CallScope) throws(NodeError) -> [Aim] {
-        if name != nil { return [try aim(name, scope)] }
+    /// A ledger as it is in memory now.
+    private func aim(
+        at heading: LedgerHeading, in workspace: Workspace
+    ) throws(NodeError) -> Aim? {
+        let ledger = try stored { () throws(StorageError) in
+            try core.ledgers.ledger(heading.document, in: workspace)
+        }
+        return ledger.map { Aim(workspace: workspace, ledger: $0) }
+    }
+
+    /// Goes through the ledgers that a list is about: the one that is named, or all. One after the other:
+    /// whoever keeps one keeps it in memory.
+    func forEachAim(
+        _ name: String?, _ scope: CallScope, _ take: (Aim) -> Void
+    ) throws(NodeError) {
+        if name != nil { return take(try aim(name, scope)) }
         let workspace: Workspace = try core.queries.shownWorkspace(scope)
-        return try ledgers(named: nil, in: workspace).map {
-            Aim(workspace: workspace, ledger: $0)
+        for heading in try headings(named: nil, in: workspace) {
+            if let aim = try aim(at: heading, in: workspace) { take(aim) }
         }
     }
 
     private static let candidatesMax = 10
 
-    private func ledgers(
+    private func headings(
         named name: String?, in workspace: Workspace
-    ) throws(NodeError) -> [OpenLedger] {
-        try stored { () throws(StorageError) in
-            guard let name else { return try core.ledgers.opened(in: workspace).map(\.ledger) }
-            guard PublicID.bytes(name, prefix: "l_") != nil else {
-                return try core.ledgers.opened(in: workspace).filter {
-                    NameFolding.matches($0.name, name)
-                }.map(\.ledger)
-            }
+    ) throws(NodeError) -> [LedgerHeading] {
+        let all = try stored { () throws(StorageError) in
+            try core.ledgers.headings(in: workspace)
+        }
+        guard let name else { return all }
+        guard PublicID.bytes(name, prefix: "l_") != nil else {
+            return all.filter { NameFolding.matches($0.name, name) }
+        }
+        if let known = all.first(where: { PublicID.ledger($0.document) == name }) { return [known] }
+        // One that no list has, since there are too many.
+        return try stored { () throws(StorageError) in
             let document = core.ledgers.documents(in: workspace).first {
                 PublicID.ledger($0) == name
             }
             guard let document, let ledger = try core.ledgers.ledger(document, in: workspace),
-                ledger.fold.name != nil
+                let called = ledger.fold.name
             else { return [] }
-            return [ledger]
+            return [
+                LedgerHeading(
+                    document: document, issuer: ledger.issuer, name: called,
+                    workspacePrice: ledger.fold.workspacePrice)
+            ]
         }
     }
 
@@ -116,37 +133,44 @@ final class LedgerDesk: CorePart {
     func order(
         _ id: String, in workspace: Workspace
     ) throws(NodeError) -> (aim: Aim, order: LedgerFold.Order) {
-        let found = try stored { () throws(StorageError) -> (OpenLedger, LedgerFold.Order)? in
-            guard let key = PublicID.ledgerKey(id, prefix: "p_") else { return nil }
-            for (ledger, _) in try core.ledgers.opened(in: workspace) {
-                if let order = ledger.fold.orders[key] { return (ledger, order) }
-            }
-            return nil
-        }
-        guard let (ledger, order) = found else {
+        guard let key = PublicID.ledgerKey(id, prefix: "p_"),
+            let (aim, order) = try find({ $0.orders[key] }, in: workspace)
+        else {
             throw NodeError(
                 .unknownOrder, "there is no order \(NodeError.quoted(id)) here",
                 hint: "wsx-node store orders", reason: "order.unknown",
                 fields: [.init(name: "order", reason: "not_found")])
         }
-        return (Aim(workspace: workspace, ledger: ledger), order)
+        return (aim, order)
     }
 
     /// Finds a spend among the ledgers of a workspace.
     func spend(
         _ id: String, in workspace: Workspace
     ) throws(NodeError) -> (aim: Aim, spend: LedgerFold.Spend) {
-        let found = try stored { () throws(StorageError) -> (OpenLedger, LedgerFold.Spend)? in
-            guard let key = PublicID.ledgerKey(id, prefix: "s_") else { return nil }
-            for (ledger, _) in try core.ledgers.opened(in: workspace) {
-                if let spend = ledger.fold.spends[key] { return (ledger, spend) }
-            }
-            return nil
-        }
-        guard let (ledger, spend) = found else {
+        guard let key = PublicID.ledgerKey(id, prefix: "s_"),
+            let (aim, spend) = try find({ $0.spends[key] }, in: workspace)
+        else {
             throw .notFound("spend", id, field: "spend", hint: "wsx-node coin spends --all")
         }
-        return (Aim(workspace: workspace, ledger: ledger), spend)
+        return (aim, spend)
+    }
+
+    /// Finds something in the ledgers of a workspace, first in those that are in memory.
+    private func find<Found>(
+        _ look: (LedgerFold) -> Found?, in workspace: Workspace
+    ) throws(NodeError) -> (Aim, Found)? {
+        let all = try headings(named: nil, in: workspace)
+        let near = core.ledgers.documentsInMemory
+        for isNear in [true, false] {
+            for heading in all where near.contains(heading.document) == isNear {
+                if let aim = try aim(at: heading, in: workspace), let found = look(aim.ledger.fold)
+                {
+                    return (aim, found)
+                }
+            }
+        }
+        return nil
     }
 
     // MARK: Paying for a workspace
@@ -157,12 +181,10 @@ final class LedgerDesk: CorePart {
     /// - Throws: `insufficient_coins` where the caller has less, `conflict` where it has no price.
     func tender(from name: String?) throws(NodeError) -> WorkspaceTender? {
         guard let name else { return nil }
-        var found: [Aim] = []
+        var found: [(workspace: Workspace, ledger: LedgerHeading)] = []
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
         where workspace.standing == .member && !core.membership.isOver(workspace) {
-            for ledger in try ledgers(named: name, in: workspace) {
-                found.append(Aim(workspace: workspace, ledger: ledger))
-            }
+            found += try headings(named: name, in: workspace).map { (workspace, $0) }
         }
         guard found.count <= 1 else {
             throw .ambiguous(
@@ -174,7 +196,7 @@ final class LedgerDesk: CorePart {
                     ]
                 }, field: "paid_from")
         }
-        guard let aim = found.first else {
+        guard let only = found.first, let aim = try aim(at: only.ledger, in: only.workspace) else {
             throw .notFound("ledger", name, field: "paid_from", hint: "wsx-node ledger list")
         }
         guard let coins = aim.ledger.fold.workspacePrice else {

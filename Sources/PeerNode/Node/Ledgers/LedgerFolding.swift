@@ -7,9 +7,9 @@ extension Ledgers: ContentFamily {
         _ content: ContentPayload, _ operation: WordSource, isValid: Bool, in workspace: Workspace,
         from source: OperationSource
     ) throws(StorageError) {
-        guard case .ledger(let said) = content, let ledger = known(operation.document) else {
-            return
-        }
+        guard case .ledger(let said) = content else { return }
+        noteHeading(said, operation, in: workspace)
+        guard let ledger = known(operation.document) else { return }
         guard isValid else {
             if ledger.holds(operation.arrival) { drop(operation.document) }
             return

@@ -50,9 +50,18 @@ extension Ledgers {
     func object(
         of order: LedgerFold.Order, in ledger: OpenLedger, _ workspace: Workspace
     ) -> OrderObject? {
-        guard let offered = ledger.fold.offers[order.offer] else { return nil }
-        return OrderObject(
-            id: PublicID.order(order.key), ledger: PublicID.ledger(ledger.document),
+        ledger.fold.offers[order.offer].map {
+            object(of: order, by: $0, in: ledger.document, workspace)
+        }
+    }
+
+    /// - Parameter offered: what the order names.
+    func object(
+        of order: LedgerFold.Order, by offered: LedgerFold.Offer, in document: DocumentID,
+        _ workspace: Workspace
+    ) -> OrderObject {
+        OrderObject(
+            id: PublicID.order(order.key), ledger: PublicID.ledger(document),
             item: order.item, label: offered.offer.label, amount: Int64(clamping: order.amount),
             coins: Int64(clamping: order.coins), price: offered.offer.price,
             buyer: core.membership.person(order.buyer, in: workspace),
@@ -60,10 +69,10 @@ extension Ledgers {
     }
 
     func object(
-        of spend: LedgerFold.Spend, in ledger: OpenLedger, _ workspace: Workspace
+        of spend: LedgerFold.Spend, in document: DocumentID, _ workspace: Workspace
     ) -> SpendObject {
         SpendObject(
-            id: PublicID.spend(spend.key), ledger: PublicID.ledger(ledger.document),
+            id: PublicID.spend(spend.key), ledger: PublicID.ledger(document),
             coins: Int64(clamping: spend.spend.coins), purpose: spend.spend.purpose,
             member: core.membership.person(spend.member, in: workspace),
             at: Int64(clamping: spend.key.timestamp.milliseconds), state: spend.state.rawValue)

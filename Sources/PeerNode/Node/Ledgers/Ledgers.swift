@@ -9,6 +9,8 @@ import WorkspaceModel
 final class Ledgers: Component {
     /// Those in memory, by the short numbers of their documents.
     private var open: [Int64: OpenLedger] = [:]
+    /// What names those that were looked at, also where they are in memory no longer.
+    var keptHeadings: [Int64: KeptHeading] = [:]
     /// Rises with each use of one.
     private var uses: UInt64 = 0
     /// Receipts that are being checked here, by number.
@@ -24,7 +26,7 @@ final class Ledgers: Component {
     var lastQuestion: UInt64 = 0
 
     override func forgetSecrets() {
-        open = [:]
+        (open, keptHeadings) = ([:], [:])
         forgetReceipts()
     }
 
@@ -59,7 +61,9 @@ final class Ledgers: Component {
             let number = store.operations.document(document, in: workspace.number)?.number
         else { return nil }
         let ledger: OpenLedger
-        if let known = open[number], try isWhole(known, in: workspace) {
+        if let known = open[number],
+            try areWhole(&known.tips, of: document, in: workspace)
+        {
             ledger = known
         } else {
             ledger = try load(document, in: workspace, issuer: issuer)
@@ -80,19 +84,6 @@ final class Ledgers: Component {
         }
     }
 
-    /// Those of them that their issuers have opened, with what they are called.
-    func opened(
-        in workspace: Workspace
-    ) throws(StorageError) -> [(ledger: OpenLedger, name: String)] {
-        var found: [(ledger: OpenLedger, name: String)] = []
-        for document in documents(in: workspace).prefix(Limits.ledgersListedMax) {
-            guard let ledger = try ledger(document, in: workspace), let name = ledger.fold.name
-            else { continue }
-            found.append((ledger, name))
-        }
-        return found
-    }
-
     private func load(
         _ document: DocumentID, in workspace: Workspace, issuer: MemberID
     ) throws(StorageError) -> OpenLedger {
@@ -104,27 +95,29 @@ final class Ledgers: Component {
             else { return }
             add(said, WordSource(stored), to: ledger, in: workspace)
         }
-        _ = try isWhole(ledger, in: workspace)
+        _ = try areWhole(&ledger.tips, of: document, in: workspace)
         return ledger
     }
 
-    /// Whether nothing has gone of what a ledger in memory was made of: of a device that writes several
+    /// Whether nothing has gone of what was taken from a document: of a device that writes several
     /// histories some are not kept. Otherwise notes where its logs end now.
-    private func isWhole(
-        _ ledger: OpenLedger, in workspace: Workspace
+    ///
+    /// - Parameter known: the last operation of each branch when it was looked at last.
+    func areWhole(
+        _ known: inout [Int64: OpenLedger.Tip], of document: DocumentID, in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        let branches = store.operations.branches(in: ledger.document, of: workspace.number)
+        let branches = store.operations.branches(in: document, of: workspace.number)
         let tips = Dictionary(
             uniqueKeysWithValues: branches.map {
                 ($0.number, OpenLedger.Tip(sequence: $0.tipSequence, id: $0.tip.id))
             })
-        for (branch, tip) in ledger.tips where tips[branch] != tip {
+        for (branch, tip) in known where tips[branch] != tip {
             let place = try tips[branch].flatMap { _ throws(StorageError) in
                 try store.operations.place(in: branch, at: tip.sequence)
             }
             guard place?.link.id == tip.id else { return false }
         }
-        ledger.tips = tips
+        known = tips
         return true
     }
 
@@ -149,11 +142,16 @@ final class Ledgers: Component {
     /// One that is in memory.
     func known(_ document: Int64) -> OpenLedger? { open[document] }
 
-    /// Forgets one, which is made anew of what is stored when somebody asks.
-    func drop(_ document: Int64) { open[document] = nil }
+    /// The documents of those that are in memory.
+    var documentsInMemory: Set<DocumentID> { Set(open.values.map(\.document)) }
 
-    /// Forgets those of a workspace for which a test holds.
+    /// Forgets one, which is made anew of what is stored when somebody asks.
+    func drop(_ document: Int64) { (open[document], keptHeadings[document]) = (nil, nil) }
+
+    /// Forgets those of a workspace for which a test holds, and what all of them are called: of those that
+    /// are not in memory nobody knows what they were made of.
     func drop(of workspace: Workspace, where isStale: (OpenLedger) -> Bool) {
+        keptHeadings = keptHeadings.filter { $0.value.workspace != workspace.number }
         open = open.filter { $0.value.workspace != workspace.number || !isStale($0.value) }
     }
 }

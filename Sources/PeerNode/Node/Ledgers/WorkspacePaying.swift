@@ -58,7 +58,7 @@ extension Ledgers {
         if let best { return best }
         for other in core.workspaces.values.sorted(by: { $0.number < $1.number })
         where other !== workspace && other.standing == .member {
-            for (ledger, _) in try opened(in: other) where ledger.fold.workspacePrice != nil {
+            for ledger in try headings(in: other) where ledger.workspacePrice != nil {
                 return PaymentObject(
                     state: "unpaid", ledger: PublicID.ledger(ledger.document),
                     issuer: core.membership.person(ledger.issuer, in: other))

@@ -1,0 +1,83 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What names a ledger, and is asked for more often than what else it says.
+struct LedgerHeading {
+    let document: DocumentID
+    let issuer: MemberID
+    /// What its issuer calls it.
+    let name: String
+    /// What a workspace costs that is paid from it, coins; `nil` for nothing.
+    let workspacePrice: UInt64?
+}
+
+/// A heading in memory, which outlasts the ledger that it was taken from.
+struct KeptHeading {
+    /// The short number of its workspace.
+    let workspace: Int64
+    let issuer: MemberID
+    /// `nil` where the issuer has not opened the ledger.
+    let heading: LedgerHeading?
+    /// As of the ledger: a heading is made anew where something of that has gone.
+    var tips: [Int64: OpenLedger.Tip]
+}
+
+/// Headings: a name, and what a workspace costs, are found without folding ledgers again of which no more
+/// than `Limits.ledgersOpenMax` are in memory. Of each workspace there are `Limits.ledgersListedMax` at
+/// most, since nothing else is looked at.
+extension Ledgers {
+    /// The ledgers of a workspace that their issuers have opened, by their ids.
+    func headings(in workspace: Workspace) throws(StorageError) -> [LedgerHeading] {
+        var looked: Set<Int64> = []
+        var found: [LedgerHeading] = []
+        for document in documents(in: workspace).prefix(Limits.ledgersListedMax) {
+            guard let number = store.operations.document(document, in: workspace.number)?.number,
+                let kept = try keep(document, numbered: number, in: workspace)
+            else { continue }
+            looked.insert(number)
+            kept.heading.map { found.append($0) }
+        }
+        // Others have taken the places of some, or those count no longer.
+        keptHeadings = keptHeadings.filter {
+            $0.value.workspace != workspace.number || looked.contains($0.key)
+        }
+        return found
+    }
+
+    /// The heading of a document in memory, made anew where something of it has gone.
+    private func keep(
+        _ document: DocumentID, numbered number: Int64, in workspace: Workspace
+    ) throws(StorageError) -> KeptHeading? {
+        if var kept = keptHeadings[number],
+            try areWhole(&kept.tips, of: document, in: workspace)
+        {
+            keptHeadings[number] = kept
+            return kept
+        }
+        keptHeadings[number] = nil
+        guard let ledger = try ledger(document, in: workspace) else { return nil }
+        let fold = ledger.fold
+        let kept = KeptHeading(
+            workspace: workspace.number, issuer: ledger.issuer,
+            heading: fold.name.map {
+                LedgerHeading(
+                    document: document, issuer: ledger.issuer, name: $0,
+                    workspacePrice: fold.workspacePrice)
+            }, tips: ledger.tips)
+        keptHeadings[number] = kept
+        return kept
+    }
+
+    /// Forgets the heading of a ledger where something was said that may change it, whether it counts or
+    /// not. What anybody but the issuer says never does.
+    func noteHeading(_ said: LedgerContent, _ operation: WordSource, in workspace: Workspace) {
+        guard let kept = keptHeadings[operation.document] else { return }
+        switch said {
+        case .opening, .workspacePrice: break
+        default: return
+        }
+        let author = workspace.evaluator.subject(ofGrant: operation.grant)
+        if let author, author != kept.issuer { return }
+        keptHeadings[operation.document] = nil
+    }
+}
