@@ -13,8 +13,8 @@ extension Limits {
     public static let ledgerTextBytesMax = 256
     /// The id of a payment at a gateway, in bytes of UTF-8.
     public static let ledgerBillingBytesMax = 128
-    /// Orders, spends and voids of one member that count in a ledger, the first by their times: about 3 MiB
-    /// of memory while it is open.
+    /// Orders, spends and voids of one member that count in a ledger, the first by their times: about 11 MiB
+    /// of memory while it is open, and 17 MiB where all are spends with the longest purposes.
     public static let ledgerEntriesPerMemberMax = 16_384
 
     // MARK: Receipts
@@ -43,8 +43,12 @@ extension Limits {
     /// Ledgers of one workspace that are looked at for a list or a name, the first by their ids. Others are
     /// named by these.
     public static let ledgersListedMax = 1_024
-    /// Words about the payment of a workspace that are looked at in each of its ledgers.
+    /// Words about the payment of a workspace that are looked at in each document, the first of its issuer,
+    /// then those of others (W-96): a founder writes one, and nobody else's crowd it out.
     public static let paymentsOfWorkspaceMax = 64
+    /// How many more than count of one member's, or of the payments, are in memory until they are sorted
+    /// out: that goes through all of a ledger.
+    public static let ledgerSurplusMax = 4_096
     /// Ledgers that are in memory at once. Another one takes the place of the one that was used longest
     /// ago.
     public static let ledgersOpenMax = 16

@@ -193,4 +193,23 @@ struct LedgerDefinition {
         guard case .workspacePrice(let coins)? = last?.content else { return nil }
         return coins
     }
+
+    // MARK: Payments
+
+    private func isPayment(_ content: LedgerContent) -> Bool {
+        if case .payment = content { true } else { false }
+    }
+
+    /// W-96: asked of each by counting those that are looked at before it.
+    var payments: [LedgerEntry] {
+        let all = all.filter { isPayment($0.content) }
+        return all.filter { entry in
+            let isIssuers = entry.author == issuer
+            let before = all.filter { other in
+                (other.author == issuer) == isIssuers
+                    ? other < entry : other.author == issuer
+            }
+            return before.count < 64
+        }
+    }
 }

@@ -12,6 +12,19 @@ import WorkspaceTestKit
         1, 2, 3, 5, 8, Limits.ledgerCoinsMax - 1, Limits.ledgerCoinsMax,
     ]
 
+    /// A word that a workspace is paid by a spend elsewhere.
+    private static func payment(_ spend: MessageKey) -> LedgerContent {
+        .payment(in: WorkspaceID([UInt8](repeating: 7, count: 32)), ledger: .zero, spend: spend)
+    }
+
+    /// What a payment names, as the fold has it.
+    private static func named(by entry: LedgerEntry) -> LedgerFold.Payment? {
+        guard case .payment(let workspace, let ledger, let spend) = entry.content else {
+            return nil
+        }
+        return .init(workspace: workspace, ledger: ledger, spend: spend)
+    }
+
     /// A ledger in which many words have one time, or even one key, and name each other at random.
     private static func entries(_ random: inout SeededGenerator, count: Int) -> [LedgerEntry] {
         var keys: [MessageKey] = []
@@ -26,7 +39,7 @@ import WorkspaceTestKit
             let amount = UInt64(1 + random.below(3))
             let price = coins.randomElement(using: &random) ?? 1
             let content: LedgerContent
-            switch random.below(13) {
+            switch random.below(14) {
             case 0: content = .opening(name: "coins \(random.below(3))")
             case 1, 2:
                 content = .item(
@@ -40,6 +53,7 @@ import WorkspaceTestKit
                         order: named(), billing: "b \(random.below(6))", coins: price, paidAt: 0))
             case 9, 10: content = .spend(.init(coins: UInt64(1 + random.below(6)), purpose: "x"))
             case 11: content = .refund(of: named())
+            case 12: content = payment(named())
             default: content = .void(order: named())
             }
             let id = OperationID(
@@ -61,6 +75,9 @@ import WorkspaceTestKit
         let definition = LedgerDefinition(issuer: Self.issuer, all: entries)
         #expect(fold.name == definition.name, "WSX_SEED=\(seed)")
         #expect(fold.workspacePrice == definition.workspacePrice, "WSX_SEED=\(seed)")
+        #expect(
+            Set(fold.payments) == Set(definition.payments.compactMap(Self.named)),
+            "WSX_SEED=\(seed)")
         for item in ["item 0", "item 1"] {
             #expect(
                 fold.items[Array(item.utf8)] == definition.word(for: item), "WSX_SEED=\(seed)")
@@ -88,6 +105,7 @@ import WorkspaceTestKit
     private static func said(_ fold: LedgerFold) -> [String] {
         fold.orders.values.map { "\($0)" }.sorted() + fold.spends.values.map { "\($0)" }.sorted()
             + fold.accounts.map { "\($0)" }.sorted() + fold.items.map { "\($0)" }.sorted()
+            + fold.payments.map { "\($0)" }
             + [fold.name ?? "", "\(String(describing: fold.workspacePrice))"]
     }
 
@@ -241,6 +259,65 @@ import WorkspaceTestKit
                 200_000, member, .spend(.init(coins: 3, purpose: "late"))), at: 1_000_001)
         #expect(ledger.fold.spends.values.map(\.spend.purpose) == ["early"])
         #expect(ledger.fold.account(of: member).balance == 7)
+        #expect(ledger.entries.count <= 3 + most + Limits.ledgerSurplusMax)
+    }
+
+    /// Else anybody could fill the memory of all who look at a ledger.
+    @Test func `keeps nothing of what others say that only its issuer may say`() {
+        let (entries, order) = Self.bought
+        let ledger = OpenLedger(DocumentID.zero, of: 1, issuer: Self.issuer)
+        for (arrival, entry) in entries.enumerated() { ledger.add(entry, at: Int64(arrival)) }
+        let words: [LedgerContent] = [
+            .opening(name: "theirs"), .workspacePrice(1), .refund(of: order),
+            .item("a", .init(label: "mine", coins: 1_000, price: "0")), .item("a", nil),
+            .grant(.init(order: order, billing: "b", coins: 1, paidAt: 0)),
+        ]
+        for (place, word) in words.enumerated() {
+            ledger.add(
+                Self.entry(10 + UInt64(place), Self.buyers[0], word), at: 100 + Int64(place))
+            #expect(!ledger.holds(100 + Int64(place)), "\(word)")
+        }
+        #expect(ledger.entries.count == entries.count)
+        for (place, word) in words.enumerated() {
+            ledger.add(Self.entry(20 + UInt64(place), Self.issuer, word), at: 200 + Int64(place))
+            #expect(ledger.holds(200 + Int64(place)), "\(word)")
+        }
+        #expect(ledger.entries.count == entries.count + words.count)
+    }
+
+    /// W-96: of more payments than are looked at those of the issuer come first, whenever they were written.
+    @Test(arguments: Seeds.explore(3))
+    func `looks at so many payments, those of the issuer first`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let most = Limits.paymentsOfWorkspaceMax
+        func payment(_ number: Int, by author: MemberID) -> LedgerEntry {
+            let key = MessageKey(
+                timestamp: HybridTimestamp(rawValue: UInt64(number)), idPrefix: UInt64(number))
+            return LedgerEntry(
+                timestamp: key.timestamp,
+                id: OperationID(
+                    bigEndianBytes(of: UInt64(number)) + [UInt8](repeating: 0, count: 24)),
+                author: author, content: Self.payment(key))
+        }
+        for own in [0, 10, most, most + 1] {
+            let others = (0..<2 * Limits.ledgerSurplusMax).map {
+                payment($0, by: Self.buyers[$0 % 3])
+            }
+            let issuers = (0..<own).map { payment(100_000 + $0, by: Self.issuer) }
+            let ledger = OpenLedger(DocumentID.zero, of: 1, issuer: Self.issuer)
+            for (arrival, entry) in (others + issuers).shuffled(using: &random).enumerated() {
+                ledger.add(entry, at: Int64(arrival))
+            }
+            let looked = (issuers + others).prefix(most)
+            #expect(
+                ledger.fold.payments == looked.compactMap(Self.named), "\(own) WSX_SEED=\(seed)")
+            #expect(ledger.entries.count <= own + most + Limits.ledgerSurplusMax)
+            // Its definition looks through all of them for each.
+            let few = Array(others.prefix(2 * most)) + issuers
+            #expect(
+                Set(LedgerDefinition(issuer: Self.issuer, all: few).payments.map(\.id))
+                    == Set(looked.map(\.id)), "\(own) WSX_SEED=\(seed)")
+        }
     }
 
     @Test func `names what a workspace cost before a spend`() {

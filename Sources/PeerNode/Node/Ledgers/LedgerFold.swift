@@ -1,29 +1,5 @@
 import WorkspaceModel
 
-/// One operation of a ledger that is valid: what its author's member says, and its place among the others.
-struct LedgerEntry: Comparable {
-    let timestamp: HybridTimestamp
-    let id: OperationID
-    let author: MemberID
-    let content: LedgerContent
-
-    /// What others name it by.
-    var key: MessageKey { MessageKey(timestamp: timestamp, idPrefix: id.messagePrefix) }
-
-    /// By (hlc, id), the order in which everything of a ledger is taken.
-    static func < (left: Self, right: Self) -> Bool {
-        (left.timestamp.rawValue, left.id) < (right.timestamp.rawValue, right.id)
-    }
-
-    /// Whether it is one of those of which a member has only so many (W-83).
-    var isCounted: Bool {
-        switch content {
-        case .order, .spend, .void: true
-        default: false
-        }
-    }
-}
-
 /// What a ledger says: a pure function of the set of its valid operations (PROTOCOL.md, 3.10). It has
 /// neither a clock nor an order of arrival, and costs n log n.
 struct LedgerFold {
@@ -89,7 +65,8 @@ struct LedgerFold {
     private(set) var accounts: [MemberID: Account] = [:]
     /// How many orders, spends and voids of each member count towards their bound.
     private(set) var counts: [MemberID: Int] = [:]
-    /// By which spends of which ledgers somebody says that this workspace is paid.
+    /// By which spends of which ledgers somebody says that this workspace is paid: so many as are looked at,
+    /// those of the issuer first (W-96).
     private(set) var payments: [Payment] = []
     /// The words about what a workspace costs, in order.
     private var prices: [(entry: LedgerEntry, coins: UInt64?)] = []
@@ -110,6 +87,7 @@ struct LedgerFold {
         self.issuer = issuer
         let ordered = entries.sorted().filter { isWithinBound($0) }
         takeWords(of: ordered)
+        takePayments(of: ordered)
         take(ordered)
         settle(ordered)
     }
@@ -137,7 +115,7 @@ struct LedgerFold {
 
     /// Leaves out what one member has too much of.
     private mutating func isWithinBound(_ entry: LedgerEntry) -> Bool {
-        guard entry.author != issuer, entry.isCounted else { return true }
+        guard case .member? = entry.share(inLedgerOf: issuer) else { return true }
         let count = counts[entry.author, default: 0]
         counts[entry.author] = count + 1
         return count < Limits.ledgerEntriesPerMemberMax
@@ -159,9 +137,18 @@ struct LedgerFold {
                 items[word] = entry.key
             case .workspacePrice(let coins) where entry.author == issuer:
                 prices.append((entry, coins))
-            case .payment(let workspace, let ledger, let spend):
-                payments.append(Payment(workspace: workspace, ledger: ledger, spend: spend))
             default: break
+            }
+        }
+    }
+
+    private mutating func takePayments(of entries: [LedgerEntry]) {
+        for isIssuers in [true, false] {
+            for entry in entries where (entry.author == issuer) == isIssuers {
+                guard case .payment(let workspace, let ledger, let spend) = entry.content,
+                    payments.count < Limits.paymentsOfWorkspaceMax
+                else { continue }
+                payments.append(Payment(workspace: workspace, ledger: ledger, spend: spend))
             }
         }
     }

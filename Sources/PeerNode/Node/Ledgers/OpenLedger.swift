@@ -12,11 +12,11 @@ final class OpenLedger {
     /// since, as one branch too many, is not known otherwise.
     var tips: [Int64: OpenLedger.Tip] = [:]
     /// What one device wrote twice is there once.
-    private var entries: [OperationID: LedgerEntry] = [:]
+    private(set) var entries: [OperationID: LedgerEntry] = [:]
     /// By arrival number.
     private var arrivals: [Int64: OperationID] = [:]
-    /// How many of each member's there are that count towards a bound.
-    private var counts: [MemberID: Int] = [:]
+    /// How many there are of those that have a bound together.
+    private var counts: [LedgerShare: Int] = [:]
     private var known: LedgerFold?
 
     /// Where a branch ended.
@@ -42,25 +42,24 @@ final class OpenLedger {
     /// Whether an operation is among those that count.
     func holds(_ arrival: Int64) -> Bool { arrivals[arrival] != nil }
 
-    /// Takes up a valid operation, which may have been taken already.
+    /// Takes up a valid operation, which may have been taken already. What never says anything is not kept.
     func add(_ entry: LedgerEntry, at arrival: Int64) {
+        guard let share = entry.share(inLedgerOf: issuer) else { return }
         arrivals[arrival] = entry.id
         guard entries.updateValue(entry, forKey: entry.id) == nil else { return }
         known = nil
-        guard entry.author != issuer, entry.isCounted else { return }
-        counts[entry.author, default: 0] += 1
+        guard let most = share.most else { return }
+        let count = counts[share, default: 0] + 1
+        counts[share] = count
         // Those behind the bound say nothing, whatever comes: what is before them only becomes more.
-        guard counts[entry.author, default: 0] >= 2 * Limits.ledgerEntriesPerMemberMax else {
-            return
-        }
-        prune(entry.author)
+        if count >= most + Limits.ledgerSurplusMax { prune(share, to: most) }
     }
 
-    private func prune(_ author: MemberID) {
-        let own = entries.filter { $0.value.author == author && $0.value.isCounted }
+    private func prune(_ share: LedgerShare, to most: Int) {
+        let own = entries.filter { $0.value.share(inLedgerOf: issuer) == share }
             .sorted { $0.value < $1.value }
-        for (id, _) in own.dropFirst(Limits.ledgerEntriesPerMemberMax) { entries[id] = nil }
+        for (id, _) in own.dropFirst(most) { entries[id] = nil }
         arrivals = arrivals.filter { entries[$0.value] != nil }
-        counts[author] = min(own.count, Limits.ledgerEntriesPerMemberMax)
+        counts[share] = min(own.count, most)
     }
 }

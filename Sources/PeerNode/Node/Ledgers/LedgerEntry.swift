@@ -1,0 +1,46 @@
+import WorkspaceModel
+
+/// One operation of a ledger that is valid: what its author's member says, and its place among the others.
+struct LedgerEntry: Comparable {
+    let timestamp: HybridTimestamp
+    let id: OperationID
+    let author: MemberID
+    let content: LedgerContent
+
+    /// What others name it by.
+    var key: MessageKey { MessageKey(timestamp: timestamp, idPrefix: id.messagePrefix) }
+
+    /// By (hlc, id), the order in which everything of a ledger is taken.
+    static func < (left: Self, right: Self) -> Bool {
+        (left.timestamp.rawValue, left.id) < (right.timestamp.rawValue, right.id)
+    }
+
+    /// What it is one of; `nil` for a word that only the issuer may say, by somebody else: it says nothing.
+    func share(inLedgerOf issuer: MemberID) -> LedgerShare? {
+        switch content {
+        case .payment: .payments(areIssuers: author == issuer)
+        case _ where author == issuer: .issuer
+        case .order, .spend, .void: .member(author)
+        case .opening, .item, .workspacePrice, .grant, .refund: nil
+        }
+    }
+}
+
+/// Operations of a ledger that have a bound together.
+enum LedgerShare: Hashable {
+    /// What the issuer says, without a bound: who does not trust them has nothing to do with their ledger.
+    case issuer
+    /// Orders, spends and voids of another member (W-83).
+    case member(MemberID)
+    /// Payments, the issuer's or those of all others (W-96).
+    case payments(areIssuers: Bool)
+
+    /// How many of them say something, the first; `nil`: all.
+    var most: Int? {
+        switch self {
+        case .issuer: nil
+        case .member: Limits.ledgerEntriesPerMemberMax
+        case .payments: Limits.paymentsOfWorkspaceMax
+        }
+    }
+}
