@@ -134,4 +134,102 @@ import WorkspaceTestKit
         bench.advance(60_000)
         #expect(try shown("first", on: bob)["payment"]?["state"] == "paid")
     }
+
+    // MARK: More words than are looked at
+
+    /// The ledger of acme on a node, and where that is.
+    private func issued(on node: BenchNode) throws -> (workspace: Workspace, ledger: DocumentID) {
+        let core = try #require(node.host?.core)
+        let acme = try #require(core.workspaces.values.first { $0.displayName == "acme" })
+        return (acme, try #require(core.ledgers.documents(in: acme).first))
+    }
+
+    /// Has a node name so many spends that nobody knows in a document of the selected workspace.
+    private func claim(_ count: Int, in document: DocumentID, by node: BenchNode) throws {
+        let (acme, ledger) = try issued(on: node)
+        try node.inTurn { core, workspace in
+            for number in 0..<count {
+                let key = MessageKey(
+                    timestamp: HybridTimestamp(rawValue: UInt64(number)), idPrefix: 1)
+                _ = try #require(
+                    try core.privates.authorContent(
+                        .ledger(.payment(in: acme.id, ledger: ledger, spend: key)), to: document,
+                        in: workspace))
+            }
+        }
+    }
+
+    /// Has a node pay for the selected workspace, and say so in a document of it.
+    private func pay(in document: DocumentID, by node: BenchNode) throws {
+        let (acme, ledger) = try issued(on: node)
+        try node.inTurn { core, workspace in
+            let open = try #require(try core.ledgers.ledger(ledger, in: acme))
+            let spend = try #require(
+                try core.ledgers.write(
+                    .spend(
+                        .init(
+                            coins: 60, purpose: "a workspace",
+                            workspace: Ledgers.name(of: workspace.id))), to: open, in: acme))
+            _ = try #require(
+                try core.privates.authorContent(
+                    .ledger(.payment(in: acme.id, ledger: ledger, spend: spend.key)),
+                    to: document, in: workspace))
+        }
+    }
+
+    private func makeDocument(by node: BenchNode) throws -> DocumentID {
+        try node.inTurn { core, workspace in
+            try #require(try core.ledgers.makeDocument(in: workspace))
+        }
+    }
+
+    /// W-96: what others say stands behind what the founder says, also where it came before.
+    @Test func `is paid also where others have named more spends than are looked at`() throws {
+        let (bob, cleo, bench) = (table.bob, table.cleo, table.bench)
+        try table.grant(to: bob)
+        try bob.ok("workspace.create", ["name": "second"])
+        let document = try makeDocument(by: bob)
+        try cleo.join(try bob.link(["uses": 5]))
+        bench.advance(60_000)
+        try cleo.ok("workspace.select", ["workspace": "second"])
+        try claim(2 * Limits.paymentsOfWorkspaceMax, in: document, by: cleo)
+        bench.advance(60_000)
+        #expect(try shown("second", on: bob)["payment"]?["state"] == "unpaid")
+        try bob.ok("workspace.select", ["workspace": "second"])
+        try pay(in: document, by: bob)
+        bench.advance(60_000)
+        for node in [bob, cleo] {
+            #expect(try shown("second", on: node)["payment"]?["state"] == "paid", "\(node.name)")
+            try node.restart()
+            #expect(try shown("second", on: node)["payment"]?["state"] == "paid", "\(node.name)")
+        }
+    }
+
+    @Test func `has so many words about its payment in a document`() throws {
+        let bob = table.bob
+        try table.grant(2, to: bob)
+        for (name, state, count) in [
+            ("last", "paid", Limits.paymentsOfWorkspaceMax - 1),
+            ("beyond", "unpaid", Limits.paymentsOfWorkspaceMax),
+        ] {
+            try bob.ok("workspace.create", ["name": .string(name)])
+            let document = try makeDocument(by: bob)
+            try claim(count, in: document, by: bob)
+            try pay(in: document, by: bob)
+            #expect(
+                try shown(name, on: bob)["payment"]?["state"] == .string(state), "\(name)")
+        }
+    }
+
+    /// What is remembered of a document is what counts now.
+    @Test func `shows what was said of its payment just now`() throws {
+        let bob = table.bob
+        try table.grant(to: bob)
+        try bob.ok("workspace.create", ["name": "second"])
+        #expect(try shown("second", on: bob)["payment"]?["state"] == "unpaid")
+        let document = try makeDocument(by: bob)
+        #expect(try shown("second", on: bob)["payment"]?["state"] == "unpaid")
+        try pay(in: document, by: bob)
+        #expect(try shown("second", on: bob)["payment"]?["state"] == "paid")
+    }
 }

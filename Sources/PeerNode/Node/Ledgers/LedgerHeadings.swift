@@ -18,24 +18,35 @@ struct KeptHeading {
     let issuer: MemberID
     /// `nil` where the issuer has not opened the ledger.
     let heading: LedgerHeading?
+    /// By what the workspace of the document is paid, as somebody says there (W-96).
+    let payments: [LedgerFold.Payment]
     /// As of the ledger: a heading is made anew where something of that has gone.
     var tips: [Int64: OpenLedger.Tip]
 }
 
-/// Headings: a name, and what a workspace costs, are found without folding ledgers again of which no more
-/// than `Limits.ledgersOpenMax` are in memory. Of each workspace there are `Limits.ledgersListedMax` at
-/// most, since nothing else is looked at.
+/// Headings: names, prices and payments are found without folding ledgers again of which no more than
+/// `Limits.ledgersOpenMax` are in memory. Of each workspace there are `Limits.ledgersListedMax` at most,
+/// since nothing else is looked at.
 extension Ledgers {
     /// The ledgers of a workspace that their issuers have opened, by their ids.
     func headings(in workspace: Workspace) throws(StorageError) -> [LedgerHeading] {
+        try lookThrough(workspace).compactMap(\.heading)
+    }
+
+    /// By which spends elsewhere somebody says that a workspace is paid.
+    func payments(in workspace: Workspace) throws(StorageError) -> [LedgerFold.Payment] {
+        try lookThrough(workspace).flatMap(\.payments)
+    }
+
+    private func lookThrough(_ workspace: Workspace) throws(StorageError) -> [KeptHeading] {
         var looked: Set<Int64> = []
-        var found: [LedgerHeading] = []
+        var found: [KeptHeading] = []
         for document in documents(in: workspace).prefix(Limits.ledgersListedMax) {
             guard let number = store.operations.document(document, in: workspace.number)?.number,
                 let kept = try keep(document, numbered: number, in: workspace)
             else { continue }
             looked.insert(number)
-            kept.heading.map { found.append($0) }
+            found.append(kept)
         }
         // Others have taken the places of some, or those count no longer.
         keptHeadings = keptHeadings.filter {
@@ -63,21 +74,23 @@ extension Ledgers {
                 LedgerHeading(
                     document: document, issuer: ledger.issuer, name: $0,
                     workspacePrice: fold.workspacePrice)
-            }, tips: ledger.tips)
+            }, payments: fold.payments, tips: ledger.tips)
         keptHeadings[number] = kept
         return kept
     }
 
     /// Forgets the heading of a ledger where something was said that may change it, whether it counts or
-    /// not. What anybody but the issuer says never does.
+    /// not.
     func noteHeading(_ said: LedgerContent, _ operation: WordSource, in workspace: Workspace) {
         guard let kept = keptHeadings[operation.document] else { return }
         switch said {
-        case .opening, .workspacePrice: break
+        case .payment: break
+        case .opening, .workspacePrice:
+            // What anybody but the issuer says never does.
+            let author = workspace.evaluator.subject(ofGrant: operation.grant)
+            if let author, author != kept.issuer { return }
         default: return
         }
-        let author = workspace.evaluator.subject(ofGrant: operation.grant)
-        if let author, author != kept.issuer { return }
         keptHeadings[operation.document] = nil
     }
 }

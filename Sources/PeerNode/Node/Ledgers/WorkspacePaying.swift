@@ -47,10 +47,11 @@ extension Ledgers {
     /// Whether a workspace is paid; `nil` where nothing says so and nobody whom this home trusts asks for
     /// it.
     func payment(of workspace: Workspace) throws(StorageError) -> PaymentObject? {
-        let payments = try payments(in: workspace)
+        // Each ledger once: more of them may be named in turns than are in memory.
+        let named = Dictionary(grouping: try payments(in: workspace), by: Place.init)
         var best: PaymentObject?
-        for payment in payments {
-            let found = try object(of: payment, for: workspace)
+        for (place, payments) in named.sorted(by: { $0.key < $1.key }) {
+            let found = try object(of: payments, at: place, for: workspace)
             if found.state == "paid" { return found }
             // What cannot be told here is more than what is known to be none.
             if best == nil || found.state == "unknown" { best = found }
@@ -67,34 +68,41 @@ extension Ledgers {
         return nil
     }
 
-    private func payments(
-        in workspace: Workspace
-    ) throws(StorageError) -> [LedgerFold.Payment] {
-        var found: [LedgerFold.Payment] = []
-        for document in documents(in: workspace).prefix(Limits.ledgersListedMax) {
-            guard let ledger = try ledger(document, in: workspace) else { continue }
-            found += ledger.fold.payments.prefix(Limits.paymentsOfWorkspaceMax)
+    /// A ledger that is said to have the spend.
+    private struct Place: Hashable, Comparable {
+        let workspace: WorkspaceID
+        let ledger: DocumentID
+
+        init(_ payment: LedgerFold.Payment) {
+            (workspace, ledger) = (payment.workspace, payment.ledger)
         }
-        return found
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.workspace, left.ledger) < (right.workspace, right.ledger)
+        }
     }
 
+    /// What payments say that name one ledger: whether one of them is a payment.
     private func object(
-        of payment: LedgerFold.Payment, for workspace: Workspace
+        of payments: [LedgerFold.Payment], at place: Place, for workspace: Workspace
     ) throws(StorageError) -> PaymentObject {
-        let id = PublicID.ledger(payment.ledger)
-        let other = core.workspaces.values.first { $0.id == payment.workspace }
+        let id = PublicID.ledger(place.ledger)
+        let other = core.workspaces.values.first { $0.id == place.workspace }
         guard let other, other !== workspace,
-            let ledger = try ledger(payment.ledger, in: other), ledger.fold.name != nil
+            let ledger = try ledger(place.ledger, in: other), ledger.fold.name != nil
         else { return PaymentObject(state: "unknown", ledger: id) }
         let fold = ledger.fold
         let issuer = core.membership.person(ledger.issuer, in: other)
-        guard let spend = fold.spends[payment.spend], spend.state == .spent,
-            spend.spend.workspace == Self.name(of: workspace.id),
-            spend.spend.coins >= fold.workspacePrice(before: payment.spend) ?? 0
-        else { return PaymentObject(state: "unpaid", ledger: id, issuer: issuer) }
-        return PaymentObject(
-            state: "paid", ledger: id, issuer: issuer,
-            payer: core.membership.person(spend.member, in: other),
-            coins: Int64(clamping: spend.spend.coins))
+        for payment in payments {
+            guard let spend = fold.spends[payment.spend], spend.state == .spent,
+                spend.spend.workspace == Self.name(of: workspace.id),
+                spend.spend.coins >= fold.workspacePrice(before: payment.spend) ?? 0
+            else { continue }
+            return PaymentObject(
+                state: "paid", ledger: id, issuer: issuer,
+                payer: core.membership.person(spend.member, in: other),
+                coins: Int64(clamping: spend.spend.coins))
+        }
+        return PaymentObject(state: "unpaid", ledger: id, issuer: issuer)
     }
 }
