@@ -170,7 +170,7 @@ enum StoreCommandTable {
         line: CommandLineForm("store void", ["order"], examples: ["store void p_01hx9t4c"]),
         "Cancel an open order. Issuers can also void a granted one.",
         parameters: [order.definition], result: "order", shape: .orders, effect: .signs,
-        scope: .workspace, failures: refusals + [.unknownOrder, .alreadyRedeemed],
+        scope: .workspace, failures: refusals + [.unknownOrder, .alreadyRedeemed, .tooMany],
         example: ["order": "p_01hx9t4c"],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.ledgers.void(given[order], context.scope(given)))

@@ -82,7 +82,7 @@ extension Command {
             result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
             failures: [
                 .duplicate, .keyReused, .insufficientCoins, .conflict, .badRequest, .notFound,
-                .tooLarge,
+                .tooLarge, .ambiguous, .forbidden, .tooMany,
             ],
             example: ["name": "acme"],
             run: { (context, given) throws(NodeError) in

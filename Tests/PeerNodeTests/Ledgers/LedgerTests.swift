@@ -292,6 +292,43 @@ import WorkspaceTestKit
         #expect(try bob.ok("coin.balance")["balance"] == 95)
     }
 
+    /// W-83: what would not count is refused, and nothing is written.
+    @Test func `are not said to be ordered, spent or cancelled by who has written too much`() throws
+    {
+        let bob = table.bob
+        try table.grant(to: bob)
+        let order = try table.order(by: bob)
+        let core = try #require(bob.host?.core)
+        let workspace = try bob.workspace()
+        let document = try #require(core.ledgers.documents(in: workspace).first)
+        let ledger = try #require(try core.ledgers.ledger(document, in: workspace))
+        // As if they had been written, behind what was.
+        for number in 0..<Limits.ledgerEntriesPerMemberMax {
+            ledger.add(
+                LedgerEntry(
+                    timestamp: HybridTimestamp(rawValue: UInt64(Int64.max) + UInt64(number)),
+                    id: OperationID(
+                        bigEndianBytes(of: UInt64(number)) + [UInt8](repeating: 0, count: 24)),
+                    author: workspace.member,
+                    content: .void(
+                        order: MessageKey(
+                            timestamp: HybridTimestamp(rawValue: 1), idPrefix: 1))),
+                at: -1 - Int64(number))
+        }
+        let before = try bob.digest()
+        let calls: [(String, JSONValue)] = [
+            ("store.void", ["order": order]), ("store.buy", ["item": "small"]),
+            ("coin.spend", ["coins": 1, "purpose": "x"]),
+        ]
+        for (method, given) in calls {
+            let refused = try bob.refused(method, given)
+            #expect(refused.kind == .tooMany && refused.reason == "ledger.count", "\(method)")
+        }
+        #expect(try bob.digest() == before)
+        #expect(try bob.ok("store.orders", ["state": "open"]).items.map { $0["id"] } == [order])
+        #expect(try table.ada.ok("store.void", ["order": order])["state"] == "void")
+    }
+
     @Test func `have a name that means one ledger`() throws {
         let (ada, bob) = (table.ada, table.bob)
         #expect(try ada.refused("ledger.open", ["name": "COINS"]).kind == .duplicate)

@@ -92,6 +92,13 @@ import WorkspaceTestKit
         #expect(try inMemory().subtracting(before) == [far.document])
     }
 
+    @Test func `are not read again to tell whether their workspace is paid`() throws {
+        try ada.ok("ledger.list")
+        let before = try inMemory()
+        #expect(try ada.ok("workspace.get")["payment"] == nil)
+        #expect(try inMemory() == before)
+    }
+
     @Test func `have no name any more in memory while they are locked`() throws {
         try ada.ok("identity.passphrase.change", ["new": .string(goodPassphrase)])
         try ada.ok("ledger.list")

@@ -131,6 +131,7 @@ extension LedgerDesk {
         guard order.state == .open || aim.ledger.issuer == aim.workspace.member else {
             throw Ledgers.failure(.redeemed)
         }
+        try refuseMore(in: aim, hint: "ask its issuer to void the order")
         _ = try say(.void(order: order.key), in: aim)
         return try object(of: order.key, in: aim)
     }

@@ -117,14 +117,16 @@ final class LedgerDesk: CorePart {
         }
     }
 
-    /// Refuses what would not count any more (W-83).
-    func refuseMore(in aim: Aim) throws(NodeError) {
-        let count = aim.ledger.fold.counts[aim.workspace.member] ?? 0
-        guard count >= Limits.ledgerEntriesPerMemberMax else { return }
+    /// Refuses what would not count any more (W-83): an order, a spend, or the void of one's own order.
+    func refuseMore(
+        in aim: Aim, hint: String = "ask its issuer to open another one"
+    ) throws(NodeError) {
+        let most = Limits.ledgerEntriesPerMemberMax
+        guard aim.ledger.fold.counts[aim.workspace.member] ?? 0 >= most else { return }
         throw NodeError(
             .tooMany,
-            "you have written \(count) orders and spends in this ledger; no more of them count",
-            hint: "ask its issuer to open another one", reason: "ledger.count")
+            "you have written \(most) orders, spends and voids in this ledger; no more of them count",
+            hint: hint, reason: "ledger.count")
     }
 
     // MARK: Orders and spends
