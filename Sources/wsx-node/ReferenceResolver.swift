@@ -130,7 +130,7 @@ struct ReferenceResolver {
         }
         guard found.count == 1 || found.contains(where: { $0.id == text }) else {
             throw .ambiguous(
-                text, candidates: found.prefix(Self.candidatesMax).map(\.candidate),
+                text, candidates: found.map(\.candidate), naming: Self.candidatesMax,
                 field: parameter.name)
         }
         return .string(found.count == 1 ? first.id : text)

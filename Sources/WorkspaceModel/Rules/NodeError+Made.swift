@@ -120,7 +120,13 @@ extension NodeError {
     }
 
     /// Several things have the name that was given for `field`.
-    public static func ambiguous(_ name: String, candidates: [JSONValue], field: String) -> Self {
+    ///
+    /// - Parameters:
+    ///   - candidates: all of them, each with its `id`.
+    ///   - most: how many of them are named; all are counted.
+    public static func ambiguous(
+        _ name: String, candidates: [JSONValue], naming most: Int = .max, field: String
+    ) -> Self {
         let arePeople = candidates.allSatisfy { candidate in
             candidate["id"]?.stringValue?.utf8.starts(with: "u_".utf8) == true
         }
@@ -137,7 +143,7 @@ extension NodeError {
                 + (arePeople ? "people" : "things"),
             hint: arePeople ? wayToName : "give the id",
             reason: "name.ambiguous", fields: [Field(name: field, reason: "ambiguous")],
-            details: ["candidates": .array(candidates)])
+            details: ["candidates": .array(Array(candidates.prefix(most)))])
     }
 
     /// Another process holds the home.

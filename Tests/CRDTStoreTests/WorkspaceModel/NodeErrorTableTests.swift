@@ -216,6 +216,9 @@ import WorkspaceModel
         let people: [JSONValue] = [["id": "u_1"], ["id": "u_2"], ["id": "u_3"]]
         let several = NodeError.ambiguous("Mina", candidates: people, field: "member")
         #expect(several.message == "'Mina' could be any of 3 people")
+        let cut = NodeError.ambiguous("Mina", candidates: people, naming: 2, field: "member")
+        #expect(cut.message == "'Mina' could be any of 3 people", "all are counted")
+        #expect(cut.json["data"]?["candidates"] == [["id": "u_1"], ["id": "u_2"]])
         #expect(NodeError.cursorExpired(oldest: "e1.5").json["data"]?["oldest"] == "e1.5")
     }
 

@@ -277,6 +277,12 @@ import WorkspaceModel
         io.errors = ""
         #expect(io.run("message", "show", "9t4c", "--in", "general") == 5)
         #expect(io.errors.contains("'9t4c' could be any of 10 things"), "\(io.errors)")
+        // One in each page that is looked at: all are counted, and some are named.
+        io.errors = ""
+        #expect(io.run("message", "show", "m_01hx9t", "--in", "general") == 5)
+        let count = ReferenceResolver.pagesMax
+        #expect(io.errors.contains("'m_01hx9t' could be any of \(count) things"), "\(io.errors)")
+        #expect(io.errors.split(separator: "\n").filter { $0.contains("m_01hx9t4c") }.count == 10)
     }
 
     @Test func `of last letters names an invite, too`() {

@@ -58,7 +58,10 @@ import WorkspaceTestKit
         }
         #expect(try ada.ok("store.price", ["coins": "7", "ledger": "L5"])["value"] == 7)
         #expect(try ada.ok("store.price", ["ledger": "L5"])["value"] == 7)
-        #expect(try ada.refused("coin.balance").kind == .ambiguous)
+        let unclear = try ada.refused("coin.balance")
+        #expect(unclear.kind == .ambiguous)
+        #expect(unclear.message == "'ledger' could be any of \(names.count) things")
+        #expect(unclear.details["candidates"]?.arrayValue?.count == 10, "no more are named")
         #expect(try ada.refused("coin.balance", ["ledger": "L99"]).kind == .notFound)
     }
 

@@ -218,6 +218,11 @@ import WorkspaceTestKit
         #expect(try ada.refused("note.get", ["note": "Plan"]).kind == .ambiguous)
         #expect(try ada.ok("note.get", ["note": "Plan", "in": "plans"])["id"] == other["id"])
         #expect(try ada.text(of: one) == "one")
+        // All of them are counted, and some are named.
+        for _ in 3...12 { _ = try ada.makeNote("Plan", saying: "more") }
+        let many = try ada.refused("note.get", ["note": "Plan"])
+        #expect(many.message == "'Plan' could be any of 12 things")
+        #expect(many.details["candidates"]?.arrayValue?.count == 10)
     }
 
     @Test func `says who wrote what`() throws {

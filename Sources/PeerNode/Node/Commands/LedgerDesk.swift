@@ -35,9 +35,9 @@ final class LedgerDesk: CorePart {
         guard found.count <= 1 else {
             throw .ambiguous(
                 name ?? "ledger",
-                candidates: found.prefix(Self.candidatesMax).map {
+                candidates: found.map {
                     ["id": .string(PublicID.ledger($0.document)), "name": .string($0.name)]
-                }, field: "ledger")
+                }, naming: Self.candidatesMax, field: "ledger")
         }
         // Only now: a search may have taken it out of memory again, and what is written later is folded
         // into what is in memory.
@@ -191,12 +191,12 @@ final class LedgerDesk: CorePart {
         guard found.count <= 1 else {
             throw .ambiguous(
                 name,
-                candidates: found.prefix(Self.candidatesMax).map {
+                candidates: found.map {
                     [
                         "id": .string(PublicID.ledger($0.ledger.document)),
                         "workspace": .string($0.workspace.displayName),
                     ]
-                }, field: "paid_from")
+                }, naming: Self.candidatesMax, field: "paid_from")
         }
         guard let only = found.first, let aim = try aim(at: only.ledger, in: only.workspace) else {
             throw .notFound("ledger", name, field: "paid_from", hint: "wsx-node ledger list")

@@ -34,9 +34,9 @@ final class NoteDesk: CorePart {
         guard found.count <= 1 else {
             throw .ambiguous(
                 reference.text,
-                candidates: found.prefix(Self.candidatesMax).map { place, title in
+                candidates: found.map { place, title in
                     ["id": .string(PublicID.note(place.key)), "name": .string(title)]
-                }, field: "note")
+                }, naming: Self.candidatesMax, field: "note")
         }
         guard let place = found.first?.0,
             let channel = core.queries.channel(place.document, in: workspace),
