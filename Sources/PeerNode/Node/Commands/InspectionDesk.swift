@@ -45,7 +45,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         }
         findings += core.links.copyFindings
         findings += core.integrity.rotFindings
-        findings += try core.files.findings()
+        findings += try FileFindings(core).findings()
         findings += peerFindings
         return .reply(Page(findings).json)
     }

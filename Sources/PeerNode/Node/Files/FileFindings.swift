@@ -3,7 +3,9 @@ import CRDTStore
 import WorkspaceModel
 
 /// What `doctor` says of files.
-extension Files {
+final class FileFindings: CorePart {
+    private var room: Files { core.files }
+
     func findings() throws(NodeError) -> [FindingObject] {
         try stored { () throws(StorageError) in
             guard store.blobs.isInUse, home != nil else { return [] }
@@ -13,7 +15,8 @@ extension Files {
     }
 
     private var states: [TransferState] {
-        transfers.values.filter { !$0.isPart }.compactMap { scheduler.state(of: $0.blob.root) }
+        room.transfers.values.filter { !$0.isPart }
+            .compactMap { room.scheduler.state(of: $0.blob.root) }
     }
 
     /// Files that somebody wants and nobody sends: a colleague who went home is no fault, a day is long.
@@ -43,7 +46,7 @@ extension Files {
     /// What was put here and what no other device has stays, whatever it takes.
     private func fullFinding() throws(StorageError) -> FindingObject? {
         let held = UInt64(max(store.blobs.byteCount, 0))
-        guard held > (try cache.quota.byteCountMax) else { return nil }
+        guard held > (try room.cache.quota.byteCountMax) else { return nil }
         return FindingObject(
             id: "files", state: "warn",
             message: "files take more space than allowed: nobody else has them",
@@ -59,7 +62,7 @@ extension Files {
                     ofDocument: channel.number, before: .max, limit: Limits.copiesReviewedMax)
                 {
                     guard let row = try store.blobs.row(reference.blob),
-                        try copyCount(of: row) < channel.copies
+                        try room.copyCount(of: row) < channel.copies
                     else { continue }
                     count += 1
                 }
