@@ -175,5 +175,18 @@ import WorkspaceTestKit
         ] {
             #expect(Picture(untrusted: text) == nil && Picture.shown(text) == nil, "\(text)")
         }
+        // Whoever shows a member shows the id alone.
+        let scene = try #require(FileScene(seed: 75, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let id = try add(self.picture(30_000, seed: 9), by: ada)
+        #expect(ada.ask("profile.image.set", ["blob": id])?["image"] == id)
+        scene.world.run(for: 5_000)
+        for node in [ada, bob] {
+            #expect(node.ask("member.get", ["member": "Founder 0"])?["image"] == id)
+            let listed = node.ask("member.list")?["items"]?.arrayValue ?? []
+            #expect(listed.count == 2)
+            #expect(listed.compactMap { $0["image"]?.stringValue } == [id.stringValue])
+        }
     }
 }

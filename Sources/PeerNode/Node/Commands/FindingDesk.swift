@@ -208,7 +208,7 @@ final class FindingDesk: CorePart, SearchCommands {
             if let found = query.matches(in: SearchText(name)) {
                 return (member, found.map { SearchHit.Match("name", $0) })
             }
-            guard address.contains("@"), let email = workspace.visibleFields(of: member)[.email],
+            guard address.contains("@"), let email = workspace.shownFields(of: member)[.email],
                 email.lowercased().hasPrefix(address)
             else { return nil }
             return (member, [SearchHit.Match("email", 0..<address.unicodeScalars.count)])

@@ -9,8 +9,7 @@ extension Profiles {
         var object = ProfileObject(
             id: PublicID.member(member), workspace: PublicID.workspace(workspace.id),
             name: workspace.displayName(of: member))
-        object.values = workspace.visibleFields(of: member)
-        object.values[.image] = Picture.shown(object.values[.image])
+        object.values = workspace.shownFields(of: member)
         object.verified = verifiedEmail(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }
@@ -236,8 +235,10 @@ extension ProfileChange.Field {
 }
 
 extension Workspace {
-    /// What the own person may see of somebody. Guests see names.
-    func visibleFields(of member: MemberID) -> [ProfileChange.Field: String] {
-        ownRole == .guest ? [:] : people.fields[member] ?? [:]
+    /// What the own person may see of somebody. Guests see names, and nobody the key of a picture.
+    func shownFields(of member: MemberID) -> [ProfileChange.Field: String] {
+        guard ownRole != .guest, var fields = people.fields[member] else { return [:] }
+        fields[.image] = Picture.shown(fields[.image])
+        return fields
     }
 }

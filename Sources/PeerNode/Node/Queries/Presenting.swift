@@ -21,7 +21,7 @@ extension Queries {
         object.devices = Int64(devices.count { !workspace.recoveryDevices.contains($0) })
         object.isRemoved = standing == nil
         object.removedAt = core.membership.removed(member, from: workspace)?.at
-        object.profile = workspace.visibleFields(of: member)
+        object.profile = workspace.shownFields(of: member)
         object.verified = core.profiles.verifiedEmail(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         return object
