@@ -101,6 +101,47 @@ import WorkspaceTestKit
         #expect(base.world.failures == [])
     }
 
+    @Test func `takes no two files of which only one fits, also where neither is here yet`() throws {
+        let base = try #require(FileScene(seed: 49, count: 2))
+        defer { base.world.end() }
+        let (ada, bob) = (base.nodes[0], base.nodes[1])
+        let quota = Limits.quotaBytesMin
+        _ = bob.ask("cache.quota", ["bytes": .integer(quota)])
+        let files = [19, 20].map { FileScene.bytes(2_500_000, seed: $0) }
+        let message = try #require(base.send(files, by: ada))
+        base.world.run(for: 2_000)
+        ada.crash()
+        let blobs = (0...1).map { message["attachments"]?[$0]?["blob"] ?? .null }
+        #expect(bob.ask("blob.fetch", ["blob": blobs[0]])?["wanted"] == true)
+        let call = bob.call("blob.fetch", ["blob": blobs[1]])
+        base.world.run(for: 1_000)
+        #expect(FileScene.failure(call, by: bob)?.reason == "file.over_quota")
+        ada.start()
+        base.world.run(for: 120_000)
+        #expect(bob.ask("blob.stat", ["blob": blobs[0]])?["complete"] == true)
+        // The same of what comes by itself, and of copies that a channel asks for.
+        _ = bob.ask("media.policy", ["kind": "other", "policy": "always"])
+        for (index, copies) in [0, 2].enumerated() {
+            _ = bob.ask("cache.clear")
+            if copies > 0 {
+                _ = bob.ask("media.policy", ["kind": "other", "policy": "manual"])
+                _ = ada.ask("channel.edit", ["channel": "general", "copies": .integer(2)])
+                base.world.run(for: 2_000)
+            }
+            let seed = UInt64(21 + 2 * index)
+            let more = [seed, seed + 1].map { FileScene.bytes(2_500_000, seed: $0) }
+            let sent = try #require(base.send(more, by: ada))
+            base.world.run(for: 60_000)
+            let here = (0...1).count {
+                let blob = sent["attachments"]?[$0]?["blob"] ?? .null
+                return bob.ask("blob.stat", ["blob": blob])?["complete"] == true
+            }
+            #expect(here == 1, "\(copies) copies")
+            #expect((bob.ask("cache.stat")?["bytes"]?.integerValue ?? .max) <= quota)
+        }
+        #expect(base.world.failures == [])
+    }
+
     @Test func `is cleared of what others have, and of nothing else`() throws {
         let scene = try Scene(seed: 43)
         defer { scene.base.world.end() }

@@ -82,7 +82,8 @@ extension Files {
         let missing = try copiesWanted(of: row.number) - copyCount(of: row)
         guard missing > 0 else { return false }
         let size = blob.shape.ciphertextByteCount
-        let held = UInt64(max(store.blobs.byteCount, 0))
+        let coming = try missingBytes(besides: row.number)
+        let held = UInt64(max(store.blobs.byteCount, 0)) &+ coming
         guard held &+ size <= (try cache.quota.byteCountMax) else { return false }
         let holders = Set(try store.blobs.holders(of: row.number).map(\.device))
         var devices = try onlineReaders(of: row.number).map(\.device)

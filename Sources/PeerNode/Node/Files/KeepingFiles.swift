@@ -89,7 +89,18 @@ extension Files {
         let whole = blob.shape.ciphertextByteCount
         let missing = whole - min(whole, UInt64(max(row.byteCount, 0)))
         guard mayWrite, missing > 0 else { return true }
-        return try keepWithinQuota(besides: missing, for: row.number)
+        let coming = try missingBytes(besides: row.number)
+        return try keepWithinQuota(besides: missing &+ coming, for: row.number)
+    }
+
+    /// Bytes of ciphertext that are still to come of all blobs that are wanted, but for one.
+    func missingBytes(besides number: Int64) throws(StorageError) -> UInt64 {
+        var missing: UInt64 = 0
+        for row in try store.blobs.wanted(from: 0, limit: .max) where row.number != number {
+            let whole = row.blob?.shape.ciphertextByteCount ?? 0
+            missing &+= whole - min(whole, UInt64(max(row.byteCount, 0)))
+        }
+        return missing
     }
 
     /// What somebody asks for comes, unless the owner has set a quota and it does not fit.
