@@ -114,6 +114,8 @@ import WorkspaceTestKit
         scene.world.run(for: 2 * 600_000)
         let shown = ada.ask("message.get", ["ids": [message["id"] ?? .null]])?["items"]?[0]
         #expect(shown?["attachments"]?[0]?["copies_wanted"] == 3)
+        let known = shown?["attachments"]?[0]?["copies"]?.integerValue ?? 0
+        #expect(known >= 3, "whoever sent it knows of \(known) copies")
         #expect(scene.world.failures == [])
     }
 

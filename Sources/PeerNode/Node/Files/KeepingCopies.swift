@@ -31,7 +31,7 @@ extension Files {
     }
 
     /// A message names a blob: if its channel asks for copies, it is found out who has it, and decided
-    /// soon whether this device is to.
+    /// soon whether this device is to. Whoever has all of it already wants to know of the others, too.
     func noteCopies(_ number: Int64, in document: Int64) throws(StorageError) {
         guard copiesWanted(in: document) > 0 else { return }
         try checkCopies(of: number)
@@ -41,7 +41,7 @@ extension Files {
     private func checkCopies(of number: Int64) throws(StorageError) {
         guard copyChecks.count < Limits.copyChecksMax, copyChecks[number] == nil,
             !copiesDeclined.contains(number), let row = try store.blobs.row(number),
-            let blob = row.blob, !row.held.isWhole, !row.isWanted
+            let blob = row.blob, !row.isWanted
         else { return }
         copyChecks[number] = time.monotonic &+ Limits.copyDecisionMilliseconds
         for (_, link) in try onlineReaders(of: number) {
@@ -106,7 +106,7 @@ extension Files {
                 for reference in try store.blobs.references(
                     ofDocument: channel.number, before: .max, limit: Limits.copiesReviewedMax)
                 {
-                    guard let row = try store.blobs.row(reference.blob), !row.held.isWhole,
+                    guard let row = try store.blobs.row(reference.blob),
                         try copyCount(of: row) < channel.copies
                     else { continue }
                     try checkCopies(of: row.number)
