@@ -291,7 +291,7 @@ enum FileMethods {
         line: CommandLineForm("file verify", ["blob"], examples: ["file verify b_01hx9t4c"]),
         "Check a file on this device. Damaged parts are fetched again.",
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
-        scope: .node, failures: [.notFound, .ambiguous, .busy],
+        scope: .node, failures: [.notFound, .ambiguous, .blobMissing, .busy],
         example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
             try context.node.files.verifyFile(given[fileID], context.scope(given))

@@ -126,4 +126,63 @@ import WorkspaceTestKit
         #expect(scene.save(message, by: bob) == bytes)
         #expect(scene.world.failures == [])
     }
+
+    /// A scene whose second node has saved a file that the first one put, and the file's root.
+    private func shared(
+        seed: UInt64
+    ) throws -> (scene: FileScene, message: JSONValue, bytes: [UInt8], root: BlobRoot) {
+        let scene = try #require(FileScene(seed: seed, count: 2))
+        let bytes = FileScene.bytes(300_000, seed: seed)
+        let message = try #require(scene.send([bytes], by: scene.nodes[0]))
+        scene.world.run(for: 2_000)
+        #expect(scene.save(message, by: scene.nodes[1]) == bytes)
+        let row = try #require(try scene.nodes[1].store?.blobs.rows().first)
+        return (scene, message, bytes, try #require(BlobRoot(untrusted: row.root)))
+    }
+
+    @Test(arguments: [true, false])
+    func `is missed where it was put or is kept and is lost, and comes again`(isOwn: Bool) throws {
+        let (scene, message, bytes, root) = try shared(seed: isOwn ? 94 : 95)
+        defer { scene.world.end() }
+        let node = scene.nodes[isOwn ? 0 : 1]
+        if !isOwn { #expect(node.ask("blob.keep", ["blob": blob(message)])?["kept"] == true) }
+        node.crash()
+        try node.blobs.chunks.remove(root)
+        node.start()
+        scene.world.run(for: 120_000)
+        #expect(node.ask("blob.stat", ["blob": blob(message)])?["complete"] == true)
+        #expect(scene.save(message, by: node) == bytes)
+        #expect(scene.world.failures == [])
+    }
+
+    @Test func `says that what was put is not here, and asks for it when told to`() throws {
+        let (scene, message, bytes, root) = try shared(seed: 96)
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        bob.crash()
+        ada.crash()
+        try ada.blobs.chunks.remove(root)
+        ada.start()
+        scene.world.run(for: 5_000)
+        // As earlier versions left it: nobody asks for it.
+        try ada.store?.connection.execute("UPDATE blob SET wanted = 0")
+        let verified = ada.call("blob.verify", ["blob": blob(message)])
+        scene.world.run(for: 1_000)
+        let error = FileScene.failure(verified, by: ada)
+        #expect(error?.kind == .blobMissing && error?.message.hasPrefix("nothing of ") == true)
+        let found = ada.ask("node.check", [:], within: 60_000)
+        #expect(found?["ok"] == false && found?["problem_count"] == 1)
+        #expect(found?["problems"]?[0]?["id"] == blob(message))
+        #expect(found?["problems"]?[0]?["text"] == "is not here")
+        #expect(found?["problems"]?[0]?["done"] == .null)
+        let repaired = ada.ask("node.check", ["repair": true], within: 60_000)
+        #expect(repaired?["problems"]?[0]?["done"] == "asked" && repaired?["repaired"] == 1)
+        bob.start()
+        scene.world.run(for: 120_000)
+        #expect(ada.ask("node.check", [:], within: 60_000)?["ok"] == true)
+        #expect(scene.save(message, by: ada) == bytes)
+        // What somebody drops on purpose is not missed.
+        #expect(ada.ask("blob.drop", ["blob": blob(message), "force": true])?["have"] == 0)
+        #expect(ada.ask("node.check", [:], within: 60_000)?["ok"] == true)
+    }
 }

@@ -120,7 +120,10 @@ final class FileDesk: CorePart, FileCommands {
         }
         try stored { () throws(StorageError) in
             try write()
-            try store.blobs.set(.kept, false, of: row.number)
+            // Whoever drops what was put here does not miss it.
+            for mark in [BlobTable.Mark.kept, .own] {
+                try store.blobs.set(mark, false, of: row.number)
+            }
             room.copiesDeclined.insert(row.number)
             try room.drop(row)
         }

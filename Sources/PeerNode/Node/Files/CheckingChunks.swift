@@ -18,7 +18,8 @@ extension Files {
     func checkChunks(
         _ object: CheckObject, for call: CallID, repairs: Bool
     ) throws(StorageError) {
-        let numbers = try store.blobs.rows().filter { $0.byteCount > 0 }.map(\.number)
+        let numbers = try store.blobs.rows()
+            .filter { $0.byteCount > 0 || $0.isOwn || $0.isKept }.map(\.number)
         chunkCheck = ChunkCheck(
             call: call, repairs: repairs, object: object, left: numbers.reversed())
         try checkNext()
@@ -26,9 +27,11 @@ extension Files {
 
     private func checkNext() throws(StorageError) {
         while let number = chunkCheck?.left.popLast() {
-            guard let call = chunkCheck?.call, let row = try store.blobs.row(number),
-                let blob = row.blob, !row.held.isEmpty
-            else { continue }
+            guard let call = chunkCheck?.call, let row = try store.blobs.row(number) else {
+                continue
+            }
+            try noteLost(row)
+            guard let blob = row.blob, !row.held.isEmpty else { continue }
             let id = nextErrand()
             errands[id] = FileErrand(call: call, work: .check(number))
             return try ask(.verify(id, blob, row.held))
@@ -60,6 +63,29 @@ extension Files {
         case .success: break
         }
         try checkNext()
+    }
+
+    /// Whether a file that was put or is kept here is not here, or not all of it, and nobody fetches it.
+    private func isLost(_ row: BlobTable.Row) throws(StorageError) -> Bool {
+        guard row.isOwn || row.isKept, !row.isWanted, row.blob != nil, !row.held.isWhole else {
+            return false
+        }
+        return try isNamed(row)
+    }
+
+    /// Has what is lost be fetched from whoever has it.
+    func wantLost(_ number: Int64) throws(StorageError) {
+        guard let row = try store.blobs.row(number), try isLost(row) else { return }
+        try want(number)
+    }
+
+    private func noteLost(_ row: BlobTable.Row) throws(StorageError) {
+        guard let check = chunkCheck, try isLost(row) else { return }
+        let repairs = check.repairs && mayWrite
+        if repairs { try want(row.number) }
+        note(
+            row.held.isEmpty ? "is not here" : "is not all here", of: row,
+            done: repairs ? "asked" : nil)
     }
 
     private func note(_ text: String, of row: BlobTable.Row?, done: String?) {

@@ -62,8 +62,8 @@ extension Files {
             (object.have, object.isComplete) = (object.size, true)
             end(id, .success(object.json))
         case .verify(let object):
-            guard let row = try row(of: object), let blob = row.blob else {
-                return end(id, .failure(NodeError(BlobError.missing, file: object.title)))
+            guard let row = try row(of: object), let blob = row.blob, !row.held.isEmpty else {
+                return end(id, .failure(Self.nothingHere(object)))
             }
             try ask(.verify(id, blob, row.held))
         case .check: break
@@ -72,6 +72,13 @@ extension Files {
         case .receive(_, let byteCount, let key):
             try ask(.receive(id, byteCount: byteCount, key: key, for: errand.call.connection))
         }
+    }
+
+    /// There is nothing that could be looked at.
+    private static func nothingHere(_ object: FileObject) -> NodeError {
+        NodeError(
+            .blobMissing, "nothing of \(NodeError.quoted(object.title)) is here",
+            hint: "wsx-node file fetch \(object.id)", reason: BlobError.missing.code)
     }
 
     func row(of object: FileObject) throws(StorageError) -> BlobTable.Row? {
@@ -141,6 +148,7 @@ extension Files {
             for (blob, held) in less.sorted(by: { $0.key.root < $1.key.root }) where mayWrite {
                 if let (row, known) = try heldRow(blob.root), known == blob {
                     try setHeld(held, of: row)
+                    try wantLost(row.number)
                 }
             }
         case .stored(let piece, let blob, let result): try stored(piece, of: blob, result)
