@@ -98,6 +98,31 @@ import WorkspaceTestKit
         #expect(scene.world.failures == [])
     }
 
+    @Test func `come again where they were dropped, or did not fit`() throws {
+        let scene = try #require(FileScene(seed: 76, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let face = try add(picture(100_000, seed: 10), by: ada)
+        _ = ada.ask("profile.image.set", ["blob": face])
+        scene.world.run(for: 20_000)
+        #expect(bob.ask("blob.stat", ["blob": face])?["complete"] == true)
+        #expect(bob.ask("cache.clear")?["bytes"] == 0)
+        // A disk that is full of other things: the quota is a tenth of it.
+        bob.home.diskBytes = 1_000_000
+        let logo = try add(picture(150_000, seed: 11), by: ada, at: "/logo.png")
+        _ = ada.ask("workspace.edit", ["image": logo])
+        scene.world.run(for: 20_000)
+        #expect(bob.ask("blob.stat", ["blob": logo])?["complete"] == false)
+        bob.home.diskBytes = 50 << 30
+        bob.crash()
+        bob.start()
+        scene.world.run(for: 60_000)
+        for blob in [face, logo] {
+            #expect(bob.ask("blob.stat", ["blob": blob])?["complete"] == true)
+        }
+        #expect(scene.world.failures == [])
+    }
+
     @Test func `of a private channel come to nobody outside of it`() throws {
         let scene = try #require(FileScene(seed: 73, count: 3))
         defer { scene.world.end() }

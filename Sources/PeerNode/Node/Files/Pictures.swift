@@ -31,7 +31,8 @@ extension Files {
         let image: String?
     }
 
-    /// Takes up which pictures are shown now, if others may be. New ones are fetched.
+    /// Takes up which pictures are shown now, if others may be. Those that are not here are fetched, also
+    /// where they once were, or did not fit.
     func notePictures() throws(StorageError) {
         picturesDue = nil
         guard !turn.isBuilding, !turn.session.lock.isLocked else { return }
@@ -54,7 +55,8 @@ extension Files {
         for root in pictures.keys.sorted() {
             guard let blob = pictures[root]?.picture.blob else { continue }
             let size = Int64(clamping: blob.shape.byteCount)
-            guard try store.blobs.row(root: root.bytes, size: size) == nil else { continue }
+            let known = try store.blobs.row(root: root.bytes, size: size)
+            if let known, known.isWanted || known.held.isWhole { continue }
             try write()
             let number = try store.blobs.enter(
                 root: root.bytes, size: size, map: HaveMap(blob.shape).encoded,
