@@ -83,6 +83,7 @@ extension ReferenceResolver {
             case "y": ("reminder", "wsx-node remind list")
             case "p": ("order", "wsx-node store orders")
             case "s": ("spend", "wsx-node coin spends --all")
+            case "b": ("file", "wsx-node file list")
             default: ("device", "wsx-node peer list")
             }
         return .notFound(what, text, field: parameter.name, hint: hint)

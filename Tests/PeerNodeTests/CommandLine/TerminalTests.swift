@@ -293,6 +293,17 @@ import WorkspaceModel
         #expect(io.errors.contains("there is no invite 'm2xb'"), "\(io.errors)")
     }
 
+    @Test func `of a beginning or last letters names a file, too`() {
+        let io = MemoryIO()
+        for text in ["b_01hx9t", "hx9t4c", "b_…hx9t4c"] {
+            #expect(io.run("file", "show", text) == 0, "\(io.errors)")
+            #expect(io.node?.asked.suffix(2) == ["files", "file b_01hx9t4c"], "\(text)")
+        }
+        #expect(io.run("file", "show", "readme") == 5)
+        #expect(io.errors.contains("there is no file 'readme'"), "\(io.errors)")
+        #expect(io.errors.contains("hint: wsx-node file list\n"), "\(io.errors)")
+    }
+
     @Test func `gives the time that its message was written`() {
         // 2026-11-21T01:22:44.187Z, in the 48 bits that a message's id begins with.
         let id = "m_06gzqckmbr001kab3w5p5hrk78"
