@@ -130,7 +130,11 @@ struct FileMoving: SessionPart {
     func checkInput() throws(NodeError) {
         let files = scan.values["file"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let count = files.count { $0 == "-" } + (scan.values["text"]?.stringValue == "-" ? 1 : 0)
-        guard count < 2 else { throw .usage("there is only one standard input") }
+        guard count < 2 else {
+            throw .usage(
+                "there is only one standard input",
+                hint: "give '-' once, and the others by their paths")
+        }
         guard scan.values["name"] == nil || files.contains("-") else {
             throw .usage("'--name' is for a file from standard input", hint: "--file -")
         }

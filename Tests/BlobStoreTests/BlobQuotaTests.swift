@@ -82,6 +82,7 @@ import WorkspaceModel
             let shown = NodeError(error, file: "a\u{1b}[2J.txt")
             #expect(shown.reason == error.code)
             #expect(shown.message.contains("'a\\u{1b}[2J.txt'"))
+            #expect(shown.hint?.isEmpty == false, "\(error) says what to do next")
         }
         #expect(NodeError(.noSpace, file: "a").kind == .storageFull)
         #expect(NodeError(.exists, file: "a").exitStatus == 6)

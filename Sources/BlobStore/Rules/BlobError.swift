@@ -64,10 +64,13 @@ extension NodeError {
     /// The same for a person, about the file that they know by `name`.
     public init(_ error: BlobError, file name: String) {
         let name = Self.quoted(name)
-        let (kind, message, hint): (Kind, String, String?) =
+        let (kind, message, hint): (Kind, String, String) =
             switch error {
             case .badManifest, .badLeaves:
-                (.badRequest, "what was sent about \(name) cannot be a file", nil)
+                (
+                    .badRequest, "what was sent about \(name) cannot be a file",
+                    "ask its sender to send it again"
+                )
             case .badChunk(let chunk):
                 (.blobMissing, "part \(chunk) of \(name) is damaged", "fetch the file again")
             case .missing:
@@ -82,13 +85,21 @@ extension NodeError {
                 (.badRequest, "\(name) is not a picture", "give a PNG, JPEG, GIF or WebP file")
             case .changed:
                 (.conflict, "\(name) changed while it was read", "send it again")
-            case .notRegular: (.badRequest, "\(name) is not a file", nil)
-            case .tooShort: (.badRequest, "\(name) is shorter than announced", nil)
-            case .tooLong: (.badRequest, "\(name) is longer than announced", nil)
-            case .tooLarge: (.tooLarge, "\(name) is larger than files may be", nil)
+            case .notRegular:
+                (
+                    .badRequest, "\(name) is not a file",
+                    "give the file itself, not a folder, a link or a device"
+                )
+            case .tooShort:
+                (.badRequest, "\(name) is shorter than announced", "announce the size that it has")
+            case .tooLong:
+                (.badRequest, "\(name) is longer than announced", "announce the size that it has")
+            case .tooLarge:
+                (.tooLarge, "\(name) is larger than files may be", "send it in several parts")
             case .exists: (.duplicate, "\(name) already exists", "choose another name")
-            case .badName: (.badRequest, "\(name) is not a usable file name", nil)
-            case .closed: (.internal, "the transfer of \(name) had already ended", nil)
+            case .badName:
+                (.badRequest, "\(name) is not a usable file name", "choose another name")
+            case .closed: (.internal, "the transfer of \(name) had already ended", "try again")
             }
         self.init(kind, message, hint: hint, reason: error.code)
     }

@@ -362,6 +362,7 @@ extension EndToEnd {
             #expect(named.status == 0 && named.output.hasPrefix("b_"), "\(named.errors)")
             let both = pair.mina.run(["send", "general", "-", "--file", "-"], input: "x")
             #expect(both.status == 2 && both.errors.contains("only one standard input"))
+            #expect(both.errors.contains("hint: give '-' once"))
         }
     }
 }

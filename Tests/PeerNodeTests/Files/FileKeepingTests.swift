@@ -93,6 +93,7 @@ import WorkspaceTestKit
         let absent = ada.call("blob.add", ["path": "/absent"])
         scene.world.run(for: 1_000)
         #expect(FileScene.failure(absent, by: ada)?.kind == .notFound)
+        #expect(FileScene.failure(absent, by: ada)?.hint == "check the path")
     }
 
     @Test func `is dropped only where others have it, unless it is forced`() throws {

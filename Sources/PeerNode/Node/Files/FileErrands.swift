@@ -180,7 +180,7 @@ extension Files {
                 .failure(
                     NodeError(
                         .notFound, "there is no file \(NodeError.quoted(path ?? name.text))",
-                        reason: BlobError.missing.code,
+                        hint: "check the path", reason: BlobError.missing.code,
                         fields: [.init(name: "path", reason: "not_found")])))
         case .failure(.tooLarge):
             let isPicture = errands[id]?.work.isPicture == true
