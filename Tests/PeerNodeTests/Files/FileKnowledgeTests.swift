@@ -42,6 +42,59 @@ import WorkspaceTestKit
         #expect(scene.world.failures == [])
     }
 
+    /// Whoever was asked tells of every change, of at most 256 files, until it is told to stop.
+    @Test func `is asked of others only for as long as somebody waits for it`() throws {
+        let scene = try HostileScene(seed: 97)
+        defer { scene.world.end() }
+        let message = try #require(
+            FileScene.send(FileScene.bytes(300_000, seed: 4), by: scene.ada))
+        scene.world.run(for: 3_000)
+        let row = try #require(try scene.bob.store?.blobs.rows().first)
+        let root = try #require(BlobRoot(untrusted: row.root))
+        scene.world.network.part(scene.ada, scene.bob)
+        scene.world.run(for: 200_000)
+        let link = scene.peer().connect(to: scene.bob)
+        var heard: [BlobMessage] = []
+        link.onBlob = { bytes in
+            if let message = try? BlobMessage.decoded(bytes) { heard.append(message) }
+        }
+        scene.world.run(for: 3_000)
+        // Mallory says nothing, and is not waited for.
+        #expect(scene.bob.ask("blob.holders", ["blob": blob(message)]) != nil)
+        scene.world.run(for: 1_000)
+        #expect(heard == [.want(BlobWant(root: root)), .cancel(root, pieces: nil)])
+        // A transfer wants to know after the answer, too.
+        heard = []
+        #expect(scene.bob.ask("blob.fetch", ["blob": blob(message)]) != nil)
+        #expect(scene.bob.ask("blob.holders", ["blob": blob(message)]) != nil)
+        scene.world.run(for: 1_000)
+        #expect(!heard.isEmpty && heard.allSatisfy { $0 == .want(BlobWant(root: root)) })
+        scene.world.network.heal()
+        let isThere = scene.world.run(within: 300_000) {
+            scene.bob.ask("blob.stat", ["blob": blob(message)])?["complete"] == true
+        }
+        #expect(isThere && scene.world.failures == [])
+    }
+
+    @Test func `is asked by who sends a file, which goes on coming`() throws {
+        let scene = try #require(FileScene(seed: 98, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let bytes = FileScene.bytes(6_000_000, seed: 5)
+        let message = try #require(scene.send([bytes], by: ada))
+        scene.world.run(for: 2_000)
+        let call = scene.beginSaving(message, by: bob)
+        let hasPart = scene.world.run(within: 60_000) {
+            let file = bob.ask("blob.stat", ["blob": blob(message)])
+            return (file?["have"]?.integerValue ?? 0) > 0
+        }
+        let found = holders(blob(message), by: ada)
+        #expect(hasPart && !found.contains { $0["self"] == false && $0["complete"] == true })
+        scene.world.run(within: 600_000) { call.map { bob.answers[$0] != nil } ?? true }
+        #expect(scene.saved(call, by: bob) == bytes)
+        #expect(scene.world.failures == [])
+    }
+
     // MARK: Files in messages
 
     @Test func `covers small files, which lie in their messages`() throws {

@@ -1,6 +1,5 @@
 import BlobStore
 import CRDTStore
-import SyncProtocol
 import WorkspaceModel
 
 /// Files, as commands ask for them.
@@ -141,21 +140,19 @@ final class FileDesk: CorePart, FileCommands {
         try room.refuseInline(id)
         let row = try room.row(id)
         guard let blob = row.blob else { throw Files.unknown(id) }
-        let readers = try stored { () throws(StorageError) in try room.onlineReaders(of: row.number)
+        let (readers, copies) = try stored { () throws(StorageError) in
+            (try room.onlineReaders(of: row.number), try room.copiesWanted(of: row.number))
         }
         var question = Files.HolderQuestion(
-            call: scope.call, number: row.number, blob: blob,
-            waiting: Set(readers.map(\.device)),
+            call: scope.call, number: row.number, blob: blob, links: readers.map(\.link.id),
+            isForCopies: copies > 0, waiting: Set(readers.map(\.device)),
             due: time.monotonic &+ Limits.holdersAskedMilliseconds)
         guard !readers.isEmpty, room.holderQuestions.count < Limits.fileErrandsMax else {
             question.waiting = []
             let page = try stored { () throws(StorageError) in try room.holders(question) }
             return .reply(page.json)
         }
-        for (_, link) in readers {
-            link.session.send(
-                raw: BlobMessage.want(BlobWant(root: blob.root)).encoded(), in: .control)
-        }
+        for (_, link) in readers { room.askWhatIsHeld(of: blob.root, on: link) }
         room.holderQuestions.append(question)
         return .later
     }

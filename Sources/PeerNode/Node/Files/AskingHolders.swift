@@ -11,6 +11,10 @@ extension Files {
         /// The short number of the blob.
         let number: Int64
         let blob: BlobName
+        /// The links on which it was asked. The other ends tell of changes until they are told to stop.
+        let links: [LinkID]
+        /// Whether they are to go on: a channel asks for copies of the blob.
+        let isForCopies: Bool
         /// Who was asked and has not answered.
         var waiting: Set<DeviceID>
         /// What those hold who have.
@@ -19,6 +23,11 @@ extension Files {
         var answered: Set<DeviceID> = []
         /// When it is answered without the others.
         let due: UInt64
+    }
+
+    /// Asks the other end of a link what it holds of a blob, and to tell of changes from then on.
+    func askWhatIsHeld(of root: BlobRoot, on link: PeerLink) {
+        link.session.send(raw: BlobMessage.want(BlobWant(root: root)).encoded(), in: .control)
     }
 
     /// A device said what it holds.
@@ -48,7 +57,30 @@ extension Files {
     }
 
     private func answer(_ question: HolderQuestion) throws(StorageError) {
+        stopWatching(question)
         turn.emit(.answer(question.call, .success(try holders(question).json)))
+    }
+
+    /// Ends the questions of a connection that is gone, or all, without an answer.
+    func takeQuestions(of connection: UInt64? = nil) -> [HolderQuestion] {
+        let ended = holderQuestions.filter {
+            connection == nil || $0.call.connection == connection
+        }
+        holderQuestions.removeAll { connection == nil || $0.call.connection == connection }
+        for question in ended { stopWatching(question) }
+        return ended
+    }
+
+    /// Has those who were asked tell of no more changes, where nothing else wants to hear of them.
+    private func stopWatching(_ question: HolderQuestion) {
+        let root = question.blob.root
+        guard !question.isForCopies, !holderQuestions.contains(where: { $0.blob.root == root })
+        else { return }
+        for link in question.links.compactMap({ network.links[$0] }) where mayTransfer(on: link) {
+            guard services[link.id]?.asked.contains(root) != true else { continue }
+            link.session.send(
+                raw: BlobMessage.cancel(root, pieces: nil).encoded(), in: .control)
+        }
     }
 
     func holders(_ question: HolderQuestion) throws(StorageError) -> Page<FileHolderObject> {

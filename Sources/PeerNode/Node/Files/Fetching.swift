@@ -93,8 +93,7 @@ extension Files {
                 guard let device = link.peer?.device, transfer.readers.contains(device),
                     services[link.id, default: FileService()].asked.insert(root).inserted
                 else { continue }
-                link.session.send(
-                    raw: BlobMessage.want(BlobWant(root: root)).encoded(), in: .control)
+                askWhatIsHeld(of: root, on: link)
             }
         }
     }

@@ -114,8 +114,8 @@ extension Files {
 
     /// Answers all calls: the node is about to be locked.
     func endErrands(because error: NodeError) {
-        for question in holderQuestions { turn.emit(.answer(question.call, .failure(error))) }
-        (holderQuestions, chunkCheck) = ([], nil)
+        for question in takeQuestions() { turn.emit(.answer(question.call, .failure(error))) }
+        chunkCheck = nil
         for id in errands.keys.sorted() {
             turn.emit(.blob(.abandon(id)))
             end(id, .failure(error))
@@ -124,7 +124,7 @@ extension Files {
 
     /// Nobody waits any more for what a client has asked for.
     func forgetErrands(of connection: UInt64) {
-        holderQuestions.removeAll { $0.call.connection == connection }
+        _ = takeQuestions(of: connection)
         if chunkCheck?.call.connection == connection { chunkCheck = nil }
         for id in errands.keys.sorted() where errands[id]?.call.connection == connection {
             let root = errands[id]?.waitsFor

@@ -44,10 +44,7 @@ extension Files {
             let blob = row.blob, !row.isWanted
         else { return }
         copyChecks[number] = time.monotonic &+ Limits.copyDecisionMilliseconds
-        for (_, link) in try onlineReaders(of: number) {
-            link.session.send(
-                raw: BlobMessage.want(BlobWant(root: blob.root)).encoded(), in: .control)
-        }
+        for (_, link) in try onlineReaders(of: number) { askWhatIsHeld(of: blob.root, on: link) }
     }
 
     func onlineReaders(

@@ -25,8 +25,12 @@ extension Files {
             }
         case .cancel(let root, let pieces)?:
             services[link.id]?.queue.cancel(pieces, of: root)
-            if pieces == nil { services[link.id]?.watched.remove(root) }
-            scheduler.refuse(pieces, of: root, from: peer)
+            if let pieces {
+                scheduler.refuse(pieces, of: root, from: peer)
+            } else {
+                // It wants nothing of it any more, which says nothing of what it has.
+                services[link.id]?.watched.remove(root)
+            }
         case nil: break
         }
         let unasked = services[link.id]?.unasked ?? 0
