@@ -14,6 +14,9 @@ public final class BlobTable {
             try connection.statement("SELECT ifnull(sum(bytes), 0) FROM blob").integer() ?? 0
     }
 
+    /// What `meta` has as long as files of messages are not noted, of which an earlier version noted less.
+    public static let unreadFiles = "files.unread"
+
     /// One blob.
     public struct Row: Sendable, Equatable {
         /// Its short number.

@@ -50,8 +50,8 @@ public final class NodeStore {
         try connection.begin()
         for statement in additions ?? Schema.statements { try connection.execute(statement) }
         if version == 8 { try Citations(connection).fill() }
-        // A store of before says nothing of who follows, or too much.
-        if additions != nil { try FollowingTable.oweAllWords(in: connection) }
+        // A store of before schema 14 says nothing of who follows, or too much.
+        if additions != nil, version < 14 { try FollowingTable.oweAllWords(in: connection) }
         try connection.setSchemaVersion(Schema.version)
         try connection.commit()
     }

@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 14
+    public static let version: Int32 = 15
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -111,12 +111,19 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + lateBasis + unheard + citingWords + notes + newBlobs,
-        9: lateBasis + unheard + citingWords + notes + newBlobs,
-        10: unheard + citingWords + notes + newBlobs,
+        8: citations + lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles,
+        9: lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles,
+        10: unheard + citingWords + notes + newBlobs + unreadFiles,
         11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard
-            + citingWords + notes + newBlobs,
-        12: citingWords + notes + newBlobs, 13: notes + newBlobs,
+            + citingWords + notes + newBlobs + unreadFiles,
+        12: citingWords + notes + newBlobs + unreadFiles, 13: notes + newBlobs + unreadFiles,
+        14: unreadFiles,
+    ]
+
+    /// From schema 15 on `blob_reference` has the files that lie in messages, too, and those of all
+    /// messages. Which these are the messages say, so they are read when there is a key for that.
+    private static let unreadFiles = [
+        "INSERT OR REPLACE INTO meta VALUES('\(BlobTable.unreadFiles)', x'01')"
     ]
 
     /// From schema 14 on there are notes. That there is one, its title and its deletion are rows of
@@ -161,8 +168,8 @@ public enum Schema {
         """,
         "CREATE INDEX blob_wanted ON blob(bid) WHERE wanted = 1",
 
-        // The view: which messages name a blob. arr: arrival number. item: place in the manifest.
-        // Name, type and key are in the message, so that an erased one leaves none behind.
+        // The view: which messages name a blob, or hold a file, of which bid is 0. arr: arrival number.
+        // item: place in the manifest. Name, type and key are in the message, so that an erased one leaves none behind.
         """
         CREATE TABLE blob_reference(arr INTEGER NOT NULL, item INTEGER NOT NULL,
             bid INTEGER NOT NULL, did INTEGER NOT NULL, PRIMARY KEY(arr, item)) WITHOUT ROWID

@@ -23,6 +23,39 @@ extension ViewStore {
         }
     }
 
+    /// Where a message is, whatever it says.
+    public struct MessagePlace: Sendable, Equatable {
+        /// The short number of its document.
+        public let document: Int64
+        /// Its place there.
+        public let position: Position
+        /// Whether people see it.
+        public let isShown: Bool
+    }
+
+    /// Messages of all documents, shown or hidden, by document and place: for what goes through all of
+    /// them a part at a time.
+    ///
+    /// - Parameter place: only those behind it; `nil` for the first.
+    public func messages(
+        behind place: MessagePlace?, limit: Int
+    ) throws(StorageError) -> [MessagePlace] {
+        try connection.statement(
+            """
+            SELECT did, sort, arr, hidden FROM message WHERE (did, sort, arr) > (?, ?, ?)
+                ORDER BY did, sort, arr LIMIT ?
+            """
+        ).rows(
+            .integer(place?.document ?? .min), .integer(place?.position.sort ?? .min),
+            .integer(place?.position.arrival ?? .min), .integer(Int64(limit))
+        ) {
+            MessagePlace(
+                document: $0.integer(0),
+                position: Position(sort: $0.integer(1), arrival: $0.integer(2)),
+                isShown: $0.integer(3) == Visibility.shown.rawValue)
+        }
+    }
+
     private static func name(_ timestamp: Int64, _ prefix: Int64) -> MessageKey {
         MessageKey(
             timestamp: HybridTimestamp(rawValue: UInt64(bitPattern: timestamp)),

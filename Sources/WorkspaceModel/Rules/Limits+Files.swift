@@ -57,6 +57,8 @@ extension Limits {
     /// The smallest quota that may be set: a few of the smallest chunks, and one of the images that come
     /// without being asked for.
     public static let quotaBytesMin: Int64 = 4 << 20
+    /// Messages of an earlier version whose files are noted in one turn: some 10 milliseconds.
+    public static let earlierMessagesPerTurnMax = 256
     /// Files that a list looks at, the newest of each channel.
     public static let filesListedMax = 10_000
     /// Long jobs on files at a time; each may hold a chunk of 16 MiB.

@@ -128,6 +128,19 @@ import WorkspaceTestKit
         #expect(try connection.schemaVersion() == Int64(version))
     }
 
+    @Test func `of schema 14 has the files of its messages read, and all else stays`() throws {
+        let store = try NodeStore.inMemory()
+        try store.connection.execute("INSERT INTO subscription VALUES(1, x'01', 0, 1)")
+        try store.connection.execute("PRAGMA user_version = 14")
+        let again = try store.reopened()
+        #expect(try again.connection.schemaVersion() == Int64(Schema.version))
+        #expect(try again.registry.value(BlobTable.unreadFiles) != nil)
+        let count = try again.connection.statement("SELECT count(*) FROM subscription").integer()
+        #expect(count == 1)
+        // A new store has nothing to read.
+        #expect(try NodeStore.inMemory().registry.value(BlobTable.unreadFiles) == nil)
+    }
+
     @Test func `commits nothing when nothing was begun`() throws {
         let store = try NodeStore.inMemory()
         let count = store.connection.commitCount

@@ -90,6 +90,7 @@ final class NodeCore {
             if let home = session.home {
                 try open(home)
                 try session.foldArrived()
+                try integrity.noteEarlierFiles()
                 try store.commit()
             } else if let former, session.lock.phase == .relaying {
                 try reopenLocked(former)
@@ -158,6 +159,7 @@ final class NodeCore {
         try messages.settleRedactions()
         if try messages.redactLateWords() { try messages.settleRedactions() }
         try channels.hearOwed()
+        try integrity.noteEarlierFiles()
         try events.showNotices()
         try events.tellReminders()
         try proofs.endTurn()

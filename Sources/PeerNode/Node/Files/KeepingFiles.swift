@@ -16,7 +16,8 @@ extension Files {
         if !hasDesk { try ask(.claim) }
         // What is not built yet, or lies sealed, names nothing so far.
         guard !turn.isBuilding, !turn.session.lock.isLocked,
-            try store.registry.value(StoreSalvage.unbuilt) == nil
+            try store.registry.value(StoreSalvage.unbuilt) == nil,
+            try store.registry.value(BlobTable.unreadFiles) == nil
         else { return }
         dropOldDrafts()
         try notePictures()

@@ -17,6 +17,7 @@ extension Integrity {
         todo.isAll = true
         try store.registry.setValue(todo.bytes, of: Queries.todoName)
         try store.registry.setValue(nil, of: StoreSalvage.unbuilt)
+        try store.registry.setValue(nil, of: BlobTable.unreadFiles)
     }
 
     private func buildUntold() throws(StorageError) {

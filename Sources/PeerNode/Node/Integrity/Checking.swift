@@ -21,6 +21,7 @@ extension Integrity {
     /// What the registry holds while what is derived does not follow from all that is stored.
     static let unsettledNames = [
         LockState.unfoldedName, Messages.reviewsName, JudgingQueue.storedName,
+        BlobTable.unreadFiles,
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
@@ -40,6 +41,7 @@ extension Integrity {
         let isAtRest =
             turn.session.folding == nil && core.messages.redactionReviews.isEmpty
             && core.privates.judgings.isEmpty && !core.channels.owedWords.any
+            && earlierFiles == .noted
         guard isAtRest || !mayWrite else {
             turn.hasMoreToDo = true
             return

@@ -9,6 +9,8 @@ final class Integrity: Component {
     var askedFor: Set<Int64> = []
     /// The check that is under way.
     var checking: Checking?
+    /// How far the files of messages are noted that an earlier version has folded.
+    var earlierFiles = EarlierFiles.unknown
     /// Workspaces whose rows are still to be erased, by short number.
     var forgotten: [Int64] = []
     /// Whether another core is to go on after this turn, from what the store holds by then.
