@@ -10,8 +10,8 @@ struct FileMoving: SessionPart {
     /// How often a transfer is looked at, and how often its progress is told where no terminal shows it.
     private static let fetchStep: Int64 = 200
     private static let progressStep: Int64 = 10_000
-    /// A file that nobody sends for so long is not waited for any more.
-    private static let fetchPatience: Int64 = 60_000
+    /// A file that nobody sends for so long is not waited for any more: as long as the daemon does.
+    private static let fetchPatience = Int64(Limits.fileWaitMilliseconds)
 
     /// What became of the files of a message.
     struct AddedFiles {
@@ -24,7 +24,8 @@ struct FileMoving: SessionPart {
     }
 
     /// Files up to here lie in their message, and so many bytes of them in all.
-    private static let (inlineMax, inlineInAllMax): (Int64, Int64) = (16_384, 65_536)
+    private static let inlineMax = Int64(Limits.inlineFileBytesMax)
+    private static let inlineInAllMax = Int64(Limits.inlineFileBytesInAllMax)
     /// So many files go with every message, whatever the policy says.
     private static let filesUsual = Limits.filesPerMessageUsual
 
@@ -83,10 +84,7 @@ struct FileMoving: SessionPart {
         let given: JSONObject = workspace.map { ["workspace": .string($0)] } ?? [:]
         let most = try client.call("policy.get", given)["attachments"]?.integerValue
         guard let most, count > most else { return }
-        throw NodeError(
-            .tooLarge, "a message has at most \(most) \(most == 1 ? "file" : "files") here",
-            hint: "send the others in another message, or: wsx-node policy set attachments 20",
-            reason: "file.too_many")
+        throw .tooManyFiles(most: Int(clamping: most))
     }
 
     /// Tells of files that the daemon left out.
@@ -136,8 +134,18 @@ struct FileMoving: SessionPart {
                 hint: "give '-' once, and the others by their paths")
         }
         guard scan.values["name"] == nil || files.contains("-") else {
-            throw .usage("'--name' is for a file from standard input", hint: "--file -")
+            throw Self.nameWithoutInput(hint: "--file -")
         }
+    }
+
+    private static func nameWithoutInput(hint: String) -> NodeError {
+        .usage("'--name' is for a file from standard input", hint: hint)
+    }
+
+    /// A connection for the bytes of one file.
+    private func carrier() throws(NodeError) -> FileCarrier {
+        FileCarrier(
+            try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
     }
 
     /// Hands standard input in as a file, and gives what the daemon says of it.
@@ -145,8 +153,7 @@ struct FileMoving: SessionPart {
         if io.isInputTerminal { io.tell("Ctrl-D on a line of its own ends the file.\n") }
         let folder = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
         let source = try io.inputFile(folder: folder)
-        var carrier = FileCarrier(
-            try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
+        var carrier = try carrier()
         return try carrier.put(source, name: scan.values["name"]?.stringValue ?? "file")
     }
 
@@ -154,7 +161,7 @@ struct FileMoving: SessionPart {
     func addFile(_ command: Command) throws(NodeError) -> Int32 {
         let path = scan.values["path"]?.stringValue
         guard path == "-" || scan.values["name"] == nil else {
-            throw .usage("'--name' is for a file from standard input", hint: "file put -")
+            throw Self.nameWithoutInput(hint: "file put -")
         }
         var session = self
         session.scan.values["path"] = path.map { .string(io.absolutePath($0)) }
@@ -190,8 +197,7 @@ struct FileMoving: SessionPart {
                 hint: "give a folder to save it in", reason: "file.inline")
         }
         try fetch(.string(blob), &client)
-        var carrier = FileCarrier(
-            try io.connect(try paths().socket), timeoutMilliseconds: answerMilliseconds)
+        var carrier = try carrier()
         try carrier.get(blob) { io.printBytes($0) }
         return 0
     }

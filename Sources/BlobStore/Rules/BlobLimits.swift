@@ -1,3 +1,5 @@
+import WorkspaceModel
+
 /// Every bound on files, each with its reason. Tests read the same constants.
 public enum BlobLimits {
     // MARK: Blobs
@@ -16,11 +18,11 @@ public enum BlobLimits {
     // MARK: Manifests
 
     /// Files of one message. How many may be written is a policy, and less.
-    public static let attachmentsMax = 20
+    public static let attachmentsMax = Limits.filesPerMessageMax
     /// Bytes of a file that lies in the message itself: it arrives with it, and costs no blob.
-    public static let inlineBytesMax = 16 * 1024
+    public static let inlineBytesMax = Limits.inlineFileBytesMax
     /// The same of all files of one message, a quarter of what a payload may have.
-    public static let inlineBytesInAllMax = 64 * 1024
+    public static let inlineBytesInAllMax = Limits.inlineFileBytesInAllMax
     /// A file's name, in bytes of UTF-8: what file systems take.
     public static let fileNameBytesMax = 255
     /// The same of a name under which something is saved: a number fits behind it.

@@ -72,14 +72,14 @@ enum FileMethods {
     static let attachments = Parameter<[String]>.list(
         of: Parameter.identifier(
             "attachments", "Files to send with it: ids from 'blob.add'.", prefix: "b_"),
-        count: 0...20
+        count: 0...Limits.filesPerMessageMax
     ).defaulting(to: [])
     /// The same on the command line, which has them read.
     static let file = Parameter<[String]>.list(
         of: Parameter.text(
             "file", "A file to send with it, '-' for standard input; can be repeated.",
             bytes: 1...4_096),
-        count: 0...20
+        count: 0...Limits.filesPerMessageMax
     ).defaulting(to: []).local()
     /// What that is called which the command line reads from standard input.
     static let inputName = Parameter.text(

@@ -28,11 +28,7 @@ enum BackupFiles {
         guard choice != .none else { return [] }
         let connection = try Connection(path: copy, mode: .readOnly)
         return try BlobTable.stored(in: connection).compactMap { row in
-            guard choice == .all || row.isOwn, row.size >= 0,
-                let shape = BlobShape(byteCount: UInt64(row.size)),
-                let root = BlobRoot(untrusted: row.root),
-                let map = try? HaveMap(chunkCount: shape.chunkCount, decoding: row.map),
-                map.isWhole
+            guard choice == .all || row.isOwn, let root = row.blob?.root, row.held.isWhole
             else { return nil }
             return Item(root: root, path: home.blobs + "/" + ChunkFiles.path(of: root))
         }
@@ -49,7 +45,7 @@ enum BackupFiles {
             guard let file = try? FileSystem.openPlainFile(item.path),
                 let size = try? file.byteCount(path: item.path), size > 0
             else { continue }
-            try take(item.root.bytes + bytes(UInt64(size)))
+            try take(item.root.bytes + BackupHeader.bytes(UInt64(size)))
             var left = Int(size)
             while left > 0 {
                 let part = try file.readFully(
@@ -64,14 +60,6 @@ enum BackupFiles {
             count += 1
         }
         return count
-    }
-
-    static func bytes(_ number: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
-    }
-
-    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
@@ -112,7 +100,7 @@ struct BackupFileReader {
     }
 
     private mutating func begin() throws(SystemError) {
-        let size = BackupFiles.number(head[32...])
+        let size = BackupHeader.number(head[32...])
         guard let root = BlobRoot(untrusted: Array(head[..<32])), size > 0,
             size <= UInt64(Int64.max)
         else {

@@ -27,6 +27,8 @@ struct BackupHeader: Equatable {
     /// Of one with files.
     static let filesByteCount = byteCount + 48
     static let pieceByteCount = 64 * 1024
+    /// Of a part that is no store and no files: the identity, or the settings.
+    static let smallByteCountMax = 1024 * 1024
     static let vaultByteCount = 121
     static let partCount = 3
     static let proofByteCount = 16
@@ -147,11 +149,13 @@ struct BackupHeader: Equatable {
         isFormer || proof == key.proof(of: proven)
     }
 
-    fileprivate static func bytes(_ number: UInt64) -> [UInt8] {
+    /// A number as it stands in a backup, 8 bytes.
+    static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
     }
 
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    /// The number that 8 bytes of a backup are.
+    static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
@@ -191,8 +195,6 @@ struct BackupKey {
     }
 
     private func nonce(_ part: Int, _ number: UInt64) -> [UInt8] {
-        [UInt64(part), number, 0].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
-        }
+        [UInt64(part), number, 0].flatMap(BackupHeader.bytes)
     }
 }

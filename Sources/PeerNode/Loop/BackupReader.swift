@@ -108,14 +108,22 @@ struct BackupReader {
         return hash.finish() == header.parts[part].hash
     }
 
-    /// A whole part in memory.
-    func small(_ part: Int, _ key: BackupKey?, byteCountMax: Int) throws(NodeError) -> [UInt8] {
-        guard header.parts[part].byteCount <= UInt64(byteCountMax) else {
+    /// A whole part in memory, of at most `BackupHeader.smallByteCountMax` bytes.
+    func small(_ part: Int, _ key: BackupKey?) throws(NodeError) -> [UInt8] {
+        guard header.parts[part].byteCount <= UInt64(BackupHeader.smallByteCountMax) else {
             throw .damagedBackup(path, "one of its parts is too large")
         }
         var bytes: [UInt8] = []
         try read(part, key) { bytes += $0 }
         return bytes
+    }
+
+    /// The file of the identity: that of the device which the header names.
+    func identity(_ key: BackupKey?) throws(NodeError) -> [UInt8] {
+        let identity = try small(1, key)
+        guard let own = try? IdentityFile(fileBytes: identity), own.device == header.device
+        else { throw .damagedBackup(path, "its identity cannot be read") }
+        return identity
     }
 
     /// Writes a part into a new file (0600), synced.
@@ -164,9 +172,7 @@ struct BackupReader {
     ) throws(NodeError) -> JSONValue {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
-        let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
-        guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
-        else { throw .damagedBackup(path, "its identity cannot be read") }
+        _ = try reader.identity(key)
         try reader.read(2, key) { _ in }
         let files = try reader.files(key, to: nil)
         let folder = try BackupWorkFolder.make(in: home)

@@ -20,9 +20,7 @@ public enum BackupRestore {
     ) throws(NodeError) -> JSONValue {
         let reader = try BackupReader(path: path)
         let key = try reader.key(passphrase)
-        let identity = try reader.small(1, key, byteCountMax: 1024 * 1024)
-        guard let own = try? IdentityFile(fileBytes: identity), own.device == reader.header.device
-        else { throw .damagedBackup(path, "its identity cannot be read") }
+        let identity = try reader.identity(key)
         try home.prepare()
         let hasIdentity = (try? FileSystem.status(of: home.identity)) != nil
         guard !hasIdentity || isForced else {
@@ -37,7 +35,7 @@ public enum BackupRestore {
         try reader.extract(0, key, to: draft)
         let settings: [UInt8]
         do throws(NodeError) {
-            settings = try reader.small(2, key, byteCountMax: 1024 * 1024)
+            settings = try reader.small(2, key)
             _ = try BackupReader.checkStore(draft, of: path)
             _ = try reader.files(key, to: nil)
         } catch {

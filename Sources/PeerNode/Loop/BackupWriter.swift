@@ -9,9 +9,6 @@ import WorkspaceModel
 /// pieces of 64 KiB. The file stands under its name when it is whole and on the disk, or not at
 /// all, and never in the place of another one.
 struct BackupWriter {
-    /// Files that are not the store are small.
-    private static let smallByteCountMax = 1024 * 1024
-
     /// What to back up, and where to.
     struct Request: Sendable {
         let home: HomeFolder
@@ -107,7 +104,7 @@ struct BackupWriter {
 
     private func small(_ path: String) throws(NodeError) -> [UInt8] {
         do throws(SystemError) {
-            return try FileSystem.readPlain(path, byteCountMax: Self.smallByteCountMax)
+            return try FileSystem.readPlain(path, byteCountMax: BackupHeader.smallByteCountMax)
         } catch { throw .backup("read", error) }
     }
 

@@ -32,8 +32,12 @@ extension Limits {
     public static let unaskedPiecesMax = 16
     /// Files in one message that is written here, unless the policy of the workspace says otherwise.
     public static let filesPerMessageUsual = 5
-    /// Files in one message that are read, and as many as a policy may allow: `BlobLimits.attachmentsMax`.
+    /// Files in one message that are read, and as many as a policy may allow.
     public static let filesPerMessageMax = 20
+    /// Bytes of a file that lies in the message itself: it arrives with it, and costs no blob.
+    public static let inlineFileBytesMax = 16 * 1024
+    /// The same of all files of one message, a quarter of what a payload may have.
+    public static let inlineFileBytesInAllMax = 64 * 1024
     /// Bytes of a file that is put here, unless the settings say otherwise.
     public static let fileBytesUsual: UInt64 = 5 << 30
     /// Bytes of a picture of a person, a workspace or a channel: it comes without being asked for.

@@ -30,6 +30,17 @@ extension NodeError {
             hint: "send it in parts", reason: "control.too_long")
     }
 
+    /// More files than a message may have in a workspace.
+    ///
+    /// - Parameter most: how many it may have.
+    public static func tooManyFiles(most: Int) -> Self {
+        Self(
+            .tooLarge, "a message has at most \(most) \(most == 1 ? "file" : "files") here",
+            hint: "send the others in another message, or: wsx-node policy set attachments "
+                + "\(Limits.filesPerMessageMax)",
+            reason: "file.too_many")
+    }
+
     /// The text of a message that is longer than messages are.
     public static func textTooLarge(_ field: String, bytes: Int, bytesMax: Int) -> Self {
         Self(

@@ -45,10 +45,10 @@ import WorkspaceModel
     @Test func `that make no sense write nothing, and are told`() throws {
         let head = [UInt8](repeating: 1, count: 32)
         for (bytes, isWhole) in [
-            ([], true), ([1], false), (head + BackupFiles.bytes(0), false),
-            (head + BackupFiles.bytes(.max), false), (head + BackupFiles.bytes(2) + [1], false),
-            (head + BackupFiles.bytes(2) + [1, 2], true),
-            (head + BackupFiles.bytes(2) + [1, 2, 3], false),
+            ([], true), ([1], false), (head + BackupHeader.bytes(0), false),
+            (head + BackupHeader.bytes(.max), false), (head + BackupHeader.bytes(2) + [1], false),
+            (head + BackupHeader.bytes(2) + [1, 2], true),
+            (head + BackupHeader.bytes(2) + [1, 2, 3], false),
         ] as [([UInt8], Bool)] {
             var reader = BackupFileReader(to: nil)
             try reader.take(bytes)

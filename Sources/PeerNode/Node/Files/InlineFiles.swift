@@ -16,7 +16,7 @@ extension Files {
         guard let (key, index) = PublicID.inlineFile(id) else { return nil }
         let items = try stored { () throws(StorageError) -> [Manifest.Item]? in
             guard let row = try store.view.message(key) else { return nil }
-            return try files(ofMessage: row.position.arrival)?.items
+            return try readableMessage(row.position.arrival)?.message.files
         }
         guard let items, items.indices.contains(index), items[index].root == nil else {
             throw Self.unknown(id)
@@ -39,24 +39,12 @@ extension Files {
 
     /// The file that a reference names, which lies in its message; `nil` where that cannot be read.
     func inlineObject(_ reference: BlobTable.Reference) throws(StorageError) -> FileObject? {
-        guard let (items, key) = try files(ofMessage: reference.arrival) else { return nil }
-        let index = Int(clamping: reference.item)
+        guard let (message, stored) = try readableMessage(reference.arrival) else { return nil }
+        let (items, index) = (message.files, Int(clamping: reference.item))
         guard items.indices.contains(index), items[index].root == nil else { return nil }
-        return Self.object(of: items[index], id: PublicID.inlineFile(key, index))
-    }
-
-    private func files(
-        ofMessage arrival: Int64
-    ) throws(StorageError) -> (items: [Manifest.Item], key: MessageKey)? {
-        guard let stored = try store.operations.operation(arrival),
-            try store.view.redactions.deletion(of: arrival) == nil,
-            let document = store.operations.document(numbered: stored.document),
-            let workspace = core.workspaces[document.workspace],
-            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
-        else { return nil }
         let key = MessageKey(
             timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
-        return (message.files, key)
+        return Self.object(of: items[index], id: PublicID.inlineFile(key, index))
     }
 
     /// Refuses what only blobs know: they are where their messages are.

@@ -30,10 +30,7 @@ extension Files {
         }
         let most = workspace.fields.attachments
         guard items.count <= most else {
-            throw NodeError(
-                .tooLarge, "a message has at most \(most) \(most == 1 ? "file" : "files") here",
-                hint: "send the others in another message, or: wsx-node policy set attachments 20",
-                reason: "file.too_many")
+            throw .tooManyFiles(most: most)
         }
         if items.isEmpty {
             if let first = refused.first { throw tooLarge(first.name) }
@@ -94,14 +91,9 @@ extension Files {
         _ message: String, index: Int
     ) throws(NodeError) -> Manifest.Item {
         let items = try stored { () throws(StorageError) -> [Manifest.Item]? in
-            guard let key = PublicID.messageKey(message), let row = try store.view.message(key),
-                let stored = try store.operations.operation(row.position.arrival),
-                try store.view.redactions.deletion(of: row.position.arrival) == nil,
-                let document = store.operations.document(numbered: row.document),
-                let workspace = core.workspaces[document.workspace],
-                case .message(let content)? = try core.keys.content(of: stored, in: workspace)
+            guard let key = PublicID.messageKey(message), let row = try store.view.message(key)
             else { return nil }
-            return content.files
+            return try readableMessage(row.position.arrival)?.message.files
         }
         guard let items else {
             throw .notFound("message", message, field: "message", hint: "wsx-node log CHANNEL")

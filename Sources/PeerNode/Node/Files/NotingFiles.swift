@@ -76,6 +76,19 @@ extension Files {
         return (devices, found)
     }
 
+    /// The message with an arrival number; `nil` where it is deleted, or cannot be opened.
+    func readableMessage(
+        _ arrival: Int64
+    ) throws(StorageError) -> (message: ContentPayload.Message, stored: StoredOperation)? {
+        guard let stored = try store.operations.operation(arrival),
+            try store.view.redactions.deletion(of: arrival) == nil,
+            let document = store.operations.document(numbered: stored.document),
+            let workspace = core.workspaces[document.workspace],
+            case .message(let message)? = try core.keys.content(of: stored, in: workspace)
+        else { return nil }
+        return (message, stored)
+    }
+
     /// The item of a manifest that names a blob, from a message that can be opened; `nil` where there is
     /// none.
     func item(of number: Int64) throws(StorageError) -> Manifest.Item? {
@@ -85,13 +98,9 @@ extension Files {
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
         {
-            guard let row = store.operations.document(numbered: reference.document),
-                let workspace = core.workspaces[row.workspace],
-                let stored = try store.operations.operation(reference.arrival),
-                try store.view.redactions.deletion(of: reference.arrival) == nil,
-                case .message(let message)? = try core.keys.content(of: stored, in: workspace)
-            else { continue }
-            let items = message.files
+            guard let items = try readableMessage(reference.arrival)?.message.files else {
+                continue
+            }
             guard items.indices.contains(Int(clamping: reference.item)) else { continue }
             return items[Int(clamping: reference.item)]
         }
