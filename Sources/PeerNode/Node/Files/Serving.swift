@@ -25,12 +25,9 @@ extension Files {
             }
         case .cancel(let root, let pieces)?:
             services[link.id]?.queue.cancel(pieces, of: root)
-            if let pieces {
-                scheduler.refuse(pieces, of: root, from: peer)
-            } else {
-                // It wants nothing of it any more, which says nothing of what it has.
-                services[link.id]?.watched.remove(root)
-            }
+            // Whoever asked about it and wants no more of it says nothing of what it has.
+            let hadAsked = pieces == nil && services[link.id]?.watched.remove(root) != nil
+            if !hadAsked { scheduler.refuse(pieces, of: root, from: peer) }
         case nil: break
         }
         let unasked = services[link.id]?.unasked ?? 0
