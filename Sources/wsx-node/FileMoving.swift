@@ -191,14 +191,10 @@ struct FileMoving: SessionPart {
         session.scan.values["folder"] = "/"
         let parameters = try session.parameters(for: command)
         var client = try client()
-        guard let blob = try blob(parameters, &client)?.stringValue else {
-            throw NodeError(
-                .unsupported, "a file this small is part of its message, and cannot be printed",
-                hint: "give a folder to save it in", reason: "file.inline")
-        }
-        try fetch(.string(blob), &client)
+        let blob = try blob(parameters, &client)
+        try fetch(blob, &client)
         var carrier = try carrier()
-        try carrier.get(blob) { io.printBytes($0) }
+        try carrier.get(blob.stringValue ?? "") { io.printBytes($0) }
         return 0
     }
 
@@ -216,7 +212,7 @@ struct FileMoving: SessionPart {
         }
         let parameters = try session.parameters(for: command)
         var client = try client()
-        if let blob = try blob(parameters, &client) { try fetch(blob, &client) }
+        try fetch(try blob(parameters, &client), &client)
         return try callAndPrint(command, parameters)
     }
 
@@ -230,18 +226,23 @@ struct FileMoving: SessionPart {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// The blob that has a file; `nil` for one that lies in its message.
+    /// The id of the file that a command is about.
+    ///
+    /// - Throws: `not_found` for a message that is not there, or has no file at that place.
     private func blob(
         _ parameters: JSONObject, _ client: inout ControlClient
-    ) throws(NodeError) -> JSONValue? {
+    ) throws(NodeError) -> JSONValue {
         if let blob = parameters["blob"] { return blob }
-        var given: JSONObject = ["ids": [parameters["message"] ?? .null]]
+        let id = parameters["message"]?.stringValue ?? ""
+        var given: JSONObject = ["ids": [.string(id)]]
         given["workspace"] = parameters["workspace"]
-        let message = try client.call("message.get", given)["items"]?.arrayValue?.first
+        guard let message = try client.call("message.get", given)["items"]?[0] else {
+            throw .notFound("message", id, field: "message", hint: "wsx-node log CHANNEL")
+        }
         let index = Int(clamping: parameters["index"]?.integerValue ?? 1) - 1
-        let files = message?["attachments"]?.arrayValue ?? []
-        guard files.indices.contains(index), let blob = files[index]["blob"], !blob.isNull else {
-            return nil
+        let files = message["attachments"]?.arrayValue ?? []
+        guard files.indices.contains(index), let blob = files[index]["blob"] else {
+            throw .noFile(in: id, count: files.count)
         }
         return blob
     }

@@ -30,6 +30,21 @@ extension NodeError {
             hint: "send it in parts", reason: "control.too_long")
     }
 
+    /// A place in a message at which it has no file.
+    ///
+    /// - Parameter count: how many it has.
+    public static func noFile(in message: String, count: Int) -> Self {
+        let what =
+            switch count {
+            case 0: "the message has no files"
+            case 1: "the message has only one file"
+            default: "the message has only \(count) files"
+            }
+        return Self(
+            .notFound, what, hint: "wsx-node message show \(message)", reason: "file.not_found",
+            fields: [Field(name: "index", reason: "not_found")])
+    }
+
     /// More files than a message may have in a workspace.
     ///
     /// - Parameter most: how many it may have.

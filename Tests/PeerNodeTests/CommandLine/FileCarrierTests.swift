@@ -117,6 +117,22 @@ import WorkspaceModel
         #expect(world.node?.asked.last == "putFile a.txt 3")
     }
 
+    @Test func `are missed by name where a message has none at that place`() throws {
+        let world = MemoryIO()
+        let place = ["attachment", "save", "m_01hx9t4c", "-", "--in", "general"]
+        #expect(Program.run(arguments: place, environment: [:], io: world) == 5)
+        #expect(world.errors.contains("the message has no files"), "\(world.errors)")
+        #expect(world.errors.contains("message show m_01hx9t4c"), "\(world.errors)")
+        world.node?.changesMessage = {
+            $0.attachments = [.init(blob: "b_01hx9t4c", name: "a", type: "text/plain", size: 3)]
+        }
+        world.errors = ""
+        let second = place + ["--index", "2"]
+        #expect(Program.run(arguments: second, environment: [:], io: world) == 5)
+        #expect(world.errors.contains("the message has only one file"), "\(world.errors)")
+        #expect(world.output.isEmpty)
+    }
+
     @Test func `have one standard input, and a name for what comes from it`() {
         let world = MemoryIO()
         #expect(world.run("send", "general", "-", "--file", "-") == 2)

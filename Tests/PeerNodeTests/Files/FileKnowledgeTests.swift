@@ -95,6 +95,24 @@ import WorkspaceTestKit
         #expect(scene.world.failures == [])
     }
 
+    /// Anybody who knows a root may claim another size of it, and its sender was the first to know it.
+    @Test func `is of the size that was claimed first, where nothing is here`() throws {
+        let scene = try #require(FileScene(seed: 99, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let message = try #require(scene.send([FileScene.bytes(300_000, seed: 6)], by: ada))
+        scene.world.run(for: 3_000)
+        let table = try #require(bob.store?.blobs)
+        let row = try #require(try table.rows().first)
+        let shape = try #require(BlobShape(byteCount: 7))
+        _ = try table.enter(root: row.root, size: 7, map: HaveMap(shape).encoded, at: 0)
+        #expect(bob.ask("blob.stat", ["blob": blob(message)])?["size"] == 300_000)
+        #expect(bob.ask("blob.fetch", ["blob": blob(message)]) != nil)
+        scene.world.run(for: 60_000)
+        #expect(bob.ask("blob.stat", ["blob": blob(message)])?["complete"] == true)
+        #expect(scene.world.failures == [])
+    }
+
     // MARK: Files in messages
 
     @Test func `covers small files, which lie in their messages`() throws {

@@ -53,16 +53,17 @@ extension Files {
     /// A message names them now.
     func sent(_ ids: [String]) { for id in ids { drafts[id] = nil } }
 
-    /// The blob that an id names.
+    /// The blob that an id names. Where messages claim several sizes of it, and nothing is here yet that
+    /// would tell which one is true, the one that was claimed first: nobody else knew its root by then.
     ///
-    /// - Throws: `not_found`, `ambiguous` where messages claim several sizes of it and nothing is here.
+    /// - Throws: `not_found`.
     func row(_ id: String) throws(NodeError) -> BlobTable.Row {
         let rows = try stored { () throws(StorageError) -> [BlobTable.Row] in
             guard let prefix = PublicID.bytes(id, prefix: "b_") else { return [] }
             return try store.blobs.rows(startingWith: prefix)
         }
         if let held = rows.first(where: { $0.byteCount > 0 }) { return held }
-        guard let first = rows.first else { throw Self.unknown(id) }
+        guard let first = rows.min(by: { $0.number < $1.number }) else { throw Self.unknown(id) }
         return first
     }
 
@@ -99,12 +100,7 @@ extension Files {
             throw .notFound("message", message, field: "message", hint: "wsx-node log CHANNEL")
         }
         guard items.indices.contains(index - 1) else {
-            throw NodeError(
-                .notFound,
-                items.isEmpty
-                    ? "the message has no files" : "the message has only \(items.count) files",
-                hint: "wsx-node message show \(message)", reason: "file.not_found",
-                fields: [.init(name: "index", reason: "not_found")])
+            throw .noFile(in: message, count: items.count)
         }
         return items[index - 1]
     }
