@@ -1,5 +1,5 @@
 /// What is known of blobs: which there are, what is held of each, which messages name them, and
-/// which other devices hold them. Their chunks lie in files beside the store.
+/// which other devices hold all of one. Their chunks lie in files beside the store.
 ///
 /// Roots and maps are bytes here, and are understood by the layers above.
 public final class BlobTable {
@@ -243,17 +243,17 @@ public final class BlobTable {
 
     // MARK: Holders
 
-    /// Who said to hold something of a blob.
+    /// Who said to hold all of a blob.
     public struct Holder: Sendable, Equatable {
         /// The device, 32 bytes.
         public let device: [UInt8]
-        /// What it said to hold, encoded.
+        /// Which chunks it said to hold, encoded: all of them.
         public let map: [UInt8]
         /// When, milliseconds since 1970.
         public let heardAt: Int64
     }
 
-    /// Notes what a device said to hold of a blob; `nil` is nothing.
+    /// Notes that a device said to hold all of a blob; `nil` where it does not, or no longer.
     public func setHolder(
         _ device: [UInt8], _ map: [UInt8]?, of number: Int64, at time: Int64
     ) throws(StorageError) {
@@ -266,7 +266,7 @@ public final class BlobTable {
             .run(.integer(number), .blob(device), .blob(map), .integer(time))
     }
 
-    /// Who said to hold something of a blob, by device.
+    /// Who said to hold all of a blob, by device.
     public func holders(of number: Int64) throws(StorageError) -> [Holder] {
         try connection.statement(
             "SELECT device, map, heard FROM blob_holder WHERE bid = ? ORDER BY device"

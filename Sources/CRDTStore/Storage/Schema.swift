@@ -177,7 +177,7 @@ public enum Schema {
         "CREATE INDEX blob_reference_blob ON blob_reference(bid, arr)",
         "CREATE INDEX blob_reference_document ON blob_reference(did, arr)",
 
-        // Which chunks other devices said that they hold. heard: when, ms.
+        // The other devices that said to hold all of a blob. map: that, as in `blob`. heard: when, ms.
         """
         CREATE TABLE blob_holder(bid INTEGER NOT NULL, device BLOB NOT NULL, map BLOB NOT NULL,
             heard INTEGER NOT NULL, PRIMARY KEY(bid, device)) WITHOUT ROWID

@@ -66,7 +66,7 @@ enum FileBodyMethods {
             """,
             parameters: [file.definition, offset.definition, length.definition],
             result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
-            failures: [.badRequest, .notFound, .ambiguous, .blobMissing, .storageFull, .busy],
+            failures: [.badRequest, .notFound, .blobMissing, .storageFull, .busy],
             example: ["blob": "b_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
                 try context.node.files.readFile(

@@ -2,8 +2,7 @@ public import WorkspaceModel
 
 /// What the node does for files.
 public protocol FileCommands {
-    /// Reads a file of the owner's, so that a message can name it.
-    ///
+    /// Reads a file of the owner's, so that a message, or a picture of somebody or something, can name it.
     func addFile(
         _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome
@@ -161,7 +160,7 @@ enum FileMethods {
         line: CommandLineForm("file show", ["blob"], examples: ["file show b_01hx9t4c"]),
         "Show a file, and how much of it is here.",
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .reads, scope: .node,
-        failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        failures: [.notFound], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.files.file(given[fileID]))
         })
@@ -173,7 +172,7 @@ enum FileMethods {
         Fetch a file from the devices that have it. It continues by itself, even after a restart.
         """,
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
-        scope: .node, failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        scope: .node, failures: [.notFound, .storageFull], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
             .reply(try context.node.files.fetchFile(given[fileID]))
         })
@@ -196,7 +195,7 @@ enum FileMethods {
         ],
         result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
         failures: [
-            .badRequest, .notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy,
+            .badRequest, .notFound, .blobMissing, .duplicate, .storageFull, .busy,
         ],
         example: ["blob": .string(exampleID), "folder": "/home/mina"],
         run: { (context, given) throws(NodeError) in
@@ -252,7 +251,7 @@ enum FileMethods {
             + "of others it is what they said last.",
         parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
         emptiness: "no device is known to have it", effect: .reads, scope: .node,
-        failures: [.notFound, .ambiguous], example: ["blob": .string(exampleID)],
+        failures: [.notFound, .unsupported], example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
             try context.node.files.fileHolders(given[fileID], context.scope(given))
         })
@@ -264,7 +263,7 @@ enum FileMethods {
             line: CommandLineForm("file keep", ["blob"], examples: ["file keep b_01hx9t4c"]),
             "Fetch a file and keep it on this device, even if others have it.",
             parameters: [fileID.definition, off.definition], result: "blob", shape: .file,
-            effect: .writes, scope: .node, failures: [.notFound, .ambiguous],
+            effect: .writes, scope: .node, failures: [.notFound, .unsupported, .storageFull],
             example: ["blob": .string(exampleID)],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.files.keepFile(given[fileID], isOn: !given[off]))
@@ -279,7 +278,7 @@ enum FileMethods {
             line: CommandLineForm("file drop", ["blob"], examples: ["file drop b_01hx9t4c"]),
             "Remove a file from this device. Messages still show it.",
             parameters: [fileID.definition, force.definition], result: "blob", shape: .file,
-            effect: .writes, scope: .node, failures: [.notFound, .ambiguous, .forbidden],
+            effect: .writes, scope: .node, failures: [.notFound, .unsupported, .forbidden],
             example: ["blob": .string(exampleID)],
             run: { (context, given) throws(NodeError) in
                 .reply(try context.node.files.dropFile(given[fileID], isForced: given[force]))
@@ -291,7 +290,7 @@ enum FileMethods {
         line: CommandLineForm("file verify", ["blob"], examples: ["file verify b_01hx9t4c"]),
         "Check a file on this device. Damaged parts are fetched again.",
         parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
-        scope: .node, failures: [.notFound, .ambiguous, .blobMissing, .busy],
+        scope: .node, failures: [.notFound, .unsupported, .blobMissing, .busy],
         example: ["blob": .string(exampleID)],
         run: { (context, given) throws(NodeError) in
             try context.node.files.verifyFile(given[fileID], context.scope(given))

@@ -4,7 +4,7 @@ import SyncProtocol
 import WorkspaceModel
 
 /// Files: which blobs the messages name that this node can open, what is fetched from whom, what is
-/// served, and what the cache drops. It never sees a byte of a file: a desk beside the loop has those.
+/// served, and what the cache drops. It never sees a byte of a blob: a desk beside the loop has those.
 final class Files: Component {
     var scheduler = PieceScheduler()
     var transfers: [BlobRoot: FileTransfer] = [:]
