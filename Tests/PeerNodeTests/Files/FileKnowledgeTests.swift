@@ -63,6 +63,16 @@ import WorkspaceTestKit
         #expect(scene.bob.ask("blob.holders", ["blob": blob(message)]) != nil)
         scene.world.run(for: 1_000)
         #expect(heard == [.want(BlobWant(root: root)), .cancel(root, pieces: nil)])
+        // Nor is anybody when the caller is gone.
+        heard = []
+        let call = scene.bob.call("blob.holders", ["blob": blob(message)])
+        scene.world.run(for: 500)
+        #expect(heard == [.want(BlobWant(root: root))])
+        scene.bob.host?.core.files.forgetErrands(of: UInt64(scene.bob.startCount))
+        #expect(scene.bob.ask("cache.stat") != nil)
+        scene.world.run(for: 500)
+        #expect(heard.last == .cancel(root, pieces: nil))
+        #expect(call.map { scene.bob.answers[$0] == nil } == true)
         // A transfer wants to know after the answer, too.
         heard = []
         #expect(scene.bob.ask("blob.fetch", ["blob": blob(message)]) != nil)
