@@ -173,8 +173,7 @@ extension Files {
     /// These chunks outlast a power cut now.
     func claimed(_ claims: [ChunkClaim]) throws(StorageError) {
         for claim in claims where mayWrite {
-            let size = Int64(clamping: claim.blob.shape.byteCount)
-            guard let row = try store.blobs.row(root: claim.blob.root.bytes, size: size) else {
+            guard let row = try store.blobs.row(claim.blob) else {
                 // Nobody knows it any more.
                 try ask(.remove(claim.blob.root))
                 continue

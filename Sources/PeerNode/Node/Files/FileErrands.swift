@@ -18,10 +18,7 @@ extension Files {
                 reason: "file.busy")
         }
         if let blob = work.blob {
-            let row = try stored { () throws(StorageError) in
-                try store.blobs.row(
-                    root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount))
-            }
+            let row = try stored { () throws(StorageError) in try store.blobs.row(blob) }
             if let row, !work.isReady(with: row.held) {
                 try refuseOverQuota(row, titled: work.title)
             }
@@ -35,8 +32,7 @@ extension Files {
     func begin(_ id: ErrandID) throws(StorageError) {
         guard let errand = errands[id] else { return }
         if let blob = errand.work.blob {
-            let size = Int64(clamping: blob.shape.byteCount)
-            let row = try store.blobs.row(root: blob.root.bytes, size: size)
+            let row = try store.blobs.row(blob)
             guard let row, errand.work.isReady(with: row.held) else {
                 errands[id]?.waitsFor = blob.root
                 errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
@@ -198,10 +194,7 @@ extension Files {
                     return end(id, .failure(NodeError(BlobError.noSpace, file: name.text)))
                 }
                 try write()
-                let number = try store.blobs.enter(
-                    root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount),
-                    map: HaveMap(blob.shape).encoded, at: Int64(clamping: time.wall)
-                ).number
+                let number = try store.blobs.enter(blob, at: time.wall)
                 try store.blobs.set(.own, true, of: number)
             } else {
                 publicID = PublicID.blob(environment.random.bytes(16))

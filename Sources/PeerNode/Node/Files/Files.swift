@@ -188,6 +188,24 @@ final class Files: Component {
     }
 }
 
+extension BlobTable {
+    /// What is known of a blob.
+    func row(_ blob: BlobName) throws(StorageError) -> Row? {
+        try row(root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount))
+    }
+
+    /// Enters a blob of which nothing is held, unless it is there.
+    ///
+    /// - Parameter time: milliseconds since 1970.
+    /// - Returns: its number.
+    func enter(_ blob: BlobName, at time: UInt64) throws(StorageError) -> Int64 {
+        try enter(
+            root: blob.root.bytes, size: Int64(clamping: blob.shape.byteCount),
+            map: HaveMap(blob.shape).encoded, at: Int64(clamping: time)
+        ).number
+    }
+}
+
 extension BlobTable.Row {
     /// The blob, `nil` where the row makes no sense.
     var blob: BlobName? {

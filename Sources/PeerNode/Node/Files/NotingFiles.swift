@@ -26,9 +26,7 @@ extension Files {
                 continue
             }
             let number = try store.blobs.enter(
-                root: root.bytes, size: Int64(clamping: shape.byteCount),
-                map: HaveMap(shape).encoded, at: Int64(clamping: time.wall)
-            ).number
+                BlobName(root: root, shape: shape), at: time.wall)
             try store.blobs.refer(
                 .init(
                     arrival: place.arrival, item: Int64(index), blob: number,

@@ -54,14 +54,11 @@ extension Files {
         guard mayWrite else { return }
         for root in pictures.keys.sorted() {
             guard let blob = pictures[root]?.picture.blob else { continue }
-            let size = Int64(clamping: blob.shape.byteCount)
-            let known = try store.blobs.row(root: root.bytes, size: size)
-            if let known, known.isWanted || known.held.isWhole { continue }
+            if let known = try store.blobs.row(blob), known.isWanted || known.held.isWhole {
+                continue
+            }
             try write()
-            let number = try store.blobs.enter(
-                root: root.bytes, size: size, map: HaveMap(blob.shape).encoded,
-                at: Int64(clamping: time.wall)
-            ).number
+            let number = try store.blobs.enter(blob, at: time.wall)
             if let row = try store.blobs.row(number), try fits(row) { try want(number) }
         }
     }

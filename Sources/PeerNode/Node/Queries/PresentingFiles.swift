@@ -24,7 +24,7 @@ extension Queries {
 
     private func row(of item: Manifest.Item) throws(StorageError) -> BlobTable.Row? {
         guard case .blob(let root, let shape, _) = item.contents else { return nil }
-        return try store.blobs.row(root: root.bytes, size: Int64(clamping: shape.byteCount))
+        return try store.blobs.row(BlobName(root: root, shape: shape))
     }
 
     /// - Parameter id: of a file that lies in its message.
