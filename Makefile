@@ -38,8 +38,12 @@ WHOLE ?=
 # its table, and how often `campaign-kill` kills; and how many homes get one flipped bit.
 N ?=
 FLIPS ?= 1000
-# Which scene `trial` plays, all without any.
+# Which scene `trial` and `campaign-files` play, all without any.
 SCENE ?=
+# MiB of the large file of `campaign-files`, how many small ones there are, and KiB of each.
+SIZE ?= 1024
+COUNT ?= 10000
+KIB ?= 100
 FUZZ = .build/fuzz
 # How long each target of `fuzz-NAME` is fuzzed, the targets, and the one program of all of them.
 MINUTES ?= 10
@@ -64,7 +68,7 @@ STATIC = .build/static
 LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crowd campaign-crash campaign-disk campaign-kill trial mutants lint interop bench clean
+.PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crowd campaign-crash campaign-disk campaign-kill campaign-files trial mutants lint interop bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 16
@@ -146,6 +150,9 @@ campaign-disk: $(READY) $(SHIM) ## failing, full and rotting disks under a node;
 
 campaign-kill: $(READY) ## two homes under load, killed N=300 times
 	$(CAMPAIGN) N=$(or $(N),300) python3 -B Tests/campaigns/kill.py
+
+campaign-files: $(READY) ## files at their size: SIZE=1024 MiB, killed, from liars, COUNT=10000 of KIB=100, by a third node
+	$(CAMPAIGN) SIZE=$(SIZE) COUNT=$(COUNT) KIB=$(KIB) SCENE=$(SCENE) python3 -B Tests/campaigns/files.py
 
 trial: $(READY) ## what people meet, played once with the real program, on terminals; SCENE=NAME one scene
 	$(CAMPAIGN) python3 -B Tests/trial/trial.py $(SCENE)

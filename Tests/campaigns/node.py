@@ -79,10 +79,11 @@ class Link:
 
 
 class Node:
-    """`root` is a folder with `home` in it, and beside that what else the node writes."""
+    """`root` is a folder with `home` in it, and beside that what else the node writes. `before`:
+    words in front of the command, such as those that put it into a namespace."""
 
-    def __init__(self, root, name):
-        self.root, self.name = Path(root), name
+    def __init__(self, root, name, before=()):
+        self.root, self.name, self.before = Path(root), name, list(before)
         self.home, self.process, self.link = self.root / "home", None, None
         self.errors = self.root / "daemon.log"
 
@@ -100,8 +101,8 @@ class Node:
 
     def start(self, journal=None, rules=None, listen="127.0.0.1:0", wait=20):
         """Runs it until it answers. Raises Gone if it ends before."""
-        words = [PROGRAM, "--home", str(self.home), "daemon", "run", "--announce", "off",
-                 "--listen", listen]
+        words = [*self.before, PROGRAM, "--home", str(self.home), "daemon", "run",
+                 "--announce", "off", "--listen", listen]
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(
                 words, env=self.environment(journal, rules), stdin=subprocess.DEVNULL,

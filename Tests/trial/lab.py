@@ -1,4 +1,4 @@
-"""Machines in a network of the trial's own: a namespace each, and a router with two local networks.
+"""Machines in a network of the trial's own: a namespace each, and a router with local networks.
 
 Needs root and the program `ip`; some containers forbid it all the same.
 """
@@ -11,12 +11,14 @@ from stage import Skipped
 
 
 class Lab:
-    """Machines that stand in the first network, the second one at 10.1.0.3 and so on."""
+    """Machines that stand in the first network, the second one at 10.1.0.3 and so on. There are
+    as many networks as `networks` says."""
 
-    def __init__(self, stage, machines):
+    def __init__(self, stage, machines, networks=2):
         if os.geteuid() != 0 or not shutil.which("ip"):
             raise Skipped("network namespaces need root and the program 'ip'")
         self.prefix, self.machines = f"wsxt{os.getpid()}", machines
+        self.networks = range(1, networks + 1)
         stage.undone.append(self.tear_down)
         try:
             self.build()
@@ -27,7 +29,7 @@ class Lab:
     def build(self):
         self.ip("netns", "add", self.name("router"))
         self.on("router", "link", "set", "lo", "up")
-        for network in (1, 2):
+        for network in self.networks:
             self.on("router", "link", "add", f"br{network}", "type", "bridge")
             self.on("router", "link", "set", f"br{network}", "up")
             self.on("router", "addr", "add", f"10.{network}.0.1/24", "dev", f"br{network}")
