@@ -53,8 +53,10 @@ public enum BlobLimits {
     /// Pieces that wait in one link's send buffer: a message that becomes urgent overtakes them, and
     /// what is more in it is memory without use.
     public static let queuedPieceBytesPerLinkMax = 1024 * 1024
-    /// Bytes of pieces in memory, of all links and both directions, and those asked for.
-    public static let bufferBytesMax = 32 * 1024 * 1024
+    /// Bytes of pieces in memory, of all links and both directions, and those asked for. A disk that is
+    /// slower than the links fills it, and with what surrounds the pieces a process has to stay within
+    /// 32 MiB of what it takes at rest.
+    public static let bufferBytesMax = 24 * 1024 * 1024
     /// Bytes that a peer is asked for at least: one piece on its way while the next is asked for.
     public static let windowBytesMin = 2 * pieceBytesMax
     /// And at most: 1 Gbit/s round half the world.
