@@ -26,6 +26,7 @@ enum Benchmarks {
         ("roaming", RoamingBench.run),
         ("text", TextBench.run),
         ("notes", NotesBench.run),
+        ("files", FilesBench.run),
         ("scale", ScaleBench.run),
         ("links", LinksBench.run),
         ("events", EventsBench.run),
@@ -67,6 +68,10 @@ struct Options {
     var things: [String] = []
     /// The sizes of `scale`, rising, instead of those of each thing.
     var sizes: [Int] = []
+    /// MiB of the large file of `files`, how many small ones there are, and KiB of each.
+    var fileMebibytes = 1_024
+    var fileCount = 10_000
+    var smallKibibytes = 100
     /// How long the two of `soak` write over each history.
     var soakSeconds = 20
     /// Authors of `first-sync`.
@@ -99,6 +104,9 @@ struct Options {
         case "--messages": messages = try Self.count(value, names)
         case "--idle-seconds": idleSeconds = try Self.count(value, names)
         case "--soak-seconds": soakSeconds = try Self.count(value, names)
+        case "--file-mib": fileMebibytes = try Self.count(value, names)
+        case "--files": fileCount = try Self.count(value, names)
+        case "--small-kib": smallKibibytes = try Self.count(value, names)
         case "--homes":
             homes = try value.split(separator: ",").map { try Self.count($0, names) }
         case "--sizes":
@@ -126,7 +134,7 @@ struct Options {
                 [--runs 3] [--messages 100000] [--authors 1,8] [--idle-seconds 10]
                 [--soak-seconds 20] [--homes 10,30,60]
                 [--things \(GrowingThing.allCases.map(\.rawValue).joined(separator: ","))]
-                [--sizes 100,1000,5000]
+                [--sizes 100,1000,5000] [--file-mib 1024] [--files 10000] [--small-kib 100]
                 [--node ../.build/release/wsx-node] [--folder /tmp]
             """)
     }

@@ -213,7 +213,8 @@ enum Floors {
         return thread
     }
 
-    private static func loopbackPair() throws -> (Int32, Int32) {
+    /// Two ends of one TCP connection on loopback.
+    static func loopbackPair() throws -> (Int32, Int32) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
         var address = sockaddr_in()
