@@ -129,6 +129,7 @@ final class PeerLinks {
     func close(_ id: LinkID, now: UInt64) {
         guard let link = links.removeValue(forKey: id.number) else { return }
         gauges[id.number] = nil
+        link.lastWords()
         // Who was told nothing is owed no orderly end, which the kernel would keep for a minute.
         if link.hasWritten { link.finishWriting(now: now) } else { link.abandon() }
         driver.poller.forget(link.descriptor)

@@ -6,6 +6,10 @@ public typealias TCPLink = StreamLink
 extension StreamLink {
     /// How long the kernel waits for the peer's kernel to acknowledge what was sent.
     private static let unacknowledgedMilliseconds: Int32 = 10_000
+    /// Bytes that the kernel takes besides those that are on their way. What it has can no longer
+    /// be overtaken: left alone it takes 4 MiB of a file, and a message waits until they are sent.
+    /// A link of 1 Gbit/s sends so many in a millisecond, and the loop is told before all went.
+    static let kernelUnsentBytesMax: Int32 = 128 * 1024
 
     /// Takes over a TCP socket that is connected.
     ///
@@ -14,6 +18,8 @@ extension StreamLink {
     static func tcp(_ descriptor: FileDescriptor, remoteAddress: SocketAddress) -> TCPLink {
         // A link that is gone already refuses. Its first read tells why.
         try? descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        try? descriptor.setOption(
+            Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, kernelUnsentBytesMax)
         // Without it the kernel sends into a way that ends nowhere for a quarter of an hour.
         try? descriptor.setOption(
             Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unacknowledgedMilliseconds)
@@ -25,6 +31,14 @@ extension StreamLink {
         // Where the kernel cannot, it reports more often.
         try? descriptor.setOption(
             SOL_SOCKET, SO_RCVLOWAT, Int32(clamping: max(1, byteCount)))
+    }
+
+    /// Has the kernel take as much as it has room for, of a link that is about to be let go.
+    ///
+    /// Nothing comes any more that could overtake it, and what the kernel does not take is lost.
+    func lastWords() {
+        // Where it refuses, the link is gone.
+        try? descriptor.setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 0)
     }
 
     /// Our own address on this link, `nil` for a Unix socket or one that is gone.

@@ -32,6 +32,8 @@ public final class TCPListener {
         }
         // As `TCPLink.tcp` does for those that we dial; whoever is accepted inherits it.
         try descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        try descriptor.setOption(
+            Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, TCPLink.kernelUnsentBytesMax)
         try descriptor.bind(RawSocketAddress(address), path: address.description)
         try descriptor.listen(backlog: AcceptQueue.backlog, path: address.description)
         self.address = descriptor.localAddress ?? address

@@ -143,6 +143,22 @@ import WorkspaceModel
         #expect(desk.inputs.count == 2, "who closes a link is not told that it is closed")
     }
 
+    @Test func `leave with the kernel all that was written, when they are closed`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own)
+        desk.takeInputs()
+        let id = try #require(desk.ids.first)
+        // More than the kernel takes while the other side does not read.
+        desk.links.write(id, [UInt8](repeating: 7, count: 1 << 20), now: 0)
+        desk.links.flush(now: 0)
+        desk.takeInputs()
+        #expect(desk.inputs != ["accepted", "unsent 0"])
+        desk.links.close(id, now: 0)
+        let received = try other.receiveAll(ReadBuffer())
+        #expect(received.bytes.count == 1 << 20 && received.end == .finished)
+    }
+
     @Test func `are read in turn, none twice before the others`() throws {
         let desk = try Desk()
         let pairs = try (0..<3).map { _ in try makeLinks() }

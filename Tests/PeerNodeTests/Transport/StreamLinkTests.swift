@@ -97,6 +97,18 @@ import WorkspaceTestKit
         #expect(left.interest == [.readable])
     }
 
+    @Test func `hands the kernel little more than the other side has room for`() throws {
+        let (left, right) = try makeLinks()
+        let bytes = [UInt8](repeating: 7, count: 8 << 20)
+        // What was dialled and what was accepted: neither reads.
+        for sender in [left, right] {
+            sender.write(bytes, now: 0)
+            #expect(sender.flush(now: 0) == nil)
+            // 128 KiB, and what a reader has room for who has not read yet.
+            #expect(sender.unsentByteCount > bytes.count - (1 << 20))
+        }
+    }
+
     @Test func `asks for no bytes while reading is paused`() throws {
         let (left, _) = try makeLinks()
         left.isReadingPaused = true
