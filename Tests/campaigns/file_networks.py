@@ -69,7 +69,7 @@ def separate(lab):
                "prohibit")
     if not translate(router):
         return "no nft and no iptables here: no translation, but no way between the two"
-    # Whoever is behind it cannot be dialed, not even by the third node.
+    # Who is behind it cannot be dialed, not even by the third node.
     lab.on("hub", "route", "del", "default")
     return "addresses translated"
 

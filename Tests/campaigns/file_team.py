@@ -149,7 +149,7 @@ def network_bytes(node, direction):
 class Moved:
     """Bytes that went from one node to another, though either of them is killed now and then.
 
-    A process takes its count with it, so from kill to kill it is that of whoever lives on.
+    A process takes its count with it. From kill to kill that of the other one is taken.
     """
 
     def __init__(self, sender, receiver):

@@ -2,20 +2,12 @@ import CSodium
 import Glibc
 import WorkspaceModel
 
-/// Waits for files at a node: it listens to how far they are, and looks at memory meanwhile.
-final class FileWatch {
+/// Waits for files at a node: it listens to how far they are.
+struct FileWatch {
     private let socket: ControlSocket
-    private let nodes: [BenchNode]
-    /// kB that each node took at most while it was waited.
-    private(set) var residentMax: [Double]
 
-    /// - Parameters:
-    ///   - reader: whose files are waited for.
-    ///   - nodes: whose memory is looked at.
-    init(_ reader: BenchNode, memoryOf nodes: [BenchNode]) throws {
+    init(_ reader: BenchNode) throws {
         socket = try reader.connect()
-        self.nodes = nodes
-        residentMax = nodes.map { _ in 0 }
         _ = try socket.call(
             "events.subscribe",
             ["types": .array(["transfer.progress"]), "since": "latest", "ephemeral": .bool(true)])
@@ -41,17 +33,7 @@ final class FileWatch {
     /// Waits until `count` files are there, as long as it takes.
     func wait(for count: Int) throws {
         var left = count
-        while try !hears(&left, waiting: 20) {
-            for (index, node) in nodes.enumerated() {
-                residentMax[index] = max(residentMax[index], try node.residentKilobytes())
-            }
-        }
-    }
-}
-
-extension BenchNode {
-    func residentKilobytes() throws -> Double {
-        try kernelFigure("VmRSS:", file: "status")
+        while try !hears(&left, waiting: 1_000) {}
     }
 }
 

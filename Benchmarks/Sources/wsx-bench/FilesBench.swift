@@ -40,6 +40,8 @@ enum FilesBench {
             path = folder.path + "/large"
             byteCount = options.fileMebibytes << 20
             try RandomFile.make(path, byteCount: byteCount)
+            // It is not to be written while something is measured.
+            sync()
         }
 
         func measure(_ figures: inout Figures) throws {
@@ -58,8 +60,8 @@ enum FilesBench {
         private func move(_ figures: inout Figures) throws -> JSONValue {
             let nodes = [pair.a, pair.b]
             sleep(quietSeconds)
-            let rest = try nodes.map { try $0.residentKilobytes() }
-            let watch = try FileWatch(pair.b, memoryOf: nodes)
+            let rest = try nodes.map { try $0.kernelFigure("VmRSS:", file: "status") }
+            let watch = try FileWatch(pair.b)
             var blob = JSONValue.null
             let putting = try seconds { blob = try author.putFile(path) }
             try author.sendFiles([blob])
@@ -77,6 +79,10 @@ enum FilesBench {
             }
             try RandomFile.compare(path, target + "/large")
             unlink(target + "/large")
+            for (index, name) in ["author", "reader"].enumerated() {
+                let most = try nodes[index].kernelFigure("VmHWM:", file: "status")
+                figures.add("\(name)_over_rest_MiB", (most - rest[index]) / 1_024)
+            }
             let pipe = try FilePipe(path, byteCount: byteCount, in: folder.path)
             let megabytes = Double(byteCount) / 1e6
             figures.add("put_MBps", megabytes / putting)
@@ -92,10 +98,6 @@ enum FilesBench {
             figures.add("moving_cpu_s_per_GB", spent * 1e3 / megabytes)
             figures.add("floor_pipe_cpu_s_per_GB", pipe.processorSeconds * 1e3 / megabytes)
             figures.add("ratio_cpu_to_pipe", spent / pipe.processorSeconds)
-            for (index, name) in ["author", "reader"].enumerated() {
-                let over = watch.residentMax[index] - rest[index]
-                figures.add("\(name)_over_rest_MiB", over / 1_024)
-            }
             return blob
         }
 
@@ -127,7 +129,7 @@ enum FilesBench {
 
         /// Messages from who sends the file to who gets it, alone and while it is moved.
         private func sendBeside(_ blob: JSONValue, _ figures: inout Figures) throws {
-            let watch = try FileWatch(pair.b, memoryOf: [])
+            let watch = try FileWatch(pair.b)
             let listener = try listen()
             var alone: [Double] = []
             for number in 0..<messages { alone.append(try send(number, listener)) }

@@ -37,6 +37,7 @@ enum ManyFiles {
         mkdir(folder, 0o700)
         let paths = sizes.indices.map { "\(folder)/\($0)" }
         for (path, size) in zip(paths, sizes) { try RandomFile.make(path, byteCount: size) }
+        sync()
         var blobs: [JSONValue] = []
         let putting = try seconds {
             for start in stride(from: 0, to: paths.count, by: filesPerMessage) {
@@ -47,7 +48,7 @@ enum ManyFiles {
             }
         }
         for blob in blobs.suffix(1) { try reader.waitToKnow(blob) }
-        let watch = try FileWatch(pair.b, memoryOf: [])
+        let watch = try FileWatch(pair.b)
         let requests = blobs.map { reader.request("blob.fetch", ["blob": $0]) }
         var left = requests.count
         let moving = try seconds {
@@ -57,7 +58,7 @@ enum ManyFiles {
                 // Nobody is told of thousands of files who does not listen meanwhile.
                 _ = try watch.hears(&left, waiting: 0)
             }
-            while try !watch.hears(&left, waiting: 20) {}
+            while try !watch.hears(&left, waiting: 1_000) {}
         }
         _ = try Spawning.wait(Spawning.start(["rm", "-rf", folder]))
         return (putting, moving)
