@@ -119,6 +119,21 @@ import WorkspaceModel
         }
     }
 
+    @Test func `have the name of a folder synced once only`() throws {
+        let disk = CrashingDisk()
+        let store = try ChunkFiles(disk)
+        let (bytes, key) = Self.text(1, count: 1_000)
+        // The folder of the blob, and at first the one that it lies in.
+        for expected in [2, 1, 1] {
+            let before = disk.folderSyncCount
+            let tree = try store.put(
+                ArraySource(bytes), shape: BlobBench.shape(UInt64(bytes.count)), key: key)
+            #expect(try store.claim().count == 1)
+            #expect(disk.folderSyncCount - before == expected)
+            try store.remove(tree.root)
+        }
+    }
+
     @Test func `say by name that the disk is full, and take the same chunk when it is not`() throws
     {
         let disk = CrashingDisk()

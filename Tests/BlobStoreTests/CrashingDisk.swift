@@ -12,9 +12,12 @@ final class CrashingDisk: BlobDisk {
     private var names: [String: Node] = [:]
     private var syncedNames: [String: Node] = [:]
     private var folders: Set<String> = ["."]
+    private var syncedFolders: Set<String> = ["."]
     private var opened: [Int32: Node] = [:]
     private var nextFile: Int32 = 3
     private(set) var callCount = 0
+    /// How often the names in a folder were synced.
+    private(set) var folderSyncCount = 0
     /// From this call on nothing works any more, as after a kill.
     var endsAt = Int.max
     /// These calls fail once each, as they do where the disk is full or bad.
@@ -28,8 +31,14 @@ final class CrashingDisk: BlobDisk {
     /// The disk as it is found after a power cut: of what was not synced, each part may be there.
     func afterCrash(_ dice: inout Dice) -> CrashingDisk {
         let disk = CrashingDisk()
-        disk.folders = folders
-        for name in Set(names.keys).union(syncedNames.keys).sorted() {
+        disk.folders = syncedFolders
+        // A folder goes with all that is in it.
+        for folder in folders.subtracting(syncedFolders).sorted() where dice.oneIn(2) {
+            disk.folders.insert(folder)
+        }
+        disk.syncedFolders = disk.folders
+        for name in Set(names.keys).union(syncedNames.keys).sorted()
+        where disk.folders.contains(Self.folder(of: name)) {
             let choices = [names[name], syncedNames[name]]
             guard let node = choices[dice.below(2)] else { continue }
             let copy = Node()
@@ -108,6 +117,8 @@ final class CrashingDisk: BlobDisk {
 
     func synchronizeFolder(_ name: String) throws(BlobError) {
         try call("synchronizeFolder")
+        folderSyncCount += 1
+        if name == "." { syncedFolders = folders }
         for path in Set(names.keys).union(syncedNames.keys) where Self.folder(of: path) == name {
             syncedNames[path] = names[path]
         }

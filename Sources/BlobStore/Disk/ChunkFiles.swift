@@ -36,6 +36,8 @@ public final class ChunkFiles: ChunkStore {
     private var unclaimed: [BlobName: HaveMap] = [:]
     /// Folders with names that no fsync has covered.
     private var looseFolders: Set<String> = []
+    /// Folders whose own names an fsync of this process has covered.
+    private var sureFolders: Set<String> = []
     /// `ChunkStore.unclaimedByteCount`.
     public private(set) var unclaimedByteCount = 0
 
@@ -159,7 +161,8 @@ public final class ChunkFiles: ChunkStore {
         let folder = Self.folder(root)
         try disk.makeFolder(folder)
         looseFolders.insert(folder)
-        looseFolders.insert(".")
+        // One that is there already may be of a process that ended before its claim.
+        if !sureFolders.contains(folder) { looseFolders.insert(".") }
     }
 
     // MARK: Claiming
@@ -201,6 +204,7 @@ public final class ChunkFiles: ChunkStore {
             claims.append(ChunkClaim(blob: blob, chunks: chunks))
         }
         for folder in looseFolders.sorted() { try disk.synchronizeFolder(folder) }
+        sureFolders.formUnion(looseFolders)
         looseFolders = []
         return claims
     }
