@@ -49,7 +49,7 @@ struct FuzzScene: Sendable {
             let workspace = try core.membership.selectedWorkspace(), let key = workspace.currentKey,
             let shown = core.links.localIdentity, let discovery = workspace.discovery.last,
             let channel = workspace.book.channels.values.first(where: { $0.name == "general" }),
-            let grant = workspace.evaluator.contentGrant(
+            let grant = workspace.judged.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member)
         else { throw FuzzFinding(description: "the scene of the fuzzers cannot be set") }
         mallory = HostileMember(
@@ -58,7 +58,7 @@ struct FuzzScene: Sendable {
             channel: channel.id)
         let others = workspace.book.channels.values.map(\.id).filter { $0 != channel.id }.sorted()
         documents = [channel.id, workspace.profileDocument, workspace.id] + others
-        heads = workspace.evaluator.heads.compactMap { id in
+        heads = workspace.judged.evaluator.heads.compactMap { id in
             workspace.authority[id].map {
                 OperationReference(
                     device: $0.log.device, incarnation: $0.log.incarnation,

@@ -76,7 +76,7 @@ import WorkspaceTestKit
         #expect(counts.count > 1)
         let most = Limits.ingestCostPerTurnMax / 8 + Limits.authorityPerPartMax
         #expect(counts.allSatisfy { $0 <= most }, "\(counts)")
-        #expect(try bob.workspace().evaluator.validOperations.count >= 600)
+        #expect(try bob.workspace().judged.evaluator.validOperations.count >= 600)
     }
 
     /// What is cut is the run, and what is refused stays whole.
@@ -99,14 +99,14 @@ import WorkspaceTestKit
     @Test func `that remove nobody leave alone who is in`() throws {
         let workspace = try bob.workspace()
         _ = workspace.members
-        let before = workspace.standingsMade
+        let before = workspace.judged.standingsMade
         for incarnation in 80..<100 {
             _ = try bring(try removals(10, UInt32(incarnation)))
             _ = workspace.members
         }
         // The members that the removals name are asked about, and nobody else.
-        #expect(workspace.standingsMade.whole - before.whole <= 1)
-        #expect(workspace.standingsMade.single - before.single <= 200 + 2)
+        #expect(workspace.judged.standingsMade.whole - before.whole <= 1)
+        #expect(workspace.judged.standingsMade.single - before.single <= 200 + 2)
     }
 
     /// A channel that is handed on and edited in one long chain.
@@ -128,7 +128,7 @@ import WorkspaceTestKit
             let before = try #require(workspace.book.folds[channel.id]).ledger.looks
             #expect(try bring(run).reduce(0, +) == count)
             let after = try #require(workspace.book.folds[channel.id])
-            #expect(workspace.evaluator.chain(of: after.ledger).count >= count)
+            #expect(workspace.judged.evaluator.chain(of: after.ledger).count >= count)
             return after.ledger.looks - before
         }
         let (few, many) = (try looks(50, 80, "few"), try looks(200, 81, "many"))

@@ -15,8 +15,8 @@ import WorkspaceTestKit
         bench.advance(5_000)
         let known = try mina.workspace()
         let member = try joon.workspace().member
-        known.profileNames[member] = name
-        known.derived.names = [:]
+        known.people.profileNames[member] = name
+        known.judged.derived.names = [:]
         #expect(known.displayName(of: member) == String(PublicID.member(member).prefix(10)))
         #expect(CheckedName.isBlank(name) && !CheckedName.isBlank("a" + name))
     }

@@ -187,7 +187,7 @@ import WorkspaceTestKit
         let mina = world.nodes[0]
         let noGrant = try #require(
             try mina.workspace().authorityOrder.last {
-                (try? mina.workspace().evaluator.devices(ofGrant: $0).isEmpty) ?? false
+                (try? mina.workspace().judged.evaluator.devices(ofGrant: $0).isEmpty) ?? false
             })
         let first = try world.sign(by: author)
         let second = try world.sign(by: author, behind: first)

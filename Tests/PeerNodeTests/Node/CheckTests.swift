@@ -192,9 +192,9 @@ import WorkspaceTestKit
         let last = try #require(workspace.authorityOrder.last)
         var wrong = AuthEvaluator()
         for id in workspace.authorityOrder where id != last {
-            if let operation = workspace.evaluator.operation(id) { try wrong.add(operation) }
+            if let operation = workspace.judged.evaluator.operation(id) { try wrong.add(operation) }
         }
-        workspace.evaluator = wrong
+        workspace.judged.startOver(with: wrong)
         let found = try mina.ok("node.check")
         #expect(found["ok"] == false)
         #expect(found["problems"]?.arrayValue?.first?["kind"] == "authority")

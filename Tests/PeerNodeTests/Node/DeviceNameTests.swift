@@ -112,7 +112,8 @@ extension BenchNode {
                 let writer = nodes[1 + random.below(2)]
                 let member = try joon.workspace().member
                 let words = try writer.namingWords().filter {
-                    try writer.workspace().evaluator.subject(ofGrant: $0.entry.grant) == member
+                    try writer.workspace().judged.evaluator.subject(ofGrant: $0.entry.grant)
+                        == member
                 }
                 guard let word = words.randomElement(using: &random) else { continue }
                 try writer.forceRedaction(of: word, isOwn: true)

@@ -337,8 +337,8 @@ extension BenchNode {
         try laptop.send("new key")
         let workspace = try #require(laptop.host?.core.workspaces.values.first)
         let key = try #require(workspace.currentKey?.id)
-        #expect(phone.host?.core.workspaces.values.first?.keys[key] == nil)
-        #expect(joon.host?.core.workspaces.values.first?.keys[key] != nil)
+        #expect(phone.host?.core.workspaces.values.first?.secrets.keys[key] == nil)
+        #expect(joon.host?.core.workspaces.values.first?.secrets.keys[key] != nil)
         // Nor would it, if somebody brought it the revocation.
         let boxes = workspace.authority.values.compactMap { record in
             if case .removeDevice(_, _, let rekey) = record.payload { rekey?.wraps } else { nil }

@@ -18,7 +18,7 @@ import WorkspaceTestKit
         let core = try #require(node.host?.core)
         let before = core.links.network.addresses.unanswered
         defer { core.links.network.addresses.unanswered = before }
-        if !(try node.workspace().keys.isEmpty) {
+        if !(try node.workspace().secrets.keys.isEmpty) {
             core.links.network.addresses.noteUnanswered("nowhere")
         }
         guard
@@ -147,7 +147,7 @@ import WorkspaceTestKit
                     ], answers: nil)))
         bench.advance(5_000)
         for node in [mina, wim, world.joon] {
-            #expect(try node.workspace().keys[key.keyID] != nil)
+            #expect(try node.workspace().secrets.keys[key.keyID] != nil)
             #expect(try names(node) == before)
         }
         try wim.restart()

@@ -165,7 +165,7 @@ extension BenchNode {
         _ kind: OperationKind, in document: DocumentID, incarnation: UInt32, at offset: UInt64
     ) throws -> (HomeIdentity, OperationDraft) {
         let (home, workspace) = (try #require(host?.core.session.home), try workspace())
-        let grant = workspace.evaluator.contentGrant(
+        let grant = workspace.judged.evaluator.contentGrant(
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(
             kind: kind, document: document, incarnation: incarnation, sequence: 0, previous: nil,

@@ -76,7 +76,7 @@ final class ForkingWorld {
         written += 1
         let core = try #require(author.host?.core)
         let home = try #require(core.session.home)
-        let valid = try author.workspace().evaluator.contentGrant(
+        let valid = try author.workspace().judged.evaluator.contentGrant(
             of: home.device, leastRole: .member)
         let draft = OperationDraft(
             kind: kind, document: channel, incarnation: incarnation,

@@ -102,7 +102,7 @@ struct GuestTable {
         let workspace = try GuestTable.workspace(of: table.gita)
         #expect(names.count == 2)
         #expect(workspace.discovery.map(DiscoveryName.id) == names)
-        #expect(workspace.keys.isEmpty)
+        #expect(workspace.secrets.keys.isEmpty)
         try table.gita.restart()
         table.bench.advance(60_000)
         try table.gita.ok("message.send", ["channel": "board", "text": "still here"])
@@ -117,7 +117,7 @@ struct GuestTable {
         #expect(try GuestTable.publicCount(on: table.gita) == 0)
         #expect(try GuestTable.publicCount(on: table.bob) > 0)
         let workspace = try GuestTable.workspace(of: table.gita)
-        #expect(workspace.keys.isEmpty)
+        #expect(workspace.secrets.keys.isEmpty)
         #expect(workspace.discovery.count == 1)
         // What the members do is not told as events either.
         let types = try table.gita.eventTypes()
@@ -228,9 +228,9 @@ struct GuestTable {
         let gita = try bench.sealedNode("Gita", workspace: nil)
         try gita.join(try GuestTable.invite(by: ada).text("link"))
         bench.advance(5_000)
-        #expect(try GuestTable.workspace(of: gita).ownName == "Gita")
+        #expect(try GuestTable.workspace(of: gita).people.ownName == "Gita")
         try gita.ok("lock.now")
-        #expect(gita.host?.core.workspaces.values.first?.ownName == nil)
+        #expect(gita.host?.core.workspaces.values.first?.people.ownName == nil)
         if fails {
             gita.plant(.commitBefore(0), .full)
             try ada.ok("message.send", ["channel": "board", "text": "hello"])
@@ -238,7 +238,7 @@ struct GuestTable {
         }
         try gita.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
         let workspace = try GuestTable.workspace(of: gita)
-        #expect(workspace.ownName == "Gita")
+        #expect(workspace.people.ownName == "Gita")
         #expect(workspace.displayName(of: workspace.member) == "Gita")
     }
 
@@ -431,7 +431,7 @@ struct GuestTable {
         #expect(!before.isEmpty)
         #expect(held() == before)
         let now = try #require(try GuestTable.workspace(of: table.ada).currentKey?.id)
-        #expect(workspace.keys[now] == nil)
+        #expect(workspace.secrets.keys[now] == nil)
         try table.bob.ok("message.send", ["channel": "board", "text": "still in here"])
         #expect(try table.board(on: table.gita).last == "still in here")
         #expect(try table.board(on: table.ada).last == "still in here")
@@ -444,7 +444,7 @@ struct GuestTable {
         table.bench.advance(60_000)
         #expect(try table.board(on: phone) == ["first"])
         #expect(try GuestTable.names("channel.list", on: phone) == ["board"])
-        #expect(try GuestTable.workspace(of: phone).keys.isEmpty)
+        #expect(try GuestTable.workspace(of: phone).secrets.keys.isEmpty)
         try phone.ok("message.send", ["channel": "board", "text": "from the phone"])
         #expect(try table.board(on: table.ada).last == "from the phone")
         #expect(try GuestTable.publicCount(on: phone) == 0)

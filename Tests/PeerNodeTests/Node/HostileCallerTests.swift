@@ -84,7 +84,9 @@ import WorkspaceTestKit
     // Else whoever never got the void operation waits for it, and loses all that follows.
     @Test func `brings it along, so that nobody waits for it for ever`() throws {
         let noGrant = try #require(
-            workspace.authorityOrder.last { workspace.evaluator.devices(ofGrant: $0).isEmpty })
+            workspace.authorityOrder.last {
+                workspace.judged.evaluator.devices(ofGrant: $0).isEmpty
+            })
         let void = try draft(0, ahead: 1_000_000, grant: noGrant)
         let log = LogName(
             document: channel, device: void.header.device, incarnation: 77)
@@ -112,7 +114,7 @@ import WorkspaceTestKit
     @Test func `waits when it cites its own log wrongly`() throws {
         let home = try #require(core.session.home)
         let grant = try #require(
-            workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
+            workspace.judged.evaluator.contentGrant(of: home.device, leastRole: .member))
         let first = try draft(0, ahead: 0, grant: grant)
         let wrong = OperationReference(
             device: first.header.device, incarnation: 77, sequence: 0,
@@ -139,7 +141,7 @@ import WorkspaceTestKit
         let other = try #require(core.workspaces.values.first { $0.id != workspace.id })
         let home = try #require(core.session.home)
         let grant = try #require(
-            workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
+            workspace.judged.evaluator.contentGrant(of: home.device, leastRole: .member))
         let run = try draft(0, ahead: 0, grant: grant).run(in: channel)
         // Its grant is no operation of that workspace, so it waits for it.
         #expect(try core.acceptAtOnce(run, in: other, from: somebody) == .waiting)

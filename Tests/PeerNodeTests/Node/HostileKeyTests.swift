@@ -337,7 +337,7 @@ extension BenchNode {
         _ copied: StoredOperation, into document: DocumentID, naming key: KeyID?
     ) throws -> SignedOperation {
         let (home, workspace) = (try #require(host?.core.session.home), try workspace())
-        let grant = workspace.evaluator.contentGrant(
+        let grant = workspace.judged.evaluator.contentGrant(
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(
             kind: try #require(OperationKind(rawValue: copied.entry.kind)), document: document,
@@ -363,7 +363,7 @@ extension BenchNode {
                 tag: $0.tag, sealed: [UInt8]($0.sealed.dropLast()) + [$0.sealed[143] ^ 1])
         }
         let payload = try #require(MailboxPayload(nonce: good.nonce, boxes: boxes))
-        let grant = workspace.evaluator.contentGrant(
+        let grant = workspace.judged.evaluator.contentGrant(
             of: home.device, leastRole: .guest, as: workspace.member)
         let draft = OperationDraft(
             kind: .mailbox, document: place.mailbox, incarnation: 78, sequence: 0, previous: nil,

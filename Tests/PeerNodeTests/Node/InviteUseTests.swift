@@ -242,10 +242,10 @@ import WorkspaceTestKit
         let fault = OperationID([UInt8](repeating: 9, count: 32))
         let refused: AuthOperation = .init(
             id: fault, device: record.log.device, incarnation: 77, sequence: 0, previous: nil,
-            dependencies: workspace.evaluator.heads, grant: record.grant,
+            dependencies: workspace.judged.evaluator.heads, grant: record.grant,
             action: .invite(.init(role: .member)))
         #expect(throws: AuthError.faulty(.roleTooWeak), "A-8") {
-            try workspace.evaluator.add(refused)
+            _ = try workspace.judged.add(refused)
         }
         core.links.network.candidates = nil
         #expect(core.links.pskCandidates().contains { $0.label == .invite(id) })

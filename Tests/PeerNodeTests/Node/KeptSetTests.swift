@@ -198,7 +198,7 @@ private final class ScatteredWork {
 
     /// What the node holds to be kept, tells to peers and sums up equals the definition.
     static func expectKept(of workspace: Workspace, _ core: NodeCore) throws {
-        let operations = workspace.authorityOrder.compactMap(workspace.evaluator.operation)
+        let operations = workspace.authorityOrder.compactMap(workspace.judged.evaluator.operation)
         let judged = try AuthEvaluator.evaluateFromScratch(operations)
         let definition = KeptDefinition(
             operations, valid: Set(judged.validOperations),

@@ -136,7 +136,7 @@ import WorkspaceTestKit
             let made = KeyID([UInt8](repeating: 9, count: 16))
             workspace.secrets.lacked.note(
                 .init(key: made, document: document, device: device), by: member)
-            #expect(workspace.keys.holds(key))
+            #expect(workspace.secrets.keys.holds(key))
         }
         bench.heal(joon, mina)
         bench.advance(60_000)
@@ -186,6 +186,6 @@ import WorkspaceTestKit
                 KeyWant(workspace: 0, document: workspace.id, keys: [key]), in: workspace, on: link)
         }
         #expect(link.keys.givenKeys == 0)
-        #expect(try !wim.workspace().keys.holds(key))
+        #expect(try !wim.workspace().secrets.keys.holds(key))
     }
 }

@@ -174,7 +174,7 @@ import WorkspaceTestKit
                 workspace.sealed.documents.values.first { $0.root?.subtype == .channel })
             let device = try #require(core.session.ownDevice)
             let grant = try #require(
-                workspace.evaluator.contentGrant(
+                workspace.judged.evaluator.contentGrant(
                     of: device, leastRole: .guest, as: workspace.member))
             let ends = core.privates.ends(in: document, of: workspace)
             let id = OperationID([UInt8](repeating: 7, count: 32))

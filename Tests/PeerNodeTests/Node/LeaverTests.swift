@@ -56,7 +56,7 @@ import WorkspaceTestKit
         #expect(try mina.log() == ["from the laptop"])
         let key = try #require(try mina.workspace().sealingKey)
         #expect(key.answersAll)
-        #expect(try joon.workspace().keys[key.id] == nil)
+        #expect(try joon.workspace().secrets.keys[key.id] == nil)
     }
 
     @Test func `and had founded the workspace comes in again with the same device`() throws {

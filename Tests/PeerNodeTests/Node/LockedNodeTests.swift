@@ -147,10 +147,10 @@ extension BenchNode {
         #expect(core.session.home == nil)
         #expect(core.session.vault.count == 0)
         for workspace in core.workspaces.values {
-            #expect(workspace.keys.isEmpty && workspace.secrets.recoveryBox == nil)
+            #expect(workspace.secrets.keys.isEmpty && workspace.secrets.recoveryBox == nil)
             #expect(workspace.secrets.mailbox.isEmpty && workspace.sealed.documents.isEmpty)
             #expect(
-                workspace.people.openedNames.isEmpty && workspace.profileNames.isEmpty
+                workspace.people.openedNames.isEmpty && workspace.people.profileNames.isEmpty
                     && workspace.people.fields.isEmpty)
             #expect(workspace.book.channels.values.allSatisfy { $0.name == nil })
             #expect(!workspace.discovery.isEmpty)

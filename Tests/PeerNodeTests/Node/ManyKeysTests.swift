@@ -32,14 +32,14 @@ extension EpochKeyring {
         let keys = try take(20_000, on: mina)
         let core = try #require(mina.host?.core)
         #expect(core.session.vault.count == Limits.keysInMemoryMax)
-        #expect(try mina.workspace().keys.count == 20_001)
+        #expect(try mina.workspace().secrets.keys.count == 20_001)
         try mina.restart()
         let again = try #require(mina.host?.core)
         #expect(again.session.vault.count < 10)
         let workspace = try mina.workspace()
-        #expect(workspace.keys.count == 20_001)
+        #expect(workspace.secrets.keys.count == 20_001)
         for key in keys {
-            #expect(workspace.keys[key.keyID]?.exposedCopy() == key.exposedCopy())
+            #expect(workspace.secrets.keys[key.keyID]?.exposedCopy() == key.exposedCopy())
         }
         #expect(again.session.vault.count == Limits.keysInMemoryMax)
         try mina.send("after")
@@ -58,12 +58,12 @@ extension EpochKeyring {
         try mina.ok("lock.now")
         #expect(core.session.vault.count == 0)
         let workspace = try #require(core.workspaces.values.first)
-        #expect(workspace.keys.isEmpty)
+        #expect(workspace.secrets.keys.isEmpty)
         #expect(
             core.session.vault.key(.stored(.epochKey, owner: workspace.number, keys[0].keyID))
                 == nil)
         try mina.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
-        #expect(try mina.workspace().keys.count == 501)
+        #expect(try mina.workspace().secrets.keys.count == 501)
         #expect(try mina.texts() == ["one"])
         #expect(try joon.texts() == ["one"])
     }
@@ -77,10 +77,10 @@ extension EpochKeyring {
         try mina.inTurn { core, workspace in
             core.session.vault.forgetAll()
             try mina.damage("ALTER TABLE epoch_key RENAME TO away")
-            #expect(workspace.keys[name] == nil)
+            #expect(workspace.secrets.keys[name] == nil)
             try mina.damage("ALTER TABLE away RENAME TO epoch_key")
             #expect(throws: StorageError.self) { try core.endTurn() }
-            #expect(workspace.keys[name] != nil)
+            #expect(workspace.secrets.keys[name] != nil)
         }
         try mina.send("two")
         #expect(try mina.log() == ["one", "two"])
@@ -94,7 +94,7 @@ extension EpochKeyring {
             "UPDATE epoch_key SET secret = x'00' WHERE id = x'\(hex(keys[1].keyID.bytes))'")
         try mina.restart()
         let workspace = try mina.workspace()
-        #expect(keys.map { workspace.keys.holds($0.keyID) } == [true, false, true])
+        #expect(keys.map { workspace.secrets.keys.holds($0.keyID) } == [true, false, true])
     }
 
     /// A disk has changed some, or the home is another one's: then none opens, and none is forgotten.
@@ -165,7 +165,7 @@ extension EpochKeyring {
         let openings = try #require(wim.host?.core).session.vault.openings
         bench.heal(mina, wim)
         bench.advance(60_000)
-        #expect(try wim.workspace().keys.count == count + 1)
+        #expect(try wim.workspace().secrets.keys.count == count + 1)
         #expect(try wim.workspace().sealingKey?.id == mina.workspace().sealingKey?.id)
         let core = try #require(wim.host?.core)
         return (
@@ -190,7 +190,7 @@ extension EpochKeyring {
             }
             let late = try bench.guest("Late", of: mina)
             bench.advance(20_000)
-            #expect(try late.workspace().keys.count == count + 1)
+            #expect(try late.workspace().secrets.keys.count == count + 1)
             looks.append(try late.workspace().secrets.index.looks)
         }
         #expect(looks[1] <= 12 * looks[0] + 200, "\(looks)")

@@ -97,11 +97,11 @@ import WorkspaceTestKit
             let workspace = try node.workspace()
             let phrases = workspace.recoveryDevices.filter {
                 workspace.owner(of: $0)
-                    == workspace.evaluator.citedMember(of: theirs.signingKey.device)
+                    == workspace.judged.evaluator.citedMember(of: theirs.signingKey.device)
             }
-            #expect(workspace.evaluator.bestGrant(of: theirs.signingKey.device) == nil)
-            #expect(workspace.evaluator.bestGrant(of: old.signingKey.device) == nil)
-            #expect(phrases.count { workspace.evaluator.bestGrant(of: $0) != nil } == 1)
+            #expect(workspace.judged.evaluator.bestGrant(of: theirs.signingKey.device) == nil)
+            #expect(workspace.judged.evaluator.bestGrant(of: old.signingKey.device) == nil)
+            #expect(phrases.count { workspace.judged.evaluator.bestGrant(of: $0) != nil } == 1)
         }
     }
 

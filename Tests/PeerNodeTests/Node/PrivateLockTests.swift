@@ -22,7 +22,7 @@ import WorkspaceTestKit
         let workspace = try #require(mina.host?.core.workspaces.values.first)
         #expect(workspace.sealed.documents.isEmpty)
         #expect(workspace.secrets.mailbox.isEmpty)
-        #expect(workspace.keys.isEmpty)
+        #expect(workspace.secrets.keys.isEmpty)
 
         // What comes now: content, membership with a new key, and a conversation of two.
         try joon.send("while locked", to: "board")

@@ -284,10 +284,10 @@ import WorkspaceTestKit
         let core = try #require(table.ada.host?.core)
         let workspace = try table.ada.workspace()
         _ = try table.ada.ok("member.list")
-        #expect(!workspace.derived.names.isEmpty)
+        #expect(!workspace.judged.derived.names.isEmpty)
         try core.profiles.reloadProfiles(of: workspace)
-        #expect(workspace.derived.names.isEmpty)
-        #expect(Set(workspace.profileNames.values).isSuperset(of: ["Cleopatra", "Robert"]))
+        #expect(workspace.judged.derived.names.isEmpty)
+        #expect(Set(workspace.people.profileNames.values).isSuperset(of: ["Cleopatra", "Robert"]))
         #expect(try table.ada.ok("member.list").texts("name").contains("Cleopatra"))
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }
@@ -299,19 +299,19 @@ import WorkspaceTestKit
         let core = try #require(table.ada.host?.core)
         let workspace = try table.ada.workspace()
         _ = try table.ada.ok("member.list")
-        #expect(!workspace.derived.names.isEmpty)
+        #expect(!workspace.judged.derived.names.isEmpty)
         let peer = OperationSource.peer(.zero, source: 9, isBackfill: false)
         for _ in 0..<100 { try core.profiles.reloadProfilesLater(of: workspace, from: peer) }
         // Nothing was read yet, or no name would be known.
-        #expect(!workspace.derived.names.isEmpty)
+        #expect(!workspace.judged.derived.names.isEmpty)
         try core.integrity.foldWhole()
-        #expect(workspace.derived.names.isEmpty)
+        #expect(workspace.judged.derived.names.isEmpty)
         _ = try table.ada.ok("member.list")
         try core.integrity.foldWhole()
-        #expect(!workspace.derived.names.isEmpty)
+        #expect(!workspace.judged.derived.names.isEmpty)
         // Who writes here reads what that did at once.
         try core.profiles.reloadProfilesLater(of: workspace, from: .ourselves)
-        #expect(workspace.derived.names.isEmpty)
+        #expect(workspace.judged.derived.names.isEmpty)
         #expect(try Self.profile(of: "Robert", on: table.ada)["description"] == "Paints")
     }
 

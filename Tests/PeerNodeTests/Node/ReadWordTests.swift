@@ -157,7 +157,7 @@ import WorkspaceTestKit
         try say(name, from: table.ada)
         try say(other, from: table.bob)
         #expect(try Self.unread(phone) == ["general": 1])
-        #expect(try phone.workspace().readMarks.pending.isEmpty)
+        #expect(try phone.workspace().own.readMarks.pending.isEmpty)
         try say(name, from: table.bob)
         #expect(try Self.unread(phone).isEmpty)
         #expect(try Self.told(phone) == events + 1)

@@ -63,8 +63,8 @@ enum RecoveryTestPhrase {
         }
         let core = try #require(mina.host?.core)
         let workspace = try #require(core.workspaces.values.first)
-        for id in workspace.evaluator.validOperations {
-            let devices = workspace.evaluator.devices(ofGrant: id)
+        for id in workspace.judged.evaluator.validOperations {
+            let devices = workspace.judged.evaluator.devices(ofGrant: id)
             guard devices.count == 2 else { continue }
             #expect(workspace.recoveryDevices.contains(devices[0]))
             #expect(!workspace.recoveryDevices.contains(devices[1]))

@@ -25,9 +25,9 @@ import WorkspaceTestKit
         let late = try bench.guest("Late", of: mina)
         bench.advance(10_000)
         #expect(try late.log() == ["first", "after 1", "after 2", "after 3"])
-        #expect(try late.workspace().keys.count == 4)
+        #expect(try late.workspace().secrets.keys.count == 4)
         try late.restart()
-        #expect(try late.workspace().keys.count == 4)
+        #expect(try late.workspace().secrets.keys.count == 4)
         // Each operation carries only the key before it, which leads to the others.
         let carried = try mina.workspace().authority.values
             .compactMap { $0.payload.carriedRekey?.olderKeys.count }
@@ -169,7 +169,7 @@ import WorkspaceTestKit
         let late = try bench.guest("Late", of: mina)
         bench.advance(10_000)
         // create, the two of the circle, and the last.
-        #expect(try late.workspace().keys.count == 4)
+        #expect(try late.workspace().secrets.keys.count == 4)
     }
 
     /// An admin may seal anything under the name of an older key. What nothing introduces opens
@@ -185,7 +185,7 @@ import WorkspaceTestKit
         let core = try #require(ada.host?.core)
         let own = try #require(core.session.home).device
         let discovery = try #require(workspace.discovery.last)
-        let before = try mina.workspace().keys.count
+        let before = try mina.workspace().secrets.keys.count
         // Ada alone has the first one, and says that the second leads to it.
         for (key, sealed) in [(hidden, nil), (open, stray)] {
             let holders = workspace.keyHolders(excluding: []).filter {
@@ -209,14 +209,14 @@ import WorkspaceTestKit
                             } ?? []), discoveryID: nil, olderDiscovery: nil, answers: nil)))
         }
         bench.advance(10)
-        let keys = try mina.workspace().keys
+        let keys = try mina.workspace().secrets.keys
         #expect(keys.holds(open.keyID) && !keys.holds(hidden.keyID))
         #expect(!keys.holds(stray.keyID))
         #expect(try mina.rowCount("epoch_key") == ada.rowCount("epoch_key") - 1)
         #expect(keys.count == before + 1)
         // It counts, and so it is asked for when both have the same.
         bench.advance(60_000)
-        #expect(try mina.workspace().keys.holds(hidden.keyID))
-        #expect(try !mina.workspace().keys.holds(stray.keyID))
+        #expect(try mina.workspace().secrets.keys.holds(hidden.keyID))
+        #expect(try !mina.workspace().secrets.keys.holds(stray.keyID))
     }
 }

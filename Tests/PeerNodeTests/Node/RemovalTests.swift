@@ -48,7 +48,7 @@ extension BenchNode {
     /// Whether the core holds the key that another seals with.
     func opens(whatIsSealedBy other: BenchNode) throws -> Bool {
         let key = try #require(try other.workspace().sealingKey)
-        return try workspace().keys[key.id] != nil
+        return try workspace().secrets.keys[key.id] != nil
     }
 
     func memberNames(_ parameters: JSONValue = [:]) throws -> [String] {
@@ -138,7 +138,7 @@ extension BenchNode {
         let late = try bench.guest("Late", of: mina)
         bench.advance(5_000)
         #expect(try late.log() == ["before", "among us"])
-        #expect(try late.workspace().keys.count == 2)
+        #expect(try late.workspace().secrets.keys.count == 2)
         try late.send("me too")
         bench.advance(5_000)
         #expect(try wim.log().last == "me too")

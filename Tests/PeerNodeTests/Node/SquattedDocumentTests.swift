@@ -35,7 +35,7 @@ import WorkspaceTestKit
         let home = try #require(core.session.home)
         let key = try #require(workspace.currentKey)
         let grant = try #require(
-            workspace.evaluator.contentGrant(of: home.device, leastRole: .member))
+            workspace.judged.evaluator.contentGrant(of: home.device, leastRole: .member))
         let draft = OperationDraft(
             kind: .content, document: document, incarnation: 77, sequence: sequence,
             previous: sequence == 0 ? nil : OperationID([UInt8](repeating: 6, count: 32)),

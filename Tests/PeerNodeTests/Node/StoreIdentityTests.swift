@@ -108,7 +108,7 @@ import WorkspaceTestKit
             identity.signing.exposedSeed(), identity.box.exposedSecret(),
             identity.homeKey.exposedCopy(),
         ] { #expect(!image.contains(part: secret)) }
-        for key in try mina.workspace().keys.opened {
+        for key in try mina.workspace().secrets.keys.opened {
             #expect(!image.contains(part: key.exposedCopy()))
         }
         #expect(mina.log.allSatisfy { !$0.contains("Mina") && !$0.contains("acme") })

@@ -158,7 +158,7 @@ extension HostileMember {
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),
             workspace: workspace.id,
             grant: try #require(
-                workspace.evaluator.contentGrant(
+                workspace.judged.evaluator.contentGrant(
                     of: home.device, leastRole: .guest, as: workspace.member)),
             keyID: id, epochKey: key, channel: document)
         node.crash()
@@ -322,7 +322,7 @@ extension HostileMember {
         for word in Self.words { #expect(!text.contains(word), "\(word)") }
         #expect(text.contains("xylographboard"), "the search finds what is there")
         let workspace = try HostileScene.workspace(of: home)
-        #expect(workspace.keys.isEmpty)
+        #expect(workspace.secrets.keys.isEmpty)
         #expect(workspace.sealed.documents[scene.vault] == nil)
         let core = try #require(home.host?.core)
         for document in [scene.vault, scene.general, workspace.profileDocument] {

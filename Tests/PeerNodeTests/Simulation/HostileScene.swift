@@ -133,7 +133,7 @@ extension HostileMember {
             psk: try #require(workspace.discovery.last).derived(Array("psk".utf8)),
             workspace: workspace.id,
             grant: try #require(
-                workspace.evaluator.contentGrant(
+                workspace.judged.evaluator.contentGrant(
                     of: home.device, leastRole: .member, as: workspace.member)),
             keyID: current.id, epochKey: current.key, channel: channel.id)
     }

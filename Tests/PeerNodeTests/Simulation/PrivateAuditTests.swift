@@ -15,7 +15,7 @@ struct PrivateAudit {
     /// Every secret that the node has ever stored or could derive: its store forgets none.
     private var everyKey: [SymmetricKey] {
         guard let workspace else { return [] }
-        var keys = workspace.keys.opened + workspace.discovery
+        var keys = workspace.secrets.keys.opened + workspace.discovery
         for document in workspace.sealed.documents.values {
             keys += document.keys.opened
             keys += document.authorityKeys.names.flatMap { name in

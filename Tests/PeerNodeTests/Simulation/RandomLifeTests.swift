@@ -126,10 +126,11 @@ import WorkspaceTestKit
         guard let core = node.host?.core else { return ["node \(node.index) does not run"] }
         var problems: [String] = []
         for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number }) {
-            let operations = workspace.authorityOrder.compactMap(workspace.evaluator.operation)
+            let operations = workspace.authorityOrder.compactMap(
+                workspace.judged.evaluator.operation)
             let again = try? AuthEvaluator.evaluateFromScratch(operations)
-            if again?.validOperations != workspace.evaluator.validOperations
-                || again?.members != workspace.evaluator.members
+            if again?.validOperations != workspace.judged.evaluator.validOperations
+                || again?.members != workspace.judged.evaluator.members
             {
                 problems.append("judges otherwise than from the beginning")
             }

@@ -13,7 +13,7 @@ extension Workspace {
         let channels = channelNames
         let (fields, invites) = (fields, invites)
         let twins = people.0.map { hasTwin($0.member) }
-        derived = .init()
+        judged.derived = .init()
         return [
             people == (members, recoveryDevices) ? nil : "who is in",
             channels == channelNames ? nil : "which channels there are",
@@ -63,8 +63,8 @@ struct SlowAudit {
         var generator = SeededGenerator(seed: seed)
         var definition = AuthDefinition(history, visitingWith: &generator)
         let valid = definition.validOperations()
-        if valid != Set(workspace.evaluator.validOperations) {
-            let own = Set(workspace.evaluator.validOperations)
+        if valid != Set(workspace.judged.evaluator.validOperations) {
+            let own = Set(workspace.judged.evaluator.validOperations)
             complain("holds \(own.subtracting(valid).count) authority operations too many valid")
             complain("holds \(valid.subtracting(own).count) authority operations wrongly void")
         }
@@ -258,7 +258,7 @@ struct SlowAudit {
     }
 
     private func text(of content: Content) -> String? {
-        guard let keyID = content.header.keyID, let key = workspace.keys[keyID],
+        guard let keyID = content.header.keyID, let key = workspace.secrets.keys[keyID],
             let plaintext = SealedPayload.open(
                 content.payload, under: key.documentKey(for: content.header.document),
                 associatedData: content.header.associatedData),

@@ -139,7 +139,7 @@ final class WorldOfLiars {
             let workspace = try? HostileScene.workspace(of: node)
         else { return }
         memories.append(
-            workspace.evaluator.heads.compactMap { id in
+            workspace.judged.evaluator.heads.compactMap { id in
                 workspace.authority[id].map { record in
                     OperationReference(
                         device: record.log.device, incarnation: record.log.incarnation,
@@ -221,7 +221,7 @@ final class WorldOfLiars {
         note("foreign grant")
         guard let node = honest.randomElement(using: &generator),
             let workspace = try? HostileScene.workspace(of: node),
-            let grant = workspace.evaluator.members.map(\.grant).sorted()
+            let grant = workspace.judged.evaluator.members.map(\.grant).sorted()
                 .randomElement(using: &generator)
         else { return }
         var log = newLog(index)
@@ -260,7 +260,7 @@ final class WorldOfLiars {
         guard let known = memories.randomElement(using: &generator),
             let workspace = try? HostileScene.workspace(of: honest[0])
         else { return }
-        let people = workspace.evaluator.members.map(\.member).sorted()
+        let people = workspace.judged.evaluator.members.map(\.member).sorted()
         let others = liars.map(\.identity).filter { $0 != liar.identity }
         guard let anybody = people.randomElement(using: &generator) else { return }
         let payload: AuthorityPayload =

@@ -35,7 +35,7 @@ import WorkspaceTestKit
 
     /// An empty list would take all from them by a weaker role, and give nothing by a stronger one.
     @Test func `is told to have no device for a role, and keeps the one they have`() throws {
-        let evaluator = try pair.ada.workspace().evaluator
+        let evaluator = try pair.ada.workspace().judged.evaluator
         #expect(evaluator.isBarred(phone))
         #expect(evaluator.bestGrant(of: phone, as: pair.known.member) != nil)
         let count = evaluator.count
@@ -46,7 +46,7 @@ import WorkspaceTestKit
         }
         let refused = try pair.ada.refused("workspace.transfer", ["member": "@Mallory"])
         #expect(refused.reason == "device.revoked")
-        let after = try pair.ada.workspace().evaluator
+        let after = try pair.ada.workspace().judged.evaluator
         #expect(after.count == count, "nothing was written")
         #expect(after.bestGrant(of: phone, as: pair.known.member) != nil)
         try pair.expectPeace()

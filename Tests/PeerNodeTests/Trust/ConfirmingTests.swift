@@ -210,7 +210,7 @@ import WorkspaceTestKit
 
     private func expectAllConfirmed() throws {
         for node in [mina, ada] {
-            let evaluator = try node.workspace().evaluator
+            let evaluator = try node.workspace().judged.evaluator
             let grant = try #require(
                 evaluator.bestGrant(of: device(node), as: node.workspace().member))
             #expect(evaluator.unconfirmed(for: try device(node), under: grant).isEmpty)

@@ -25,7 +25,7 @@ import WorkspaceTestKit
             kim = try bench.guest("Kim", of: ada)
             bench.advance(60_000)
             // Who came in long ago asks nobody for what it knows nothing of.
-            for node in [mina, nora, kim] { try node.workspace().joined = 0 }
+            for node in [mina, nora, kim] { try node.workspace().seat.joined = 0 }
         }
 
         /// A root that lists all three.

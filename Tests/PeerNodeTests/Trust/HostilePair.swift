@@ -191,7 +191,7 @@ struct HostileRows: Equatable {
 
     init(_ node: BenchNode) throws {
         operations = try node.rowCount("operation")
-        judged = try node.workspace().evaluator.count
+        judged = try node.workspace().judged.evaluator.count
         waiting = try #require(node.host?.core).log.waiting.operationCount
     }
 }

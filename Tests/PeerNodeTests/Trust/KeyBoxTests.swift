@@ -65,7 +65,7 @@ import WorkspaceTestKit
             .removeDevice(phone, cuts: [], rekey: rekey)
         }
 
-        var held: Int { get throws { try pair.ada.workspace().keys.count } }
+        var held: Int { get throws { try pair.ada.workspace().secrets.keys.count } }
     }
 
     @Test func `are opened of no operation with a fault`() throws {
@@ -143,8 +143,9 @@ import WorkspaceTestKit
         let operations = rekeys.map { log.write(table.revocation($0), knowing: table.heads) }
         try table.pair.bring(operations, as: table.pair.keys)
         let workspace = try table.pair.ada.workspace()
-        #expect(operations.allSatisfy { workspace.evaluator.isValid($0.id) })
-        #expect(rekeys.map { workspace.keys.holds($0.keyID) } == [true, true, false, false])
+        #expect(operations.allSatisfy { workspace.judged.evaluator.isValid($0.id) })
+        #expect(
+            rekeys.map { workspace.secrets.keys.holds($0.keyID) } == [true, true, false, false])
         try table.pair.expectPeace()
     }
 }

@@ -42,7 +42,8 @@ import WorkspaceTestKit
         let psk = key.derived(Array("link".utf8)).exposedCopy()
         for node in nodes {
             let workspace = try GuestTable.workspace(of: node)
-            #expect(workspace.keys.holds(key.keyID), "\(note), \(node.name): it opened its box")
+            #expect(
+                workspace.secrets.keys.holds(key.keyID), "\(note), \(node.name): it opened its box")
             #expect(workspace.sealingKey?.id != key.keyID, "\(note), \(node.name)")
             let newest = try #require(node.host?.core).links.pskCandidates()
                 .filter { $0.rank == .newest }.map { $0.psk.exposedCopy() }
@@ -85,7 +86,9 @@ import WorkspaceTestKit
         try ada.ok("workspace.leave")
         table.bench.advance(2_000)
         let workspace = try GuestTable.workspace(of: cleo)
-        let given = workspace.secrets.index.newestFirst.filter { workspace.keys.holds($0.key) }
+        let given = workspace.secrets.index.newestFirst.filter {
+            workspace.secrets.keys.holds($0.key)
+        }
         #expect(given.allSatisfy { !workspace.isGiverIn($0.operation) })
         try expectNobody(knowing: key, at: [cleo], "all are out")
         #expect(workspace.sealingKey != nil)
@@ -157,7 +160,7 @@ import WorkspaceTestKit
             try ending(device(tablet), naming: key, by: mina),
             knowing: try ForgedLog.heads(of: mina))
         try mina.take([said.run(in: try mina.workspace().id)])
-        #expect(try mina.workspace().evaluator.isValid(said.id))
+        #expect(try mina.workspace().judged.evaluator.isValid(said.id))
         try expectNobody(knowing: key, at: [mina], "a leaver's")
         bench.advance(60_000)
         try expectNobody(knowing: key, at: [mina], "a leaver's, later")
@@ -180,7 +183,7 @@ import WorkspaceTestKit
                 .createDocument(type: 1, nonce: nonce), knowing: try ForgedLog.heads(of: mina))
             // What has no effect, and is of somebody who is out, is not even kept.
             do { try mina.take([said.run(in: document)]) } catch is RefusedRun { return false }
-            return try mina.workspace().evaluator.isValid(said.id)
+            return try mina.workspace().judged.evaluator.isValid(said.id)
         }
         #expect(try says(1))
         let member = JSONValue.string(PublicID.member(try joon.workspace().member))

@@ -72,7 +72,7 @@ import WorkspaceTestKit
         theft.pair.bench.advance(5_000)
         for node in theft.pair.honest {
             #expect(try !node.workspace().judged.awaitsLaterVersion)
-            #expect(try node.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+            #expect(try node.workspace().judged.evaluator.bestGrant(of: theft.phone.id) == nil)
         }
         try theft.pair.expectPeace()
     }

@@ -27,12 +27,12 @@ import WorkspaceTestKit
 
     /// Those that do not fit into the grant are in no longer.
     @Test func `is given a weaker role on all of them`() throws {
-        #expect(try mina.workspace().evaluator.heads.count > 2 * Limits.authDependenciesMax)
+        #expect(try mina.workspace().judged.evaluator.heads.count > 2 * Limits.authDependenciesMax)
         try mina.ok("member.role", ["member": "Joon", "role": "guest"])
         bench.advance(5_000)
         let member = try joon.workspace().member
         for node in [mina, ada] {
-            let evaluator = try node.workspace().evaluator
+            let evaluator = try node.workspace().judged.evaluator
             #expect(try node.workspace().role(of: member) == .guest, "\(node.name)")
             let roles = devices.compactMap { device in
                 evaluator.bestGrant(of: device.id, as: member).flatMap {
@@ -65,14 +65,14 @@ import WorkspaceTestKit
 
     /// As a transfer needs them, that names own devices and the heir's.
     @Test func `are gathered where one operation could not know all of them`() throws {
-        let named = try mina.workspace().evaluator.binding(ofEach: devices.map(\.id))
+        let named = try mina.workspace().judged.evaluator.binding(ofEach: devices.map(\.id))
         #expect(named.count == devices.count)
-        let missing = try mina.workspace().evaluator.beyondCitations(naming: named)
+        let missing = try mina.workspace().judged.evaluator.beyondCitations(naming: named)
         #expect(missing.count > Limits.authDependenciesMax)
         let before = try mina.workspace().authorityOrder.count
         try mina.inTurn { core, known in try core.membership.gatherEnds(of: named, in: known) }
         let known = try mina.workspace()
-        #expect(known.evaluator.beyondCitations(naming: named).isEmpty)
+        #expect(known.judged.evaluator.beyondCitations(naming: named).isEmpty)
         #expect(known.authorityOrder.count - before == 2)
         bench.advance(5_000)
         #expect(try mina.digest() == ada.digest())

@@ -28,13 +28,14 @@ import WorkspaceTestKit
 
     @Test func `keeps nobody from revoking a device that was linked behind them`() throws {
         let id = JSONValue.string(try phone.deviceID())
-        #expect(try mina.workspace().evaluator.heads.count > Limits.authDependenciesMax)
+        #expect(try mina.workspace().judged.evaluator.heads.count > Limits.authDependenciesMax)
         #expect(try mina.ok("device.revoke", ["device": id])["revoked"] == true)
         bench.advance(5_000)
         let device = try #require(phone.host?.core.session.home).device
         for node in [mina, late] {
             let workspace = try node.workspace()
-            let grant = try workspace.evaluator.bestGrant(of: device, as: late.workspace().member)
+            let grant = try workspace.judged.evaluator.bestGrant(
+                of: device, as: late.workspace().member)
             #expect(grant == nil, "\(node.name)")
         }
         #expect(try mina.digest() == late.digest())

@@ -84,7 +84,7 @@ import WorkspaceTestKit
                 .removeDevice(entry.device, cuts: [], rekey: nil), under: try theft.linking(),
                 incarnation: 90 + UInt32(number))
             for node in theft.pair.honest {
-                #expect(try node.workspace().evaluator.bestGrant(of: entry.device) != nil)
+                #expect(try node.workspace().judged.evaluator.bestGrant(of: entry.device) != nil)
             }
         }
         try theft.recover()
@@ -144,7 +144,7 @@ extension StolenPhone {
     /// The grant by which the phone is in.
     fileprivate func linking() throws -> OperationID {
         let ada = try pair.ada.workspace()
-        return try #require(ada.evaluator.binding(of: phone.id, to: ada.member))
+        return try #require(ada.judged.evaluator.binding(of: phone.id, to: ada.member))
     }
 
     fileprivate func handingOver(keeping: [DeviceID]?) -> AuthorityPayload {
@@ -164,7 +164,7 @@ extension StolenPhone {
         try pair.ada.ok("device.revoke", ["device": .string(id)])
         pair.bench.advance(5_000)
         for node in pair.honest {
-            #expect(try node.workspace().evaluator.bestGrant(of: phone.id) == nil)
+            #expect(try node.workspace().judged.evaluator.bestGrant(of: phone.id) == nil)
             let owners = try node.ok("member.list").items.filter { $0["role"] == "owner" }
             #expect(owners.contains { $0["name"] == "Ada" })
         }

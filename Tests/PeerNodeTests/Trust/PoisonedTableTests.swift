@@ -39,7 +39,7 @@ import WorkspaceTestKit
             policy = try node.ok("policy.get")
             var owners: [DeviceID: MemberID] = [:]
             for standing in workspace.members {
-                for device in workspace.evaluator.boundDevices {
+                for device in workspace.judged.evaluator.boundDevices {
                     if workspace.owner(of: device) == standing.member {
                         owners[device] = standing.member
                     }
@@ -47,7 +47,7 @@ import WorkspaceTestKit
             }
             self.owners = owners
             boxes = workspace.boxKeys(of: Set(workspace.members.map(\.member))).map(\.agreementKey)
-            keys = workspace.keys.count
+            keys = workspace.secrets.keys.count
             sealing = workspace.sealingKey?.id
         }
     }
@@ -192,7 +192,7 @@ import WorkspaceTestKit
         let payloads = try Self.voids(table)
         try pair.removeMallory()
         let before = try table.tables()
-        let grant = try #require(pair.known.evaluator.bestGrant(of: pair.keys.id))
+        let grant = try #require(pair.known.judged.evaluator.bestGrant(of: pair.keys.id))
         let voids = payloads.enumerated().map { number, payload in
             var log = ForgedLog(
                 pair.keys.signing, like: table.log, under: grant,
@@ -207,7 +207,7 @@ import WorkspaceTestKit
         for node in pair.honest {
             let workspace = try node.workspace()
             #expect(voids.allSatisfy { workspace.authority[$0.id] != nil })
-            #expect(voids.allSatisfy { !workspace.evaluator.isValid($0.id) })
+            #expect(voids.allSatisfy { !workspace.judged.evaluator.isValid($0.id) })
         }
         #expect(try table.tables() == before)
         for node in pair.honest { try node.restart() }
@@ -226,12 +226,13 @@ import WorkspaceTestKit
         for (number, payload) in try Self.voids(table).enumerated() {
             var log = ForgedLog(
                 table.pair.keys.signing, like: table.log,
-                under: try #require(table.pair.known.evaluator.bestGrant(of: table.pair.keys.id)),
+                under: try #require(
+                    table.pair.known.judged.evaluator.bestGrant(of: table.pair.keys.id)),
                 incarnation: UInt32(1_000 + number))
             let operation = log.write(payload, knowing: table.heads)
             try table.pair.bring([operation], as: table.pair.keys)
             let workspace = try table.pair.ada.workspace()
-            #expect(workspace.evaluator.isValid(operation.id), "\(number)")
+            #expect(workspace.judged.evaluator.isValid(operation.id), "\(number)")
         }
         for (old, new) in zip(before, try table.tables()) { #expect(old != new) }
     }

@@ -28,7 +28,7 @@ import WorkspaceTestKit
     private func useUp(_ members: [MemberID], at node: BenchNode) throws {
         try node.inTurn { core, known in
             for member in members {
-                let devices = known.evaluator.devices(everOf: member).map {
+                let devices = known.judged.evaluator.devices(everOf: member).map {
                     known.id.bytes + $0.bytes
                 }
                 let shares: [(AuthorityBudget.Share, Int)] =

@@ -73,7 +73,7 @@ import WorkspaceTestKit
 
         func isIn(_ device: ForeignDevice) throws -> [Bool] {
             try pair.honest.map {
-                try $0.workspace().evaluator.bestGrant(of: device.id) != nil
+                try $0.workspace().judged.evaluator.bestGrant(of: device.id) != nil
             }
         }
     }

@@ -21,7 +21,7 @@ import WorkspaceTestKit
         let log = try ForgedLog(bob, incarnation: 90)
         let admission = try bob.author(try log.admission(500, door))
         let stranger = try #require(
-            try bob.workspace().evaluator.subject(ofGrant: admission))
+            try bob.workspace().judged.evaluator.subject(ofGrant: admission))
         let channel = try bob.ok("channel.create", ["name": "sec", "private": true])
         let first = try bob.inTurn { core, workspace in
             let document = try #require(
@@ -41,7 +41,7 @@ import WorkspaceTestKit
         bench.advance(60_000)
         for node in [ada, bob] {
             let workspace = try node.workspace()
-            #expect(!workspace.evaluator.isValid(admission))
+            #expect(!workspace.judged.evaluator.isValid(admission))
             #expect(try #require(workspace.currentKey).id != before)
             #expect(!workspace.needsKeyChange)
         }

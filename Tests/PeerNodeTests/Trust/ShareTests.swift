@@ -23,7 +23,7 @@ import WorkspaceTestKit
         try theft.pair.ada.ok(
             "device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
         theft.pair.bench.advance(5_000)
-        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        #expect(try bob.workspace().judged.evaluator.bestGrant(of: theft.phone.id) == nil)
         // And whatever else a person does about a theft.
         try theft.pair.ada.ok("member.role", ["member": "Bob", "role": "admin"])
         theft.pair.bench.advance(5_000)
@@ -45,7 +45,7 @@ import WorkspaceTestKit
         #expect(taken > 0 && taken <= Self.share + 8)
         try ada.ok("device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
         theft.pair.bench.advance(5_000)
-        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        #expect(try bob.workspace().judged.evaluator.bestGrant(of: theft.phone.id) == nil)
         #expect(try bob.digest() == ada.digest())
         try theft.pair.expectPeace()
     }
@@ -67,7 +67,7 @@ import WorkspaceTestKit
         try theft.flood(ada, count: 1_200)
         try ada.ok("device.revoke", ["device": .string(PublicID.device(theft.phone.id))])
         theft.pair.bench.advance(40_000)
-        #expect(try bob.workspace().evaluator.bestGrant(of: theft.phone.id) == nil)
+        #expect(try bob.workspace().judged.evaluator.bestGrant(of: theft.phone.id) == nil)
         theft.pair.bench.advance(60_000)
         try theft.pair.expectPeace()
     }

@@ -38,7 +38,7 @@ import WorkspaceTestKit
         var log = try ForgedLog(pair.mallory, incarnation: 80)
         let admission = try #require(
             pair.known.authorityOrder.last {
-                pair.known.evaluator.devices(ofGrant: $0).contains(pair.keys.id)
+                pair.known.judged.evaluator.devices(ofGrant: $0).contains(pair.keys.id)
             })
         let record = try #require(pair.known.authority[admission])
         return log.write(
@@ -58,7 +58,7 @@ import WorkspaceTestKit
         pair.bench.advance(20_000)
         for node in [pair.ada, pair.bob, cara, kim] {
             let known = try node.workspace()
-            #expect(known.evaluator.isValid(taken.id), "\(node.name)")
+            #expect(known.judged.evaluator.isValid(taken.id), "\(node.name)")
             #expect(try node.memberNames().contains("Kim"), "\(node.name)")
             #expect(try node.log() == ["by Kim"], "\(node.name)")
             for person in ["Kim", "Mallory"] {
@@ -87,7 +87,7 @@ import WorkspaceTestKit
         pair.bench.advance(20_000)
         let member = try fresh.workspace().member
         for node in [pair.ada, pair.bob, fresh] {
-            let evaluator = try node.workspace().evaluator
+            let evaluator = try node.workspace().judged.evaluator
             #expect(evaluator.bestGrant(of: stolen.id, as: member) == nil, "\(node.name)")
             #expect(try node.memberNames().contains("Kim"), "\(node.name)")
             #expect(try node.log() == ["by Kim", "still me"], "\(node.name)")
@@ -104,7 +104,7 @@ import WorkspaceTestKit
         try pair.ada.ok("device.revoke", ["device": .string(PublicID.device(stolen.id))])
         pair.bench.advance(20_000)
         for node in [pair.ada, pair.bob, cara] {
-            #expect(try node.workspace().evaluator.bestGrant(of: stolen.id) == nil)
+            #expect(try node.workspace().judged.evaluator.bestGrant(of: stolen.id) == nil)
         }
         try pair.expectPeace()
     }
@@ -135,7 +135,7 @@ import WorkspaceTestKit
             pair.bench.advance(5_000)
             let admission = try #require(
                 pair.known.authorityOrder.last {
-                    pair.known.evaluator.devices(ofGrant: $0).contains(pair.keys.id)
+                    pair.known.judged.evaluator.devices(ofGrant: $0).contains(pair.keys.id)
                 })
             var citing = ForgedLog(
                 pair.keys.signing, like: theft.log, under: admission, incarnation: 81)
@@ -148,7 +148,7 @@ import WorkspaceTestKit
         }
         pair.bench.advance(5_000)
         // The phone was the first.
-        #expect(made.filter { ada.evaluator.contains($0.id) }.count == 63)
+        #expect(made.filter { ada.judged.evaluator.contains($0.id) }.count == 63)
         let fresh = try pair.bench.bareNode("Fresh")
         let link = try pair.ada.link()
         try fresh.ok(

@@ -134,6 +134,6 @@ import WorkspaceTestKit
 extension HostilePair {
     /// The grant by which Mallory is, or was, in.
     func hostileGrant() throws -> OperationID {
-        try #require(known.evaluator.grants(of: keys.id).last)
+        try #require(known.judged.evaluator.grants(of: keys.id).last)
     }
 }

@@ -63,7 +63,8 @@ import WorkspaceTestKit
         let joon = try bench.guest("Joon", of: mina)
         bench.advance(5_000)
         let home = try #require(joon.host?.core.session.home)
-        let admission = try #require(try mina.workspace().evaluator.bestGrant(of: home.device))
+        let admission = try #require(
+            try mina.workspace().judged.evaluator.bestGrant(of: home.device))
         let id = try joon.ok("identity.show")["id"] ?? .null
         try mina.ok("device.revoke", ["device": id])
         bench.advance(20_000)
@@ -74,7 +75,7 @@ import WorkspaceTestKit
 
         let link = try InviteLink(try invite.text("link"))
         try mina.inTurn { core, workspace in
-            let member = try #require(workspace.evaluator.subject(ofGrant: admission))
+            let member = try #require(workspace.judged.evaluator.subject(ofGrant: admission))
             let door = try #require(workspace.invites.invites.last)
             let mine = try #require(core.session.home).device
             let entry = home.deviceEntry(

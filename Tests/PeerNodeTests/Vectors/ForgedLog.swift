@@ -36,7 +36,7 @@ struct ForgedLog {
             document: workspace.id, device: home.device, incarnation: incarnation)
         grant = try #require(
             workspace.authorityOrder.last {
-                workspace.evaluator.devices(ofGrant: $0).contains(home.device)
+                workspace.judged.evaluator.devices(ofGrant: $0).contains(home.device)
             })
         wall = node.time.wall
     }
@@ -75,7 +75,7 @@ struct ForgedLog {
     /// What a node's next operation would cite.
     static func heads(of node: BenchNode) throws -> [OperationReference] {
         let workspace = try node.workspace()
-        return workspace.evaluator.heads.compactMap { id in
+        return workspace.judged.evaluator.heads.compactMap { id in
             workspace.authority[id].map {
                 OperationReference(
                     device: $0.log.device, incarnation: $0.log.incarnation,
@@ -95,7 +95,8 @@ struct ForgedLog {
     /// A sealed field that nobody opens.
     var field: SealedField {
         SealedField(
-            keyID: workspace.keys.names.min() ?? .zero, nonce: [UInt8](repeating: 1, count: 24),
+            keyID: workspace.secrets.keys.names.min() ?? .zero,
+            nonce: [UInt8](repeating: 1, count: 24),
             ciphertext: [UInt8](repeating: 2, count: 48))
     }
 
@@ -194,7 +195,7 @@ extension BenchNode {
             workspace: workspace.id,
             grant: try #require(
                 workspace.authorityOrder.last {
-                    workspace.evaluator.devices(ofGrant: $0).contains(home.device)
+                    workspace.judged.evaluator.devices(ofGrant: $0).contains(home.device)
                 }),
             keyID: current.id, epochKey: current.key,
             channel: try #require(workspace.book.defaultChannel))

@@ -97,7 +97,9 @@ extension FrozenScene {
         var secrets = FrozenSecrets()
         for node in nodes {
             let (core, workspace) = (try #require(node.host?.core), try node.workspace())
-            for key in workspace.keys.opened where keys[key.keyID] == nil { keys[key.keyID] = key }
+            for key in workspace.secrets.keys.opened where keys[key.keyID] == nil {
+                keys[key.keyID] = key
+            }
             secrets.take(from: core, workspace)
             for document in core.turn.store.operations.documents(ofWorkspace: workspace.number) {
                 try core.turn.store.operations.forEachOperation(in: document, of: workspace.number)
@@ -243,7 +245,7 @@ struct FrozenReader {
     func isValid(_ operation: SignedOperation) throws -> Bool {
         let header = operation.header
         guard header.kind != OperationKind.authority.rawValue else {
-            return workspace.evaluator.isValid(operation.id)
+            return workspace.judged.evaluator.isValid(operation.id)
         }
         let reference = OperationReference(
             device: header.device, incarnation: header.incarnation, sequence: header.sequence,
@@ -284,7 +286,7 @@ struct FrozenReader {
     /// The same authority operations judged at once.
     func judgedAtOnce() throws -> AuthEvaluator {
         try AuthEvaluator.evaluateFromScratch(
-            workspace.authorityOrder.compactMap { workspace.evaluator.operation($0) })
+            workspace.authorityOrder.compactMap { workspace.judged.evaluator.operation($0) })
     }
 
     var documents: [String: String] {

@@ -60,7 +60,7 @@ extension Memberships {
     /// Only members of the workspace see one another's presence and profiles.
     func requireMember(of workspace: Workspace) throws(NodeError) {
         guard let home, let role = workspace.ownRole, role <= .member,
-            workspace.evaluator.contentGrant(
+            workspace.judged.evaluator.contentGrant(
                 of: home.device, leastRole: .member, as: workspace.member) != nil
         else { throw notAllowed(in: workspace) }
     }
@@ -75,8 +75,10 @@ extension Memberships {
     func standing(of device: DeviceID, in workspace: Workspace) -> SyncSession.Standing {
         // Whoever was removed may be so by what is damaged.
         if core.log.hasDamagedAuthority(workspace) { return .authorityOnly }
-        if workspace.evaluator.contentGrant(of: device, leastRole: .guest) != nil { return .full }
-        return workspace.evaluator.wasLetIn(device) ? .removed : .authorityOnly
+        if workspace.judged.evaluator.contentGrant(of: device, leastRole: .guest) != nil {
+            return .full
+        }
+        return workspace.judged.evaluator.wasLetIn(device) ? .removed : .authorityOnly
     }
 }
 

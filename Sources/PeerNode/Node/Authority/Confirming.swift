@@ -53,13 +53,13 @@ extension Memberships {
     /// does by confirming nothing; and where that was very much, more may wait that has nothing to
     /// rest from.
     func noteConfirmation(_ id: OperationID, in workspace: Workspace) {
-        let count = workspace.evaluator.confirmedAlone(by: id)
+        let count = workspace.judged.evaluator.confirmedAlone(by: id)
         guard count > 0 else { return }
         guard count < Limits.confirmedMuchMin else {
             return confirmations.noteMuch(workspace.number)
         }
         let ranked = admins(of: workspace)
-        guard let author = workspace.evaluator.author(of: id),
+        guard let author = workspace.judged.evaluator.author(of: id),
             let place = ranked.firstIndex(of: author),
             place <= ranked.firstIndex(of: workspace.member) ?? ranked.count
         else { return }
@@ -78,7 +78,7 @@ extension Memberships {
             _ = try core.log.authorAuthority(in: workspace, naming: named) { authoring in
                 // Of more ends than it may cite, what stands behind the others has its turn later.
                 let cited = authoring.cited
-                return .confirm(named.filter { workspace.evaluator.isKnown($0, by: cited) })
+                return .confirm(named.filter { workspace.judged.evaluator.isKnown($0, by: cited) })
             }
             planConfirming(of: workspace)
         }
@@ -93,8 +93,8 @@ extension Memberships {
     private func unconfirmed(in workspace: Workspace) -> [OperationID] {
         guard home != nil, workspace.standing == .member, let own = workspace.ownRole,
             own <= .admin, let device = turn.session.ownDevice,
-            let grant = workspace.evaluator.bestGrant(of: device, as: workspace.member)
+            let grant = workspace.judged.evaluator.bestGrant(of: device, as: workspace.member)
         else { return [] }
-        return workspace.evaluator.unconfirmed(for: device, under: grant)
+        return workspace.judged.evaluator.unconfirmed(for: device, under: grant)
     }
 }

@@ -30,7 +30,7 @@ extension Memberships {
         let made = try stored { () throws(StorageError) -> OperationID? in
             let made = try core.log.authorAuthority(
                 in: workspace, signedBy: signer, undoingFeatures: isForced,
-                naming: workspace.evaluator.bindings(of: [device]),
+                naming: workspace.judged.evaluator.bindings(of: [device]),
                 isEffective: { $0.bestGrant(of: device, as: owner) == nil },
                 { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
             if made != nil { try endInvites(of: workspace, signedBy: signer) { $0 == device } }

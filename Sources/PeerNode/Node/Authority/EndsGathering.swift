@@ -13,7 +13,7 @@ extension Memberships {
         of named: [OperationID], in workspace: Workspace
     ) throws(StorageError) {
         for _ in 0..<Limits.authorityGatheringsMax {
-            let missing = workspace.evaluator.beyondCitations(naming: named)
+            let missing = workspace.judged.evaluator.beyondCitations(naming: named)
             guard !missing.isEmpty,
                 try core.log.authorAuthority(in: workspace, naming: missing, { _ in .cutPart([]) })
                     != nil

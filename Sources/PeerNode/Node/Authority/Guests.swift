@@ -31,7 +31,7 @@ extension Workspace {
 
     /// The newest word of valid additions on what anything is called.
     var told: ToldNames {
-        if let known = derived.told { return known }
+        if let known = judged.derived.told { return known }
         var told = ToldNames()
         var words: [(at: UInt64, id: OperationID, addition: PrivateAddition)] = []
         for document in sealed.documents.values {
@@ -52,19 +52,19 @@ extension Workspace {
                 told.people[entry.member] = entry.name
             }
         }
-        derived.told = told
+        judged.derived.told = told
         return told
     }
 
     /// Who is in a private document together with somebody, that one included.
     func company(of person: MemberID) -> Set<MemberID> {
-        if let known = derived.company[person] { return known }
+        if let known = judged.derived.company[person] { return known }
         var company: Set<MemberID> = [person]
         for document in sealed.documents.values
         where document.isIn(person) {
             company.formUnion(document.people)
         }
-        derived.company[person] = company
+        judged.derived.company[person] = company
         return company
     }
 
@@ -83,9 +83,9 @@ extension Workspace {
 
     /// The name of the newest epoch key, held or not.
     var newestKeyName: KeyID? {
-        let valid = authorityOrder.filter { evaluator.isValid($0) }
+        let valid = authorityOrder.filter { judged.evaluator.isValid($0) }
         return valid.compactMap { id in
-            authority[id]?.payload.newKey.map { (evaluator.lamport(of: id) ?? 0, id, $0) }
+            authority[id]?.payload.newKey.map { (judged.evaluator.lamport(of: id) ?? 0, id, $0) }
         }.max { ($0.0, $0.1) < ($1.0, $1.1) }?.2
     }
 }

@@ -39,7 +39,7 @@ extension Memberships {
             _ in
             .revokeInvite(invite)
         }
-        return made.map { workspace.evaluator.isValid($0) } ?? false
+        return made.map { workspace.judged.evaluator.isValid($0) } ?? false
     }
 
     /// Ends the open invites that certain devices have made: whoever has such a device holds the
@@ -49,7 +49,9 @@ extension Memberships {
         madeBy isMeant: (DeviceID) -> Bool
     ) throws(StorageError) {
         for invite in workspace.invites.invites
-        where !isRevoked(invite, in: workspace) && !workspace.evaluator.isClosed(invite: invite) {
+        where !isRevoked(invite, in: workspace)
+            && !workspace.judged.evaluator.isClosed(invite: invite)
+        {
             guard let maker = workspace.authority[invite]?.log.device, isMeant(maker) else {
                 continue
             }
@@ -61,13 +63,13 @@ extension Memberships {
     /// own. Asked before anything is written: what is written stays, valid or not.
     func mayRevoke(_ invite: OperationID, in workspace: Workspace) -> Bool {
         guard let home, case .invite(let terms)? = workspace.authority[invite]?.payload,
-            let grant = workspace.evaluator.bestGrant(of: home.device, as: workspace.member),
-            let rank = workspace.evaluator.standing(ofGrant: grant, device: home.device),
+            let grant = workspace.judged.evaluator.bestGrant(of: home.device, as: workspace.member),
+            let rank = workspace.judged.evaluator.standing(ofGrant: grant, device: home.device),
             let role = workspace.ownRole,
-            let authors = workspace.evaluator.authorRank(of: invite)
+            let authors = workspace.judged.evaluator.authorRank(of: invite)
         else { return false }
         let isOwn =
-            workspace.evaluator.author(of: invite) == workspace.member
+            workspace.judged.evaluator.author(of: invite) == workspace.member
             && terms.policy != nil
         return (role <= .admin || isOwn) && !(authors < rank)
     }
@@ -99,7 +101,7 @@ extension Memberships {
 
     func object(ofInvite id: OperationID, in workspace: Workspace) -> InviteObject? {
         guard case .invite(let invite)? = workspace.authority[id]?.payload,
-            let author = workspace.evaluator.author(of: id),
+            let author = workspace.judged.evaluator.author(of: id),
             let state = state(ofInvite: id, in: workspace)
         else { return nil }
         let used = workspace.invites.used[id] ?? 0
@@ -127,7 +129,7 @@ extension Memberships {
     }
 
     func isRevoked(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        workspace.evaluator.isClosed(invite: invite)
+        workspace.judged.evaluator.isClosed(invite: invite)
     }
 
     /// The link of an invite that was made here, or of the workspace's address; of others nobody

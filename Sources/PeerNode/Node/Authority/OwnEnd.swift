@@ -39,19 +39,19 @@ extension Memberships {
     /// The valid revocation of this device, `nil` while it may act, or was not the one meant.
     func ownRevocation(in workspace: Workspace) -> OperationID? {
         guard let home, workspace.owner(of: home.device) == workspace.member,
-            workspace.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
+            workspace.judged.evaluator.bestGrant(of: home.device, as: workspace.member) == nil
         else { return nil }
         return workspace.authorityOrder.first { id in
             guard case .removeDevice(home.device, _, _)? = workspace.authority[id]?.payload else {
                 return false
             }
-            return workspace.evaluator.isValid(id)
+            return workspace.judged.evaluator.isValid(id)
         }
     }
 
     private func ownEnd(by id: OperationID, in workspace: Workspace) -> OwnEnd? {
         guard let record = workspace.authority[id] else { return nil }
-        let author = workspace.evaluator.author(of: id)
+        let author = workspace.judged.evaluator.author(of: id)
         let name = NodeError.quoted(workspace.displayName)
         let by =
             author == workspace.member ? nil : author.map { person($0, in: workspace) }
@@ -71,7 +71,7 @@ extension Memberships {
                 "wsx-node --home NEW-FOLDER device link LINK, made on another device of yours"
             )
         case .removeDevice(let device, _, _)
-        where workspace.evaluator.members(everUsing: device).contains(workspace.member):
+        where workspace.judged.evaluator.members(everUsing: device).contains(workspace.member):
             (cause, what, hint) = (
                 .other, "the device that linked this one to \(name) was revoked\(whom)\(when)",
                 Self.askAgain

@@ -51,7 +51,7 @@ extension Memberships {
     ) -> (at: Int64, operation: OperationID)? {
         guard workspace.role(of: member) == nil else { return nil }
         var ends: (membership: [Ending], devices: [Ending], others: [Ending]) = ([], [], [])
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         var found = evaluator.revocations(ending: member)
         if found.isEmpty { evaluator.departure(of: member).map { found = [$0] } }
         for id in found {
@@ -84,7 +84,7 @@ extension Memberships {
     func admission(
         of member: MemberID, in workspace: Workspace
     ) -> Workspace.AuthorityRecord? {
-        if let known = workspace.derived.admissions[member] { return known }
+        if let known = workspace.judged.derived.admissions[member] { return known }
         var found: Workspace.AuthorityRecord?
         var best: (Int, UInt64, OperationID)?
         for id in workspace.authority.entrances {
@@ -95,11 +95,13 @@ extension Memberships {
             }
             guard let record = workspace.authority[id] else { continue }
             // Of several the latest that counts, whatever came first here.
-            let rank = (workspace.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id)
+            let rank = (
+                workspace.judged.evaluator.isValid(id) ? 1 : 0, record.timestamp.rawValue, id
+            )
             if let best, best > rank { continue }
             (best, found) = (rank, record)
         }
-        workspace.derived.admissions[member] = .some(found)
+        workspace.judged.derived.admissions[member] = .some(found)
         return found
     }
 
@@ -127,7 +129,7 @@ extension Memberships {
     func author(ofGrant number: Int64, in workspace: Workspace) -> MemberID? {
         if let known = workspace.judged.grantSubjects[number] { return known }
         guard let grant = store.operations.grant(number),
-            let subject = workspace.evaluator.subject(ofGrant: grant)
+            let subject = workspace.judged.evaluator.subject(ofGrant: grant)
         else { return nil }
         workspace.judged.grantSubjects[number] = subject
         return subject
@@ -179,7 +181,7 @@ extension Memberships {
 
     /// Whether what a device wrote under a grant is ours. A liar may cite a grant of ours.
     func isOwn(_ grant: OperationID, of device: DeviceID, _ workspace: Workspace) -> Bool {
-        workspace.evaluator.subject(ofGrant: grant) == workspace.member
-            && workspace.evaluator.devices(ofGrant: grant).contains(device)
+        workspace.judged.evaluator.subject(ofGrant: grant) == workspace.member
+            && workspace.judged.evaluator.devices(ofGrant: grant).contains(device)
     }
 }

@@ -26,7 +26,7 @@ extension Memberships {
     /// Whether a phrase of the own person's is in there, and was not revoked.
     func hasPhrase(in workspace: Workspace) -> Bool {
         workspace.recoveryDevices.contains {
-            workspace.evaluator.bestGrant(of: $0, as: workspace.member) != nil
+            workspace.judged.evaluator.bestGrant(of: $0, as: workspace.member) != nil
         }
     }
 
@@ -36,8 +36,8 @@ extension Memberships {
         guard var home else { return nil }
         guard let device = home.phrase?.device else { return home }
         home.bringsPhrase = !workspaces.values.contains { workspace in
-            workspace.evaluator.isBound(device, to: workspace.member)
-                && workspace.evaluator.isBarred(device)
+            workspace.judged.evaluator.isBound(device, to: workspace.member)
+                && workspace.judged.evaluator.isBarred(device)
         }
         return home
     }

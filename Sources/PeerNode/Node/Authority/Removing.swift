@@ -33,7 +33,7 @@ extension Memberships {
 
     /// Every device that ever acted for a member.
     func devices(everOf member: MemberID, in workspace: Workspace) -> Set<DeviceID> {
-        Set(workspace.evaluator.devices(everOf: member))
+        Set(workspace.judged.evaluator.devices(everOf: member))
     }
 
     // MARK: Members
@@ -51,7 +51,7 @@ extension Memberships {
         return try writeRemoval(
             of: member, keeping: cuts(ofDevices: devices, in: workspace), rekey: rekey,
             revoking: invites, undoingFeatures: undoesFeatures,
-            naming: workspace.evaluator.bindings(of: devices) + invites, in: workspace)
+            naming: workspace.judged.evaluator.bindings(of: devices) + invites, in: workspace)
     }
 
     /// Turns somebody down who asks to come in, or back. Whoever has been here before loses no word by
@@ -64,7 +64,7 @@ extension Memberships {
         let devices = devices(everOf: member, in: workspace)
         var kept = cuts(ofDevices: devices, in: workspace, keeping: true)
         if !devices.isEmpty {
-            let listed = workspace.evaluator.validOperations
+            let listed = workspace.judged.evaluator.validOperations
                 .flatMap { workspace.authority[$0]?.payload.cuts ?? [] }
             kept += Set(listed).filter { cut in
                 devices.contains(cut.log.device)
@@ -102,8 +102,8 @@ extension Memberships {
     func openInvites(of member: MemberID, in workspace: Workspace) -> [OperationID] {
         let open = workspace.authorityOrder.filter { id in
             guard case .invite? = workspace.authority[id]?.payload else { return false }
-            return workspace.evaluator.author(of: id) == member
-                && !workspace.evaluator.isClosed(invite: id)
+            return workspace.judged.evaluator.author(of: id) == member
+                && !workspace.judged.evaluator.isClosed(invite: id)
         }
         return Array(open.suffix(Limits.revokedInvitesMax))
     }
@@ -167,10 +167,10 @@ extension Memberships {
     /// One that is barred is not among them, also where it is in by what does not know that.
     func listed(_ standing: MemberStanding, in workspace: Workspace) -> [DeviceID] {
         let devices = standing.devices.filter {
-            workspace.evaluator.mayBeListed($0, of: standing.member)
+            workspace.judged.evaluator.mayBeListed($0, of: standing.member)
         }
         return Array(
-            workspace.evaluator.byStrength(devices, of: standing.member)
+            workspace.judged.evaluator.byStrength(devices, of: standing.member)
                 .prefix(Limits.grantedDevicesMax))
     }
 
@@ -189,8 +189,8 @@ extension Memberships {
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
-        let named = workspace.evaluator.bindings(of: devices)
-        try gatherEnds(of: workspace.evaluator.binding(ofEach: devices), in: workspace)
+        let named = workspace.judged.evaluator.bindings(of: devices)
+        try gatherEnds(of: workspace.judged.evaluator.binding(ofEach: devices), in: workspace)
         let id = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

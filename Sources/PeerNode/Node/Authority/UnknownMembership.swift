@@ -48,11 +48,11 @@ extension Memberships {
     /// Who let somebody in first; `nil` for the founder.
     private func admitter(of member: MemberID, in workspace: Workspace) -> MemberID? {
         let devices = devices(everOf: member, in: workspace)
-        for id in workspace.evaluator.bindings(of: devices) {
+        for id in workspace.judged.evaluator.bindings(of: devices) {
             guard case .admit(let joiner, _, _, _)? = workspace.authority[id]?.payload,
                 joiner.member == member
             else { continue }
-            return workspace.evaluator.author(of: id)
+            return workspace.judged.evaluator.author(of: id)
         }
         return nil
     }

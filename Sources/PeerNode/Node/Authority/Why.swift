@@ -5,7 +5,7 @@ import WorkspaceModel
 struct Why {
     let workspace: Workspace
 
-    private var evaluator: AuthEvaluator { workspace.evaluator }
+    private var evaluator: AuthEvaluator { workspace.judged.evaluator }
 
     /// An operation of the authority document as a step.
     func step(_ id: OperationID) -> WhyObject.Step? { step(id, under: nil) }

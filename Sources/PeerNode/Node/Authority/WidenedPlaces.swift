@@ -22,9 +22,10 @@ extension Memberships {
         let leastRole = role ?? kind.leastRole
         guard
             leastRole != kind.leastRole
-                || workspace.evaluator.isWidened(grant: grant, log: row.log, leastRole: leastRole)
+                || workspace.judged.evaluator.isWidened(
+                    grant: grant, log: row.log, leastRole: leastRole)
         else { return true }
-        let limit = workspace.evaluator.contentLimit(
+        let limit = workspace.judged.evaluator.contentLimit(
             grant: grant, log: row.log, leastRole: leastRole, isWidened: false)
         if limit == .everything { return true }
         var search = CutSearch(row, store.operations, workspace: workspace.number)

@@ -10,8 +10,8 @@ extension Channels {
         if let id = workspace.fields.deletion, let record = workspace.authority[id] {
             ended = UInt64(max(try store.operations.operation(record.arrival)?.seen ?? 0, 0))
         }
-        guard (ended == nil) != (workspace.ended == nil) else { return }
-        workspace.ended = ended
+        guard (ended == nil) != (workspace.seat.ended == nil) else { return }
+        workspace.seat.ended = ended
         for document in store.operations.documents(ofWorkspace: workspace.number)
         where document != workspace.id {
             compareAnew(document, in: workspace)
@@ -22,7 +22,7 @@ extension Channels {
     private func endedDocuments(
         of workspace: Workspace
     ) -> (documents: [DocumentID], erasure: UInt64)? {
-        guard let ended = workspace.ended else { return nil }
+        guard let ended = workspace.seat.ended else { return nil }
         let held = store.operations.documents(ofWorkspace: workspace.number).filter { document in
             guard document != workspace.id,
                 let row = store.operations.document(document, in: workspace.number)

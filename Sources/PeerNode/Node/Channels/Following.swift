@@ -64,14 +64,14 @@ extension Channels {
         _ arrivals: [Int64], isValid: Bool, _ workspace: Workspace
     ) throws(StorageError) {
         guard try store.view.following.setValid(isValid, wordsAt: arrivals) else { return }
-        workspace.readMarks.lateLimits = [:]
+        workspace.own.readMarks.lateLimits = [:]
     }
 
     /// Forgets what an operation says about following. Opens nothing either.
     func silence(_ arrival: Int64, _ workspace: Workspace) throws(StorageError) {
         try store.view.following.forgetUnheard(arrival)
         guard try store.view.following.forgetWord(arrival) else { return }
-        workspace.readMarks.lateLimits = [:]
+        workspace.own.readMarks.lateLimits = [:]
     }
 
     /// Has the words read that name people whom a run of operations has admitted: the notes of all
@@ -125,7 +125,7 @@ extension Channels {
             try !core.sink.isDeleted(owed.arrival),
             case .membership(let action, let members)? = try core.keys.content(
                 of: stored, in: workspace),
-            let author = workspace.evaluator.subject(ofGrant: stored.entry.grant)
+            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
         else {
             owedWords.room -= 1
             return try store.view.following.forgetUnheard(owed.arrival)
@@ -140,10 +140,10 @@ extension Channels {
     private func fold(
         _ word: MembershipWord, in workspace: Workspace, _ telling: ViewStore.OwedWord.Telling
     ) throws(StorageError) {
-        workspace.readMarks.lateLimits = [:]
+        workspace.own.readMarks.lateLimits = [:]
         var unknown: [MemberID] = []
         for member in word.members.sorted() {
-            guard workspace.evaluator.isAdmitted(member) else {
+            guard workspace.judged.evaluator.isAdmitted(member) else {
                 unknown.append(member)
                 continue
             }

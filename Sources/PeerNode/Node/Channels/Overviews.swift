@@ -7,9 +7,9 @@ extension Channels {
     func overview(of workspace: Workspace) throws(StorageError) -> [ConversationOverview.Row] {
         forgetChanged()
         let index = workspace.channelIndex
-        var overview = workspace.derived.overview
+        var overview = workspace.judged.derived.overview
         // Else it would be copied.
-        workspace.derived.overview.forgetAll()
+        workspace.judged.derived.overview.forgetAll()
         overview.rest(
             on: .init(
                 isOut: core.membership.ownEnd(in: workspace) != nil,
@@ -19,7 +19,7 @@ extension Channels {
             turn.tally.noteOverviewEntry()
             return try entry(of: channel, in: workspace, isOut: isOut)
         }
-        workspace.derived.overview = overview
+        workspace.judged.derived.overview = overview
         // To work one out settles what came late in it, which is no news to its entry.
         _ = store.view.takeChanges()
         return overview.rows
@@ -51,16 +51,16 @@ extension Channels {
     private func forgetChanged() {
         let changes = store.view.takeChanges()
         for workspace in workspaces.values {
-            let markers = workspace.readMarks.takeChanged().map(\.bytes) + changes.markers
-            if changes.isEverything { workspace.derived.overview.forgetAll() }
-            guard !workspace.derived.overview.isEmpty else { continue }
+            let markers = workspace.own.readMarks.takeChanged().map(\.bytes) + changes.markers
+            if changes.isEverything { workspace.judged.derived.overview.forgetAll() }
+            guard !workspace.judged.derived.overview.isEmpty else { continue }
             let index = workspace.channelIndex
             for number in changes.documents {
-                workspace.derived.overview.forget(index.channel(number)?.number ?? number)
+                workspace.judged.derived.overview.forget(index.channel(number)?.number ?? number)
             }
             for subject in markers {
                 guard let place = index.place(of: PublicID.conversation(subject)) else { continue }
-                workspace.derived.overview.forget(index.all[place].number)
+                workspace.judged.derived.overview.forget(index.all[place].number)
             }
         }
     }

@@ -101,7 +101,8 @@ extension InspectionDesk {
         let current = workspace.members.map(\.member)
         var former: [MemberID] = []
         for id in workspace.authorityOrder {
-            if let member = workspace.evaluator.subject(ofGrant: id), !current.contains(member),
+            if let member = workspace.judged.evaluator.subject(ofGrant: id),
+                !current.contains(member),
                 !former.contains(member)
             {
                 former.append(member)
@@ -128,8 +129,10 @@ extension InspectionDesk {
         of member: MemberID, in workspace: Workspace
     ) throws(NodeError) -> [WhyObject.Step] {
         let devices = Set(
-            workspace.authorityOrder.filter { workspace.evaluator.subject(ofGrant: $0) == member }
-                .flatMap { workspace.evaluator.devices(ofGrant: $0) })
+            workspace.authorityOrder.filter {
+                workspace.judged.evaluator.subject(ofGrant: $0) == member
+            }
+            .flatMap { workspace.judged.evaluator.devices(ofGrant: $0) })
         return try stored { () throws(StorageError) in
             try core.log.evidence.forks(of: devices, limit: 20).map { fork in
                 WhyObject.Step(
@@ -208,7 +211,7 @@ extension InspectionDesk {
         }
         let why = Why(workspace: workspace)
         let grant = operation.entry.grant
-        let author = workspace.evaluator.subject(ofGrant: grant)
+        let author = workspace.judged.evaluator.subject(ofGrant: grant)
         var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
         let isShown = try stored { () throws(StorageError) in
             try core.privates.visibility(of: operation, in: workspace) == .shown
@@ -246,12 +249,12 @@ extension InspectionDesk {
 
     private func refusal(of operation: StoredOperation, in workspace: Workspace) -> String {
         let grant = operation.entry.grant
-        let hits = workspace.evaluator.revocations(
+        let hits = workspace.judged.evaluator.revocations(
             hittingGrant: grant, device: operation.log.device)
         let words = hits.prefix(3).map(PublicID.operation).joined(separator: ", ")
         if !words.isEmpty {
             return "\(words) cut it off, because the person who wrote that did not know it"
         }
-        return Why(workspace: workspace).reason(workspace.evaluator.verdict(on: grant))
+        return Why(workspace: workspace).reason(workspace.judged.evaluator.verdict(on: grant))
     }
 }

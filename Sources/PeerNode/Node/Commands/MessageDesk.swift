@@ -42,8 +42,8 @@ final class MessageDesk: CorePart, MessageCommands {
         _ arrival: Int64, in channel: Workspace.Channel, of workspace: Workspace
     ) throws(NodeError) {
         let documents = [channel.number] + channel.others
-        guard !workspace.readMarks.answered.isSuperset(of: documents) else { return }
-        workspace.readMarks.answered.formUnion(documents)
+        guard !workspace.own.readMarks.answered.isSuperset(of: documents) else { return }
+        workspace.own.readMarks.answered.formUnion(documents)
         try stored { () throws(StorageError) in
             let unread = try core.own.unread(channel, in: workspace)
             guard unread.count > 0,

@@ -94,7 +94,8 @@ extension WorkspaceDesk {
     /// of the same person still has.
     func refuseWeakTransfer(of workspace: Workspace) throws(NodeError) {
         guard let own = home?.device,
-            let older = workspace.evaluator.devices(strongerThan: own, of: workspace.member).first
+            let older = workspace.judged.evaluator.devices(strongerThan: own, of: workspace.member)
+                .first
         else { return }
         let id = PublicID.device(older).prefix(14)
         let name = workspace.deviceName(older) ?? String(id)
@@ -124,7 +125,7 @@ extension WorkspaceDesk {
     func handOver(
         _ workspace: Workspace, to heir: MemberStanding
     ) throws(StorageError) -> OperationID? {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
         let kept = own.map { core.membership.listed($0, in: workspace) } ?? []
         let given = core.membership.listed(heir, in: workspace)

@@ -106,7 +106,7 @@ final class NodeCore {
         log.ingestBudget.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
         events.eventRowsLeft = Limits.eventsLookedAtMax
-        for workspace in workspaces.values { workspace.readMarks.lateLimits = [:] }
+        for workspace in workspaces.values { workspace.own.readMarks.lateLimits = [:] }
     }
 
     /// Takes one input; the effects are carried out after the turn's COMMIT.
@@ -310,7 +310,7 @@ final class NodeCore {
                 continue
             }
             let workspace = Workspace(id: id, row: row, vault: session.vault)
-            workspace.ownName = home.name
+            workspace.people.ownName = home.name
             workspaces[row.number] = workspace
             // A join that a crash cut short starts again from nothing.
             guard row.standing == .member else {

@@ -30,7 +30,7 @@ extension Derivation {
         if case .admit(let newcomer, _, _, _) = payload {
             workspace.judged.unheardNewcomers.insert(newcomer.member)
         }
-        if workspace.evaluator.isValid(operation.id) {
+        if workspace.judged.evaluator.isValid(operation.id) {
             if case .confirm = payload {
                 core.membership.noteConfirmation(operation.id, in: workspace)
             }
@@ -61,7 +61,7 @@ extension Derivation {
             stored.place.link.id, record, previous: try store.operations.previous(of: stored.place),
             dependencies: stored.entry.dependencies.map(\.id), in: workspace)
         // What was damaged on the disk, and what cites that, waits to be repaired without a verdict.
-        let change = (try? workspace.add(operation)) ?? AuthChange()
+        let change = (try? workspace.judged.add(operation)) ?? AuthChange()
         enter(stored.place.link.id, record, change, in: workspace)
     }
 

@@ -127,7 +127,7 @@ final class Admissions: CorePart {
             link.askedBefore = nil
             return answerJoin(.init(code: .pending), on: link)
         }
-        guard workspace.evaluator.isNewcomer(joiner.member, devices.map(\.device)) else {
+        guard workspace.judged.evaluator.isNewcomer(joiner.member, devices.map(\.device)) else {
             return answerJoin(.init(code: .invalid), on: link)
         }
         guard let admission = try admit(joiner, request: nil, to: workspace) else {
@@ -154,7 +154,7 @@ final class Admissions: CorePart {
         if invite.expires < time.wall { return .expired }
         let used = workspace.invites.used[id] ?? 0
         if joiner.answering == nil,
-            UInt64(used) >= invite.maximum || workspace.evaluator.isUsedUp(id)
+            UInt64(used) >= invite.maximum || workspace.judged.evaluator.isUsedUp(id)
         {
             return .used
         }
@@ -226,7 +226,7 @@ final class Admissions: CorePart {
     ) -> OperationID? {
         workspace.invites.admissions[invite]?.first { id in
             workspace.authority[id]?.payload.joiner?.member == member
-                && workspace.evaluator.isValid(id)
+                && workspace.judged.evaluator.isValid(id)
         }
     }
 
@@ -235,7 +235,7 @@ final class Admissions: CorePart {
         of device: DeviceID?, as member: MemberID, in workspace: Workspace
     ) -> OperationID? {
         guard let device else { return nil }
-        return workspace.evaluator.bestGrant(of: device, as: member)
+        return workspace.judged.evaluator.bestGrant(of: device, as: member)
     }
 
     private func admitted(

@@ -42,7 +42,7 @@ final class DeviceLinking: CorePart {
         guard let home, workspace.standing == .member, workspace.isKeyed else {
             return false
         }
-        return workspace.evaluator.bestGrant(of: home.device, as: workspace.member) != nil
+        return workspace.judged.evaluator.bestGrant(of: home.device, as: workspace.member) != nil
     }
 
     /// The secret under which a new device may open a link, while the ten minutes last.
@@ -84,19 +84,19 @@ final class DeviceLinking: CorePart {
     /// our membership had ended meanwhile, unless the device itself was revoked.
     private func mayAdd(_ device: DeviceID, to workspace: Workspace) -> Bool {
         guard let owner = workspace.owner(of: device) else { return true }
-        return owner == workspace.member && !workspace.evaluator.isBarred(device)
+        return owner == workspace.member && !workspace.judged.evaluator.isBarred(device)
             && (isIn(device, workspace) || !isRevoked(device, workspace))
     }
 
     /// Whether a device has gone by itself, and not with the membership of its person.
     private func isRevoked(_ device: DeviceID, _ workspace: Workspace) -> Bool {
-        workspace.evaluator.revocations(ending: device).contains { id in
+        workspace.judged.evaluator.revocations(ending: device).contains { id in
             if case .removeDevice? = workspace.authority[id]?.payload { true } else { false }
         }
     }
 
     private func isIn(_ device: DeviceID, _ workspace: Workspace) -> Bool {
-        workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil
+        workspace.judged.evaluator.bestGrant(of: device, as: workspace.member) != nil
     }
 
     /// Writes an `adddev` in each workspace for which the proof is good.
@@ -151,7 +151,7 @@ final class DeviceLinking: CorePart {
                 return false
             }
             return devices.contains { $0.device == entry.device }
-                && workspace.evaluator.isValid(id)
+                && workspace.judged.evaluator.isValid(id)
         }
         if let known, isIn(entry.device, workspace) { return known }
         return try addDevice(entry, to: workspace)

@@ -106,7 +106,7 @@ final class Founding: CorePart {
             number: number, standing: standing, member: member, joined: Int64(time.wall))
         try store.registry.setWorkspace(row)
         let workspace = Workspace(id: id, row: row, vault: turn.session.vault)
-        workspace.ownName = home?.name
+        workspace.people.ownName = home?.name
         core.workspaces[number] = workspace
         return workspace
     }

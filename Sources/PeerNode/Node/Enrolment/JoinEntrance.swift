@@ -34,7 +34,7 @@ extension Enrolment {
                     entering: .joining(
                         workspace.id, by: invite, before: answerer, member: member)))
         }
-        if workspace.evaluator.bestGrant(of: home.device, as: owner) != nil {
+        if workspace.judged.evaluator.bestGrant(of: home.device, as: owner) != nil {
             // The answer is what let this device in, and nobody looks at the signature.
             return JoinEntrance(
                 member: owner,
@@ -44,9 +44,9 @@ extension Enrolment {
                             workspace.id, by: invite, before: answerer, member: owner))
                 ])
         }
-        guard !workspace.evaluator.isBarred(home.device),
+        guard !workspace.judged.evaluator.isBarred(home.device),
             let end = lastEnd(of: owner, in: workspace)
-                ?? workspace.evaluator.vainAdmission(of: owner)
+                ?? workspace.judged.evaluator.vainAdmission(of: owner)
         else { throw Self.deviceWasRevoked }
         if isRejection(end, of: owner, by: invite, home.device, in: workspace) {
             throw Self.refusal(.invalid)
@@ -65,7 +65,7 @@ extension Enrolment {
     private func formerMember(
         of home: HomeIdentity, in workspace: Workspace
     ) -> MemberID? {
-        workspace.evaluator.citedMember(of: home.device)
+        workspace.judged.evaluator.citedMember(of: home.device)
             .flatMap { workspace.role(of: $0) == nil ? $0 : nil }
     }
 
@@ -75,7 +75,7 @@ extension Enrolment {
         _ end: OperationID, of member: MemberID, by invite: OperationID, _ device: DeviceID,
         in workspace: Workspace
     ) -> Bool {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         guard case .remove? = workspace.authority[end]?.payload else { return false }
         let asked = (workspace.invites.requests[invite] ?? []).contains { id in
             workspace.authority[id]?.payload.joiner?.member == member
@@ -89,8 +89,8 @@ extension Enrolment {
     /// The deepest removal or departure that counts against a member.
     func lastEnd(of member: MemberID, in workspace: Workspace) -> OperationID? {
         (workspace.memberEnds[member] ?? []).max {
-            (workspace.evaluator.lamport(of: $0) ?? 0, $0)
-                < (workspace.evaluator.lamport(of: $1) ?? 0, $1)
+            (workspace.judged.evaluator.lamport(of: $0) ?? 0, $0)
+                < (workspace.judged.evaluator.lamport(of: $1) ?? 0, $1)
         }
     }
 

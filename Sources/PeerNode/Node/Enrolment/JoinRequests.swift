@@ -60,7 +60,7 @@ extension Admissions {
         let admission = admission(by: joiner.invite, of: joiner.member, in: workspace)
         if isIn, admission != nil || isBound(joiner, in: workspace) { return .approved }
         let answers = (workspace.invites.removals[joiner.member] ?? []).filter { removal in
-            group.operations.contains { workspace.evaluator.isAncestor($0, of: removal) }
+            group.operations.contains { workspace.judged.evaluator.isAncestor($0, of: removal) }
         }
         if !answers.isEmpty {
             let wasIn = answers.contains { wasLetIn(group, before: $0, in: workspace) }
@@ -91,8 +91,10 @@ extension Admissions {
                 return admitted.member == joiner.member && admitted.invite == joiner.invite
             }
         return entrances.contains { entrance in
-            workspace.evaluator.isAncestor(entrance, of: removal)
-                && group.operations.contains { workspace.evaluator.isAncestor($0, of: entrance) }
+            workspace.judged.evaluator.isAncestor(entrance, of: removal)
+                && group.operations.contains {
+                    workspace.judged.evaluator.isAncestor($0, of: entrance)
+                }
         }
     }
 
@@ -100,7 +102,7 @@ extension Admissions {
     /// they leave once more: who left is not taken back because of what they asked before.
     private func wasTakenBack(_ group: JoinRequestGroup, in workspace: Workspace) -> Bool {
         (workspace.invites.grants[group.joiner.member] ?? []).contains { grant in
-            group.operations.contains { workspace.evaluator.isAncestor($0, of: grant) }
+            group.operations.contains { workspace.judged.evaluator.isAncestor($0, of: grant) }
         }
     }
 
@@ -110,7 +112,7 @@ extension Admissions {
         guard let answered, case .admit? = workspace.authority[answered]?.payload else {
             return false
         }
-        return workspace.evaluator.isValid(answered)
+        return workspace.judged.evaluator.isValid(answered)
     }
 
     /// The request that an admission may cite: one that was written before the invite ended.
@@ -162,7 +164,7 @@ extension Admissions {
         let wish = "asks to \(isBack) as \(role == .admin ? "an" : "a") \(role.word)"
         let days = (time.wall - min(time.wall, record.timestamp.milliseconds)) / 86_400_000
         let when = days == 0 ? "today" : days == 1 ? "yesterday" : "\(days) days ago"
-        let by = workspace.evaluator.author(of: end).map { workspace.displayName(of: $0) }
+        let by = workspace.judged.evaluator.author(of: end).map { workspace.displayName(of: $0) }
         let whom = by.map { " by \($0)" } ?? ""
         return switch record.payload {
         case .remove: "\(name), removed \(when)\(whom), \(wish)"
@@ -233,7 +235,7 @@ extension Admissions {
         _ joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) -> Bool {
         joiner.answering != nil
-            || !workspace.evaluator.isNewcomer(joiner.member, joiner.devices.map(\.device))
+            || !workspace.judged.evaluator.isNewcomer(joiner.member, joiner.devices.map(\.device))
     }
 
     /// Those of the devices that asked to come back that a grant may list, by their rank.
@@ -241,9 +243,9 @@ extension Admissions {
         of joiner: AuthorityPayload.Joiner, in workspace: Workspace
     ) -> [DeviceID] {
         let devices = joiner.devices.map(\.device).filter {
-            workspace.evaluator.mayBeListed($0, of: joiner.member)
+            workspace.judged.evaluator.mayBeListed($0, of: joiner.member)
         }
-        return workspace.evaluator.byStrength(devices, of: joiner.member)
+        return workspace.judged.evaluator.byStrength(devices, of: joiner.member)
     }
 
     /// Lets somebody in who is bound: a grant to the devices that asked, and a key that they may
@@ -257,9 +259,9 @@ extension Admissions {
         let devices = devices(of: joiner, in: workspace)
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
-        let named = workspace.evaluator.bindings(of: devices) + answered
+        let named = workspace.judged.evaluator.bindings(of: devices) + answered
         try core.membership.gatherEnds(
-            of: workspace.evaluator.binding(ofEach: devices) + answered, in: workspace)
+            of: workspace.judged.evaluator.binding(ofEach: devices) + answered, in: workspace)
         let made = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
@@ -295,7 +297,7 @@ extension Admissions {
         var role = invite.role
         let used = UInt64(workspace.invites.used[joiner.invite] ?? 0)
         if used >= invite.maximum || role <= own { role = max(role, .member) }
-        return max(role, workspace.evaluator.lastRole(of: joiner.member) ?? role)
+        return max(role, workspace.judged.evaluator.lastRole(of: joiner.member) ?? role)
     }
 
     /// Who left by one device may not have known there what others of the same person had said.

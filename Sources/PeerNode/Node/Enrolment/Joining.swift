@@ -208,7 +208,7 @@ extension Enrolment {
             !core.membership.isRevoked(id, in: workspace)
                 && (named.map { takesThePlace(id, of: $0, in: workspace) } ?? true)
         }
-        return workspace.evaluator.strongest(of: standing) ?? named ?? found.first
+        return workspace.judged.evaluator.strongest(of: standing) ?? named ?? found.first
     }
 
     /// Whether an invite goes on in the place of another one with its key, which is over: the address of a
@@ -221,7 +221,7 @@ extension Enrolment {
             case .invite(let ended)? = workspace.authority[former]?.payload, invite.policy == nil
         else { return false }
         return ended.isAddress
-            ? invite.isAddress : workspace.evaluator.strongest(of: [id, former]) == id
+            ? invite.isAddress : workspace.judged.evaluator.strongest(of: [id, former]) == id
     }
 
     func askToBeAdmitted(
@@ -237,7 +237,7 @@ extension Enrolment {
         } catch {
             return try turnAway(index, error)
         }
-        workspace.member = entrance.member
+        workspace.seat.member = entrance.member
         network.joining.joins[index].needsApproval =
             entrance.answering != nil || asksFirst(invite, in: workspace)
         let devices = DeviceEntry.encoded(entrance.devices)
@@ -263,8 +263,9 @@ extension Enrolment {
         _ index: Int, by admission: OperationID, _ workspace: Workspace, _ sync: WorkspaceLink,
         on link: PeerLink
     ) throws(StorageError) {
-        guard let home, workspace.evaluator.isValid(admission),
-            workspace.evaluator.subject(ofGrant: admission, device: home.device) == workspace.member
+        guard let home, workspace.judged.evaluator.isValid(admission),
+            workspace.judged.evaluator.subject(ofGrant: admission, device: home.device)
+                == workspace.member
         else { return try turnAway(index, Self.refusal(.invalid)) }
         guard workspace.isKeyed || isWithheld(admission, from: workspace, on: link) else {
             // Who was let in again has the key from an operation that comes behind the grant.
@@ -272,7 +273,7 @@ extension Enrolment {
             return try turnAway(index, Self.refusal(.invalid))
         }
         // Whoever was out since came in by it once.
-        guard workspace.evaluator.role(of: workspace.member) != nil else {
+        guard workspace.judged.evaluator.role(of: workspace.member) != nil else {
             return try turnAway(index, Self.refusal(.used))
         }
         let name = core.membership.personName(of: home)
@@ -309,7 +310,8 @@ extension Enrolment {
         _ admission: OperationID, from workspace: Workspace, on link: PeerLink
     ) -> Bool {
         guard case .admit? = workspace.authority[admission]?.payload, workspace.ownRole != .guest,
-            let author = workspace.evaluator.author(of: admission), let peer = link.peer?.device
+            let author = workspace.judged.evaluator.author(of: admission),
+            let peer = link.peer?.device
         else { return false }
         return workspace.owner(of: peer) != author
     }
@@ -317,8 +319,8 @@ extension Enrolment {
     /// From now on the workspace is one of ours.
     func settleIn(_ workspace: Workspace, selects: Bool = true) throws(StorageError) {
         try write()
-        workspace.standing = .member
-        workspace.joined = time.wall
+        workspace.seat.standing = .member
+        workspace.seat.joined = time.wall
         try store.registry.setWorkspace(
             .init(
                 number: workspace.number, standing: .member, member: workspace.member,

@@ -158,8 +158,8 @@ extension DeviceLinking {
             guard case .reading(let id) = stage, let workspace = core.workspaces[number],
                 case .addDevices(let devices, _, _, _)? = workspace.authority[id]?.payload,
                 devices.contains(where: { $0.device == home.device }),
-                workspace.evaluator.isValid(id),
-                workspace.evaluator.subject(ofGrant: id) == workspace.member,
+                workspace.judged.evaluator.isValid(id),
+                workspace.judged.evaluator.subject(ofGrant: id) == workspace.member,
                 workspace.isKeyed
             else { continue }
             try core.enrolment.settleIn(workspace)

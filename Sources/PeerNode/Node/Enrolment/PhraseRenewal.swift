@@ -69,7 +69,7 @@ extension Recovery {
         for workspace in own {
             let isPhrase =
                 workspace.recoveryDevices.contains(device)
-                && workspace.evaluator.isBound(device, to: workspace.member)
+                && workspace.judged.evaluator.isBound(device, to: workspace.member)
             isOwn = isOwn || isPhrase
             if let obstacle = obstacle(to: device, isPhrase: isPhrase, in: workspace) {
                 object.add(workspace, obstacle)
@@ -91,7 +91,7 @@ extension Recovery {
         to device: DeviceID, isPhrase: Bool, in workspace: Workspace
     ) -> String? {
         guard isPhrase else { return "this phrase cannot bring you back into it" }
-        guard workspace.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
+        guard workspace.judged.evaluator.bestGrant(of: device, as: workspace.member) != nil else {
             return "this phrase is no longer accepted there"
         }
         return workspace.judged.awaitsLaterVersion ? NodeError.laterVersion(workspace).message : nil
@@ -150,7 +150,7 @@ extension Recovery {
         let entry = new.entry(
             entering: .adding(
                 to: workspace.id, before: signer.device, member: workspace.member))
-        if workspace.evaluator.bestGrant(of: entry.device, as: workspace.member) == nil {
+        if workspace.judged.evaluator.bestGrant(of: entry.device, as: workspace.member) == nil {
             try write()
             let added = try core.enrolment.linking.addDevice(
                 entry, to: workspace, signedBy: signer, takesPlace: true)
@@ -160,7 +160,7 @@ extension Recovery {
         }
         let others = workspace.recoveryDevices.sorted().filter { other in
             other != signer.device && other != entry.device
-                && workspace.evaluator.bestGrant(of: other, as: workspace.member) != nil
+                && workspace.judged.evaluator.bestGrant(of: other, as: workspace.member) != nil
         }
         for other in others { _ = try end(other, by: signer, in: workspace) }
         try core.membership.endInvites(of: workspace, signedBy: signer) {
@@ -182,7 +182,8 @@ extension Recovery {
                 Limits.cutsPerOperationMax))
         let rekey = core.keys.rekey(excluding: [device], in: workspace)
         let made = try core.log.authorAuthority(
-            in: workspace, signedBy: signer, naming: workspace.evaluator.bindings(of: [device]),
+            in: workspace, signedBy: signer,
+            naming: workspace.judged.evaluator.bindings(of: [device]),
             isEffective: { $0.bestGrant(of: device, as: member) == nil },
             { _ in .removeDevice(device, cuts: cuts, rekey: rekey) })
         return made != nil

@@ -185,18 +185,18 @@ final class Recovery: CorePart {
         guard workspace.recoveryDevices.contains(signing.device),
             let member = workspace.owner(of: signing.device)
         else { return try core.enrolment.turnAway(index, Self.unknownPhrase) }
-        let owners = workspace.evaluator.members(of: home.device)
+        let owners = workspace.judged.evaluator.members(of: home.device)
         guard owners.isEmpty || owners.contains(member) else {
             return try core.enrolment.turnAway(index, Self.unknownPhrase)
         }
-        guard workspace.evaluator.bestGrant(of: signing.device, as: member) != nil else {
+        guard workspace.judged.evaluator.bestGrant(of: signing.device, as: member) != nil else {
             return try askToComeBack(index, phrase, as: member, workspace, on: link)
         }
         try write()
-        workspace.member = member
+        workspace.seat.member = member
         let reader = (device: signing.device, box: phrase.agreementKey)
         var opened: [KeyID] = []
-        for id in workspace.authorityOrder where workspace.evaluator.isValid(id) {
+        for id in workspace.authorityOrder where workspace.judged.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload else { continue }
             opened += try core.keys.openKeys(of: payload, in: workspace, for: reader)
         }
@@ -227,9 +227,9 @@ final class Recovery: CorePart {
         let signing = phrase.signingKey
         guard let home, let answerer = link.peer?.device,
             let end = core.enrolment.lastEnd(of: member, in: workspace)
-                ?? workspace.evaluator.vainAdmission(of: member),
+                ?? workspace.judged.evaluator.vainAdmission(of: member),
             let invite = core.enrolment.invite(of: network.joining.joins[index], in: workspace),
-            !workspace.evaluator.isBarred(signing.device)
+            !workspace.judged.evaluator.isBarred(signing.device)
         else { return try core.enrolment.turnAway(index, Self.mayNotReturn) }
         let company = DeviceCompany.returning(
             to: workspace.id, after: end, before: answerer, member: member)

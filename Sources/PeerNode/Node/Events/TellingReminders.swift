@@ -8,11 +8,13 @@ extension Events {
         guard home != nil, !turn.session.lock.isLocked, !turn.isBuilding, core.mayTidy
         else { return }
         let wall = time.wall
-        let due = workspaces.values.filter { $0.readMarks.reminders.wantsLook(at: wall) }
+        let due = workspaces.values.filter { $0.own.readMarks.reminders.wantsLook(at: wall) }
         for workspace in due.sorted(by: { $0.number < $1.number }) {
-            if workspace.readMarks.reminders.isStale { try core.own.reviewReminders(of: workspace) }
-            guard workspace.readMarks.reminders.wantsLook(at: wall),
-                !workspace.readMarks.reminders.waits(at: time)
+            if workspace.own.readMarks.reminders.isStale {
+                try core.own.reviewReminders(of: workspace)
+            }
+            guard workspace.own.readMarks.reminders.wantsLook(at: wall),
+                !workspace.own.readMarks.reminders.waits(at: time)
             else { continue }
             try tellReminders(of: workspace)
         }
@@ -42,7 +44,7 @@ extension Events {
         told.keep(rows)
         try store.registry.setValue(
             told.bytes, of: ReminderTimes.Told.name(of: workspace.number))
-        workspace.readMarks.reminders.take(rows, told)
+        workspace.own.readMarks.reminders.take(rows, told)
     }
 
     private func notice(

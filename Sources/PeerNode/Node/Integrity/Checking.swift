@@ -226,7 +226,9 @@ extension Integrity {
 
     /// Judges the authority document once more, from nothing and in one pass.
     private func compareVerdicts(of workspace: Workspace, _ object: inout CheckObject) {
-        let operations = workspace.authorityOrder.compactMap { workspace.evaluator.operation($0) }
+        let operations = workspace.authorityOrder.compactMap {
+            workspace.judged.evaluator.operation($0)
+        }
         guard let fresh = try? AuthEvaluator.evaluateFromScratch(operations) else {
             return object.add(
                 "authority", PublicID.workspace(workspace.id), "it cannot be evaluated again")
@@ -234,7 +236,7 @@ extension Integrity {
         for id in workspace.authorityOrder {
             if !fresh.contains(id) {
                 object.add("authority", PublicID.operation(id), "it is not evaluated")
-            } else if fresh.isValid(id) != workspace.evaluator.isValid(id) {
+            } else if fresh.isValid(id) != workspace.judged.evaluator.isValid(id) {
                 object.add("authority", PublicID.operation(id), "its verdict differs")
             }
         }

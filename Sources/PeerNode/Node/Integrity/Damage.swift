@@ -124,7 +124,7 @@ extension Integrity {
     ) throws(StorageError) {
         workspace.authority = AuthorityRecords()
         workspace.secrets.index = KeyIndex()
-        workspace.evaluator = AuthEvaluator()
+        workspace.judged.startOver()
         core.log.shares.authorityBudget.forgetPassedOver()
         workspace.judged.contentLimits = [:]
         workspace.book.creations = []
@@ -156,7 +156,7 @@ extension Integrity {
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
             // What has no effect is never opened.
-            if workspace.evaluator.isValid(id) {
+            if workspace.judged.evaluator.isValid(id) {
                 opened += try core.keys.openKeys(of: payload, in: workspace)
             }
             try core.membership.enterDocument(of: payload, id, in: workspace)

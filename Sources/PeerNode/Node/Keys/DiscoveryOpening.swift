@@ -39,7 +39,7 @@ extension KeySchedule {
     ) throws(StorageError) {
         workspace.secrets.index.looks &+= 1
         guard case .rekey(let change)? = workspace.authority[id]?.payload,
-            workspace.evaluator.isValid(id), workspace.keys.holds(change.rekey.keyID)
+            workspace.judged.evaluator.isValid(id), workspace.secrets.keys.holds(change.rekey.keyID)
         else { return }
         for secret in change.olderDiscovery ?? []
         where !workspace.secrets.discovery.names.contains(secret.id) {
@@ -47,7 +47,7 @@ extension KeySchedule {
                 workspace.secrets.index.putBack(id, handingOnDiscovery: secret.id)
                 continue
             }
-            guard let key = workspace.keys[change.rekey.keyID],
+            guard let key = workspace.secrets.keys[change.rekey.keyID],
                 let opened = KeyWrap.unwrap(secret.sealed, under: key),
                 DiscoveryName.id(of: opened) == secret.id
             else { continue }
@@ -66,7 +66,7 @@ extension KeySchedule {
         var opened: [KeyID] = []
         let missed =
             changed ?? workspace.secrets.index.givers(besides: workspace.secrets.discovery.names)
-        for id in missed where workspace.evaluator.isValid(id) {
+        for id in missed where workspace.judged.evaluator.isValid(id) {
             guard let payload = workspace.authority[id]?.payload,
                 case .rekey(let change) = payload
             else { continue }

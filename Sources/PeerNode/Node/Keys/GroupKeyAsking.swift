@@ -33,7 +33,8 @@ extension KeySchedule {
     /// Whether a device is of somebody who is more than a guest.
     private func mayReadPublic(_ device: DeviceID?, in workspace: Workspace) -> Bool {
         device.flatMap {
-            workspace.evaluator.contentGrant(of: $0, leastRole: DocumentKind.channel.leastRole)
+            workspace.judged.evaluator.contentGrant(
+                of: $0, leastRole: DocumentKind.channel.leastRole)
         } != nil
     }
 
@@ -46,7 +47,7 @@ extension KeySchedule {
         }
         var seen = unread
         let given = workspace.secrets.index.newestFirst.filter { known in
-            !workspace.keys.holds(known.key) && workspace.gives(known)
+            !workspace.secrets.keys.holds(known.key) && workspace.gives(known)
                 && seen.insert(known.key).inserted
         }
         return unread.sorted() + given.map(\.key)
@@ -59,11 +60,11 @@ extension KeySchedule {
     ) throws(StorageError) {
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device, mayReadPublic(device, in: workspace),
-            let box = workspace.boxKeys(of: Set(workspace.evaluator.members(of: device)))
+            let box = workspace.boxKeys(of: Set(workspace.judged.evaluator.members(of: device)))
                 .first(where: { $0.device == device })
         else { return }
         for name in want.keys {
-            guard let key = workspace.keys[name] else { continue }
+            guard let key = workspace.secrets.keys[name] else { continue }
             core.sink.give(
                 key, of: workspace.id, to: box.agreementKey, on: link, sync, from: home)
         }
@@ -101,7 +102,7 @@ extension KeySchedule {
         let source = OperationSource.released(source: 0, isBackfill: false)
         let isIntroduced =
             workspace.secrets.index.firstIntroduction(of: name)
-            .map { workspace.evaluator.isValid($0.operation) } ?? false
+            .map { workspace.judged.evaluator.isValid($0.operation) } ?? false
         guard !isIntroduced else {
             workspace.secrets.unfolded += [name]
             workspace.secrets.unfolded += try openOlderKeys(under: [name], in: workspace)

@@ -79,7 +79,8 @@ extension KeySchedule {
     func noteKeyChange(
         _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
     ) {
-        guard case .rekey = record.payload, workspace.evaluator.author(of: id) == workspace.member
+        guard case .rekey = record.payload,
+            workspace.judged.evaluator.author(of: id) == workspace.member
         else { return }
         workspace.secrets.changePace.note(written: record.timestamp.milliseconds, now: time.wall)
     }

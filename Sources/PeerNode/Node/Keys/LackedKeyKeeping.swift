@@ -33,8 +33,8 @@ extension KeySchedule {
             // Where a document shows only what came after the own coming in, older keys are no loss.
             kind == .privateDocument
                 ? workspace.sealed.documents[header.document]?.root?.history == .all
-                : (kind == .channel || kind == .profile) && !workspace.keys.isEmpty,
-            let member = workspace.evaluator.subject(ofGrant: header.grant),
+                : (kind == .channel || kind == .profile) && !workspace.secrets.keys.isEmpty,
+            let member = workspace.judged.evaluator.subject(ofGrant: header.grant),
             header.device != turn.session.ownDevice
         else { return }
         workspace.secrets.lacked.note(

@@ -134,13 +134,13 @@ extension KeySchedule {
     ) throws(StorageError) -> Bool {
         guard let home else { return false }
         let name = key.keyID
-        let isNew = !workspace.keys.holds(name)
+        let isNew = !workspace.secrets.keys.holds(name)
         if isNew {
             try store.registry.setSecret(
                 home.seal(key, name: name.bytes, using: environment.random),
                 kind: .epochKey, id: name.bytes, workspace: workspace.number,
                 names: store.operations)
-            workspace.keys.insert(key, as: name)
+            workspace.secrets.keys.insert(key, as: name)
             _ = workspace.secrets.lacked.take(name)
         }
         if let discovery { try take(discovery: discovery, in: workspace) }
@@ -149,7 +149,7 @@ extension KeySchedule {
 
     func loadSecrets(of workspace: Workspace) throws(StorageError) {
         guard home != nil else { return }
-        var (keys, discovery) = (workspace.keys, DiscoverySecrets())
+        var (keys, discovery) = (workspace.secrets.keys, DiscoverySecrets())
         keys.removeAll()
         for row in try store.registry.secrets(of: workspace.number) {
             // Only to see that it can be opened when it is asked for.
@@ -164,7 +164,7 @@ extension KeySchedule {
             case .privateKey, .privateAuthorityKey: continue
             }
         }
-        workspace.keys = keys
+        workspace.secrets.keys = keys
         workspace.secrets.discovery = discovery
     }
 }

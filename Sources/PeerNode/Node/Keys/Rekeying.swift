@@ -9,21 +9,21 @@ extension Workspace {
     ///   asked.
     func maximalKeys(limit: Int) -> [(id: KeyID, key: SymmetricKey)] {
         var covered: Set<KeyID> = []
-        for known in secrets.index.firstIntroductions where keys.holds(known.key) {
+        for known in secrets.index.firstIntroductions where secrets.keys.holds(known.key) {
             for id in secrets.index.carriers[known.key] ?? [] {
                 for older in provenOlderKeys(of: id) {
                     // Only what was there before: a pair that leads to each other leads nowhere.
                     guard let source = secrets.index.firstIntroduction(of: older),
-                        evaluator.isAncestor(source.operation, of: id)
+                        judged.evaluator.isAncestor(source.operation, of: id)
                     else { continue }
                     covered.insert(older)
                 }
             }
         }
         return secrets.index.firstIntroductions
-            .filter { keys.holds($0.key) && !covered.contains($0.key) }
+            .filter { secrets.keys.holds($0.key) && !covered.contains($0.key) }
             .sorted { $0.rank > $1.rank }.prefix(limit)
-            .compactMap { source in keys[source.key].map { (source.key, $0) } }
+            .compactMap { source in secrets.keys[source.key].map { (source.key, $0) } }
     }
 
     /// The older keys in a change whose own key is held, as far as they are what they say.
@@ -35,7 +35,7 @@ extension Workspace {
         if let known = secrets.index.proven[id] {
             bits = known
         } else {
-            guard !older.isEmpty, let newer = keys[rekey.keyID] else { return [] }
+            guard !older.isEmpty, let newer = secrets.keys[rekey.keyID] else { return [] }
             bits = older.enumerated().reduce(0) { bits, item in
                 let opened = KeyWrap.unwrap(item.element.sealed, under: newer)
                 return opened?.keyID.bytes == item.element.id ? bits | 1 << item.offset : bits
@@ -60,8 +60,8 @@ extension Workspace {
         excluding excluded: Set<DeviceID>, where fits: (MemberStanding) -> Bool
     ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
         var agreementKeys: [MemberID: [DeviceID: [UInt8]]] = [:]
-        for id in secrets.index.deviceLists where evaluator.isValid(id) {
-            guard let subject = evaluator.subject(ofGrant: id) else { continue }
+        for id in secrets.index.deviceLists where judged.evaluator.isValid(id) {
+            guard let subject = judged.evaluator.subject(ofGrant: id) else { continue }
             for entry in authority[id]?.payload.listedDevices ?? []
             where agreementKeys[subject]?[entry.device] == nil {
                 agreementKeys[subject, default: [:]][entry.device] = entry.agreementKey
@@ -160,7 +160,7 @@ extension KeySchedule {
         var opened: [KeyID] = []
         var under = boxed
         if let rekey = payload.carriedRekey, !boxed.contains(rekey.keyID),
-            workspace.keys.holds(rekey.keyID)
+            workspace.secrets.keys.holds(rekey.keyID)
         {
             try opened += openOlderKeys(in: rekey, of: workspace)
             under.append(rekey.keyID)
@@ -215,8 +215,8 @@ extension KeySchedule {
         var opened: [KeyID] = []
         for secret in older {
             // A member may seal anything there; keys that nothing introduces open nothing.
-            guard let name = KeyID(untrusted: secret.id), !workspace.keys.holds(name),
-                workspace.secrets.index.introduces(name), let key = workspace.keys[newer],
+            guard let name = KeyID(untrusted: secret.id), !workspace.secrets.keys.holds(name),
+                workspace.secrets.index.introduces(name), let key = workspace.secrets.keys[newer],
                 let found = KeyWrap.unwrap(secret.sealed, under: key), found.keyID == name
             else { continue }
             try take(found, discovery: nil, in: workspace)

@@ -56,8 +56,8 @@ final class Ledgers: Component {
     ) throws(StorageError) -> OpenLedger? {
         let creation = OperationID(sameBytesAs: document)
         guard home != nil, workspace.ownRole != .guest, workspace.isLedger(document),
-            workspace.evaluator.isValid(creation),
-            let issuer = workspace.evaluator.author(of: creation),
+            workspace.judged.evaluator.isValid(creation),
+            let issuer = workspace.judged.evaluator.author(of: creation),
             let number = store.operations.document(document, in: workspace.number)?.number
         else { return nil }
         let ledger: OpenLedger
@@ -80,7 +80,7 @@ final class Ledgers: Component {
         guard workspace.ownRole != .guest else { return [] }
         return store.operations.documents(ofWorkspace: workspace.number).filter {
             workspace.isLedger($0)
-                && workspace.evaluator.isValid(OperationID(sameBytesAs: $0))
+                && workspace.judged.evaluator.isValid(OperationID(sameBytesAs: $0))
         }
     }
 
@@ -126,7 +126,9 @@ final class Ledgers: Component {
         _ said: LedgerContent, _ operation: WordSource, to ledger: OpenLedger,
         in workspace: Workspace
     ) {
-        guard let author = workspace.evaluator.subject(ofGrant: operation.grant) else { return }
+        guard let author = workspace.judged.evaluator.subject(ofGrant: operation.grant) else {
+            return
+        }
         ledger.add(
             LedgerEntry(
                 timestamp: operation.timestamp, id: operation.id, author: author, content: said),

@@ -73,15 +73,15 @@ extension Links {
     private func hasEnded(
         _ id: OperationID, _ invite: AuthorityPayload.Invite, in workspace: Workspace
     ) -> Bool {
-        invite.expires < time.wall || !workspace.evaluator.isValid(id)
+        invite.expires < time.wall || !workspace.judged.evaluator.isValid(id)
             || core.membership.isRevoked(id, in: workspace)
             || UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
-            || workspace.evaluator.isUsedUp(id)
+            || workspace.judged.evaluator.isUsedUp(id)
     }
 
     /// An invite that nobody was ever allowed to write opens no link: everybody could write some.
     private func isFaulty(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        if case .faulty? = workspace.evaluator.verdict(on: invite) { return true }
+        if case .faulty? = workspace.judged.evaluator.verdict(on: invite) { return true }
         return false
     }
 
@@ -121,7 +121,7 @@ extension Links {
     }
 
     func isOfGuest(_ device: DeviceID, in workspace: Workspace) -> Bool {
-        workspace.evaluator.bestGrant(of: device)
-            .flatMap { workspace.evaluator.role(ofGrant: $0, device: device) } == .guest
+        workspace.judged.evaluator.bestGrant(of: device)
+            .flatMap { workspace.judged.evaluator.role(ofGrant: $0, device: device) } == .guest
     }
 }

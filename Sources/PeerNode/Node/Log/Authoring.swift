@@ -79,7 +79,7 @@ extension OperationLog {
         let signing = other ?? home.signing
         guard
             let grant = grant
-                ?? workspace.evaluator.bestGrant(of: signing.device, as: workspace.member),
+                ?? workspace.judged.evaluator.bestGrant(of: signing.device, as: workspace.member),
             let current = workspace.currentKey ?? guestKey(in: workspace)
         else { return nil }
         // The clock may begin a new incarnation, so it is asked before the log is named.
@@ -94,7 +94,7 @@ extension OperationLog {
             sequence: own.map { $0.tipSequence + 1 } ?? 0, previous: own?.tip.id,
             timestamp: timestamp, grant: grant,
             dependencies: references(
-                to: workspace.evaluator.citations(
+                to: workspace.judged.evaluator.citations(
                     naming: [grant] + named + (workspace.secrets.index.carriers[current.id] ?? []),
                     knowingFeatures: !undoesFeatures
                 ).filter { $0 != own?.tip.id }, in: workspace))
@@ -106,7 +106,7 @@ extension OperationLog {
             // Thieves may have turned several on, each with a device of its own.
             isEffective(trial)
                 && (!workspace.judged.awaitsLaterVersion
-                    || trial.laterFeatureCount < workspace.evaluator.laterFeatureCount)
+                    || trial.laterFeatureCount < workspace.judged.evaluator.laterFeatureCount)
         }
         guard mayTake(signed, in: workspace, isWanted) else { return nil }
         try acceptOwn(signed, in: workspace, document: workspace.id)
@@ -128,7 +128,7 @@ extension OperationLog {
         _ isEffective: (AuthEvaluator) -> Bool
     ) -> Bool {
         guard let payload = try? AuthorityPayload(decoding: operation.payload) else { return false }
-        var trial = workspace.evaluator
+        var trial = workspace.judged.evaluator
         _ = try? trial.add(
             AuthOperation(operation.id, operation.header, payload, in: workspace))
         return trial.isValid(operation.id) && isEffective(trial)
@@ -142,7 +142,7 @@ extension OperationLog {
         let log = LogName(
             document: workspace.id, device: device, incarnation: storeIdentity?.incarnation ?? 0)
         guard let tip = store.operations.branches(of: log, in: workspace.number).last?.tip.id,
-            workspace.evaluator.contains(tip), !workspace.evaluator.isValid(tip)
+            workspace.judged.evaluator.contains(tip), !workspace.judged.evaluator.isValid(tip)
         else { return }
         try renewIncarnation()
         turn.emit(.log(.info, "authority.void_tip"))

@@ -11,7 +11,7 @@ extension Retention {
         after operation: OperationID, _ change: AuthChange, on branch: Int64,
         in workspace: Workspace
     ) throws(StorageError) {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         guard workspace.judged.awaitsLaterVersion == evaluator.awaitsLaterVersion else {
             return try rekeepAuthority(in: workspace)
         }
@@ -29,7 +29,7 @@ extension Retention {
         holding held: [OperationID], releasing released: [OperationID],
         on branch: Int64? = nil, in workspace: Workspace
     ) throws(StorageError) {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         // In this order, so that what goes from one reason to another is never dropped between.
         let fresh = workspace.judged.kept.hold(held, citing: evaluator.directPast)
         let gone = workspace.judged.kept.release(released, citing: evaluator.directPast)
@@ -57,7 +57,7 @@ extension Retention {
     ///
     /// - Cost: linear in the size of the document.
     func rekeepAuthority(in workspace: Workspace) throws(StorageError) {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         var kept = KeptOperations()
         _ = kept.hold(evaluator.validOperations, citing: evaluator.directPast)
         for grants in workspace.judged.grants.values {
@@ -128,7 +128,7 @@ extension Retention {
         }
         var tip: LogBranch.KeptTip?
         if gone.sequence > branch.forkSequence,
-            let previous = workspace.evaluator.operation(gone.id)?.previous
+            let previous = workspace.judged.evaluator.operation(gone.id)?.previous
         {
             tip = .init(sequence: gone.sequence - 1, id: previous)
         }

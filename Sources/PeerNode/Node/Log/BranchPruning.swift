@@ -137,7 +137,7 @@ final class BranchPruning: LogPart {
         }
         workspace.sealed.roots.forget(document.id)
         workspace.sealed.documents[document.id]?.rights.cuts.forgetBounds()
-        workspace.readMarks.lateLimits = [:]
+        workspace.own.readMarks.lateLimits = [:]
         if document.id == workspace.profileDocument {
             try core.sink.forgetProfiles(storedAt: allGone, in: workspace)
         } else if let known = workspace.sealed.documents[document.id] {

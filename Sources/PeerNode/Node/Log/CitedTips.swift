@@ -63,7 +63,7 @@ extension OperationLog {
             return !owners.isCrowding(log.device)
         }
         return !owners.isCrowding(log.device)
-            && workspace.evaluator.members(everUsing: log.device)
+            && workspace.judged.evaluator.members(everUsing: log.device)
                 .contains { document.everIn.contains($0) }
     }
 

@@ -66,7 +66,7 @@ extension CoreReplica {
         guard let known = workspace.sealed.documents[document], known.root != nil else {
             return true
         }
-        let members = peer.map { workspace.evaluator.members(of: $0) } ?? []
+        let members = peer.map { workspace.judged.evaluator.members(of: $0) } ?? []
         return members.contains {
             known.isIn($0) || known.everIn.contains($0)
         }
@@ -76,11 +76,11 @@ extension CoreReplica {
 extension Workspace {
     /// Whether a device acts here as a guest's, and as nothing more.
     func isGuest(_ device: DeviceID) -> Bool {
-        if let known = derived.guests[device] { return known }
+        if let known = judged.derived.guests[device] { return known }
         let isGuest =
-            evaluator.contentGrant(of: device, leastRole: .guest) != nil
-            && evaluator.contentGrant(of: device, leastRole: .member) == nil
-        derived.guests[device] = isGuest
+            judged.evaluator.contentGrant(of: device, leastRole: .guest) != nil
+            && judged.evaluator.contentGrant(of: device, leastRole: .member) == nil
+        judged.derived.guests[device] = isGuest
         return isGuest
     }
 }

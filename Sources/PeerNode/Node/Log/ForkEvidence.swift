@@ -44,7 +44,7 @@ final class ForkEvidence: CorePart {
     /// A device by the name of the member whom it belongs to, if known.
     func deviceText(_ device: DeviceID) -> String {
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            if workspace.evaluator.bestGrant(of: device) != nil,
+            if workspace.judged.evaluator.bestGrant(of: device) != nil,
                 let member = workspace.owner(of: device)
             {
                 let name = workspace.displayName(of: member)

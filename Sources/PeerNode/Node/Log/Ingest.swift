@@ -36,9 +36,9 @@ extension OperationLog {
             left -= run.entries.count + branches / 64
             let source = OperationSource.released(
                 source: guest.source, isBackfill: guest.isBackfill)
-            let looks = own.evaluator.looks
+            let looks = own.judged.evaluator.looks
             let outcome = try acceptAll(of: run, in: own, from: source)
-            left -= max(0, own.evaluator.looks - looks) / Limits.authorityLooksPerOperation
+            left -= max(0, own.judged.evaluator.looks - looks) / Limits.authorityLooksPerOperation
             if let rest { released.append(guest.with(rest)) }
             try sink.foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
@@ -312,7 +312,7 @@ extension OperationLog {
     private func isErased(_ run: OperationRun, in workspace: Workspace) -> Bool {
         let document = run.log.document
         let isOver = workspace.book.deleted[document].map { $0.erasure <= time.wall } ?? false
-        guard let ended = workspace.ended, document != workspace.id else { return isOver }
+        guard let ended = workspace.seat.ended, document != workspace.id else { return isOver }
         return isOver || ended &+ Limits.deletedWorkspaceMilliseconds <= time.wall
     }
 

@@ -28,7 +28,7 @@ extension OperationLog {
         let before = shares.authorityBudget.passedOver(operation.id)
         let isFree = isOwn || source.isBackfill
         // The same among the same has no other verdict.
-        if before == workspace.evaluator.count, !isAwaited, !isFree { return .dropped }
+        if before == workspace.judged.evaluator.count, !isAwaited, !isFree { return .dropped }
         if isOwn, !source.isBackfill { shares.countOwn(operation, payload, of: log, in: workspace) }
         var payment: AuthorityBudget.Payment?
         if !isFree, before == nil {
@@ -37,7 +37,7 @@ extension OperationLog {
         }
         let change: AuthChange
         do throws(AuthError) {
-            change = try workspace.add(
+            change = try workspace.judged.add(
                 AuthOperation(operation.id, operation.header, payload, in: workspace))
         } catch {
             // Nobody's share: its author may be anybody's guess until it is judged.
@@ -53,13 +53,14 @@ extension OperationLog {
         // A first sync brings what somebody stores, which is what something rests on: who cites a
         // void operation may come long after it.
         let isForLater =
-            workspace.evaluator.awaitsLaterVersion && workspace.evaluator.isOpaque(operation.id)
+            workspace.judged.evaluator.awaitsLaterVersion
+            && workspace.judged.evaluator.isOpaque(operation.id)
         // What own devices wrote stays (S-2).
         let isNeeded =
-            workspace.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
+            workspace.judged.evaluator.isValid(operation.id) || isFree || isAwaited || isForLater
             || workspace.owner(of: log.device) == workspace.member
-        if isNeeded || !workspace.evaluator.withdraw(operation.id) { return .taken(change) }
-        shares.authorityBudget.notePassedOver(operation.id, among: workspace.evaluator.count)
+        if isNeeded || !workspace.judged.withdraw(operation.id) { return .taken(change) }
+        shares.authorityBudget.notePassedOver(operation.id, among: workspace.judged.evaluator.count)
         return .dropped
     }
 
@@ -75,7 +76,7 @@ extension OperationLog {
     func isOutsider(_ link: PeerLink, _ device: DeviceID, in workspace: Workspace) -> Bool {
         // Who is joining asks before being anybody.
         guard workspace.standing == .member else { return false }
-        if workspace.evaluator.bestGrant(of: device) == nil { return true }
+        if workspace.judged.evaluator.bestGrant(of: device) == nil { return true }
         let own = (link.peer?.labels ?? []).filter { $0.workspace == workspace.id }
         return !own.isEmpty
             && own.allSatisfy { label in

@@ -142,7 +142,8 @@ final class Retention: LogPart {
     }
 
     private func voidGrant(of span: GrantSpan, in workspace: Workspace) -> OperationID? {
-        guard let grant = store.operations.grant(span.grant), !workspace.evaluator.isValid(grant)
+        guard let grant = store.operations.grant(span.grant),
+            !workspace.judged.evaluator.isValid(grant)
         else { return nil }
         return grant
     }

@@ -22,7 +22,7 @@ final class LogShares: LogPart {
         share(of: log.device, in: workspace).map { shares.append($0) }
         let vouchers = vouchers(for: .init(log, operation.header.sequence), author, in: workspace)
         shares += vouchers.map { .init(.vouched, of: $0) }
-        let role = workspace.evaluator.role(
+        let role = workspace.judged.evaluator.role(
             ofGrant: operation.header.grant, device: log.device)
         let units = AuthorityBudget.units(
             of: payload, byteCount: operation.payload.count,
@@ -40,7 +40,7 @@ final class LogShares: LogPart {
         of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
         in workspace: Workspace, from source: OperationSource
     ) -> UnsettledVerdicts.Payer {
-        let role = workspace.evaluator.actingRole(of: operation.id)
+        let role = workspace.judged.evaluator.actingRole(of: operation.id)
         return .init(
             payment: payment,
             author: .init(.authority, of: payer(of: log.device, source, in: workspace)),
@@ -63,13 +63,13 @@ final class LogShares: LogPart {
         of device: DeviceID, in workspace: Workspace
     ) -> AuthorityBudget.Share? {
         guard let owner = workspace.owner(of: device),
-            let entry = workspace.evaluator.binding(of: device, to: owner)
+            let entry = workspace.judged.evaluator.binding(of: device, to: owner)
         else { return nil }
         guard workspace.authority[entry]?.payload.isLink == true else {
             return .init(.device, of: workspace.id.bytes + device.bytes)
         }
         // By its place, and not by its name: stronger ones can come without number.
-        let place = workspace.evaluator.placeAmongLinked(
+        let place = workspace.judged.evaluator.placeAmongLinked(
             device, of: owner, most: Limits.linkedDeviceSharesMax)
         return .init(
             .linkedDevice, of: workspace.id.bytes + owner.bytes + [UInt8(clamping: place)])
@@ -91,7 +91,8 @@ final class LogShares: LogPart {
             if payer == author {
                 // A device that nobody knows yet is no stronger one.
                 guard let member = workspace.owner(of: voucher.device),
-                    workspace.evaluator.isStronger(voucher.device, than: log.device, of: member)
+                    workspace.judged.evaluator.isStronger(
+                        voucher.device, than: log.device, of: member)
                 else { continue }
                 payer = workspace.id.bytes + voucher.device.bytes
             } else if log.document != workspace.id || isAdmin(voucher, in: workspace) {
@@ -104,9 +105,11 @@ final class LogShares: LogPart {
 
     /// Whether somebody who needs an operation is an owner or admin with that device.
     func isAdmin(_ voucher: WaitingRoom.Voucher, in workspace: Workspace) -> Bool {
-        let grant = workspace.evaluator.bestGrant(of: voucher.device)
-        return grant.flatMap { workspace.evaluator.role(ofGrant: $0, device: voucher.device) }
-            .map { $0 <= .admin } ?? false
+        let grant = workspace.judged.evaluator.bestGrant(of: voucher.device)
+        return grant.flatMap {
+            workspace.judged.evaluator.role(ofGrant: $0, device: voucher.device)
+        }
+        .map { $0 <= .admin } ?? false
     }
 
     /// Whether more of a log is not asked for, because no share could pay for it a moment ago.

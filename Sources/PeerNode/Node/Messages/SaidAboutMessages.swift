@@ -39,7 +39,8 @@ extension Messages {
         guard let redaction = try store.operations.operation(deletion.by, hasPayload: false) else {
             return false
         }
-        return workspace.evaluator.subject(ofGrant: redaction.entry.grant) == workspace.member
+        return workspace.judged.evaluator.subject(ofGrant: redaction.entry.grant)
+            == workspace.member
     }
 
     /// Whether a deletion by the own member would have an effect.

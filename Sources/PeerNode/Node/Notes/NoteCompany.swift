@@ -188,7 +188,7 @@ extension Notes {
     /// Whoever wants to look offline is in no note, whether they were there before or not.
     private func isHidden(in place: ViewStore.NotePlace) -> Bool {
         guard let (workspace, _) = whereabouts(of: place) else { return false }
-        return workspace.reach.shown.state == .offline
+        return workspace.own.shownPresence.state == .offline
     }
 
     /// Says that nobody is here any more. Once that is over, everybody is told again.

@@ -107,7 +107,7 @@ extension Notes: ContentFamily {
         published(by: stored.log.device, in: note.place)
         noteMove(
             of: note, from: before, patches.made,
-            by: workspace.evaluator.subject(ofGrant: operation.grant))
+            by: workspace.judged.evaluator.subject(ofGrant: operation.grant))
         if outcome == .waits { try takeDeleted(into: note) }
     }
 

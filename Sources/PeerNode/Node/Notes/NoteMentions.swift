@@ -91,7 +91,7 @@ extension Notes {
         _ workspace: Workspace, _ source: OperationSource
     ) throws(StorageError) {
         guard mentions.includes(workspace.member), isTold(of: place.document, in: workspace),
-            let author = workspace.evaluator.subject(ofGrant: operation.grant),
+            let author = workspace.judged.evaluator.subject(ofGrant: operation.grant),
             author != workspace.member, try !isDeleted(place)
         else { return }
         try turn.record(

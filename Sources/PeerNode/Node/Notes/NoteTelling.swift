@@ -47,7 +47,7 @@ extension Notes {
         _ source: OperationSource
     ) throws(StorageError) {
         guard isTold(of: place.document, in: workspace),
-            let member = workspace.evaluator.subject(ofGrant: operation.grant),
+            let member = workspace.judged.evaluator.subject(ofGrant: operation.grant),
             told.insert(
                 .init(place: place, member: member, isBackfill: source.isBackfill)
             ).inserted,

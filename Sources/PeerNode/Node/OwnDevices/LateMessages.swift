@@ -32,9 +32,9 @@ extension OwnDocuments {
     func lateLimit(
         _ document: Int64, _ workspace: Workspace
     ) throws(StorageError) -> LateLimit? {
-        if let known = workspace.readMarks.lateLimits[document] { return known }
+        if let known = workspace.own.readMarks.lateLimits[document] { return known }
         let limit = try makeLateLimit(document, workspace)
-        workspace.readMarks.lateLimits[document] = .some(limit)
+        workspace.own.readMarks.lateLimits[document] = .some(limit)
         return limit
     }
 
@@ -49,7 +49,7 @@ extension OwnDocuments {
         let place = place(.read, name, in: workspace)
         return LateLimit(
             place: place, upTo: upTo, beginning: beginning,
-            pending: workspace.readMarks.pending[name]?.frontier ?? ReadFrontier(),
+            pending: workspace.own.readMarks.pending[name]?.frontier ?? ReadFrontier(),
             isUnmarked: try marker(place, in: workspace) == nil)
     }
 
@@ -60,7 +60,7 @@ extension OwnDocuments {
         // What one wrote oneself is never late, on whichever device.
         guard core.membership.author(ofGrant: row.grant, in: workspace) != workspace.member
         else { return }
-        workspace.readMarks.answered.remove(row.document)
+        workspace.own.readMarks.answered.remove(row.document)
         let basis = try store.view.lateBasis(of: row.document)
         guard let limit = try lateLimit(row.document, workspace), limit.basis == basis else {
             // Nobody asks while one is not in; when one is again, all are looked for.
@@ -154,8 +154,8 @@ extension OwnDocuments {
         _ name: ConversationName, after before: MessageKey?, isOwn: Bool = false,
         in workspace: Workspace
     ) throws(StorageError) {
-        workspace.readMarks.lateLimits = [:]
-        workspace.readMarks.answered = []
+        workspace.own.readMarks.lateLimits = [:]
+        workspace.own.readMarks.answered = []
         let id = PublicID.conversation(name.bytes)
         guard let index = workspace.channelIndex.place(of: id) else { return }
         let channel = workspace.channelIndex.all[index]
@@ -164,7 +164,7 @@ extension OwnDocuments {
                 try store.view.lateBasis(of: document) == limit.basis
             else { continue }
             // What waits to be written is lost in a crash.
-            if workspace.readMarks.pending[name] != nil {
+            if workspace.own.readMarks.pending[name] != nil {
                 try store.begin()
                 try store.view.forgetStoredLateBasis(of: document)
             }

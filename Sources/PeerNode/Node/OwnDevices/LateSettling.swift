@@ -12,7 +12,7 @@ extension OwnDocuments {
     ) throws(StorageError) {
         guard core.mayTidy, home != nil else { return }
         for document in [channel.number] + channel.others {
-            workspace.readMarks.lateLimits[document] = nil
+            workspace.own.readMarks.lateLimits[document] = nil
             let basis = try store.view.lateBasis(of: document)
             guard let limit = try lateLimit(document, workspace) else {
                 let first = try store.view.firstLate(in: document)
@@ -48,7 +48,7 @@ extension OwnDocuments {
         turn.tally.noteLateRenewed()
         try store.view.removeLate(in: document)
         let isPending = ConversationName(limit.place.subject).map {
-            workspace.readMarks.pending[$0] != nil
+            workspace.own.readMarks.pending[$0] != nil
         }
         try store.view.setLateBasis(limit.basis, of: document, isStored: isPending != true)
         let hasFrontier = try store.view.own.hasFrontier(limit.place)
@@ -75,7 +75,7 @@ extension OwnDocuments {
     /// Has the late messages of a conversation looked for anew: what was read of it is less than
     /// before, or said in another way.
     func forgetLate(_ name: ConversationName, in workspace: Workspace) throws(StorageError) {
-        workspace.readMarks.lateLimits = [:]
+        workspace.own.readMarks.lateLimits = [:]
         guard let index = workspace.channelIndex.place(of: PublicID.conversation(name.bytes))
         else { return }
         let channel = workspace.channelIndex.all[index]

@@ -148,7 +148,7 @@ extension OwnDocuments {
             let after = try store.view.own.register(row.place)
             guard (before?.key == nil) != (after?.key == nil) else { return }
             try tellStar(message, in: workspace, isBackfill: source.isBackfill)
-        case .reminder: workspace.readMarks.reminders.isStale = true
+        case .reminder: workspace.own.readMarks.reminders.isStale = true
         case .read, .preference, .mute, .level: break
         }
     }
@@ -183,7 +183,7 @@ extension OwnDocuments {
         }
         try store.view.own.fold(row)
         // What waits to be written, here or at another device, was told when it was read.
-        let told = workspace.readMarks.pending[name]?.frontier ?? ReadFrontier()
+        let told = workspace.own.readMarks.pending[name]?.frontier ?? ReadFrontier()
         let isMore =
             try store.view.own.fold(frontier, at: row.place)
             && !frontier.pieces(beyond: told).isEmpty
@@ -251,7 +251,7 @@ extension OwnDocuments {
         for (place, key) in now.keys.sorted(by: { $0.key < $1.key }) where before[place] != key {
             try tellRead(place.subject, in: workspace, isBackfill: source.isBackfill)
         }
-        workspace.readMarks.reminders.isStale = true
+        workspace.own.readMarks.reminders.isStale = true
         for message in starred.symmetricDifference(try stars(of: workspace)).sorted() {
             try tellStar(message, in: workspace, isBackfill: source.isBackfill)
         }

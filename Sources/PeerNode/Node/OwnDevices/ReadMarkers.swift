@@ -69,7 +69,7 @@ extension OwnDocuments {
     ) throws(StorageError) -> MessageKey? {
         let stored = try store.view.own.register(place)?.key
         let pending = ConversationName(place.subject).flatMap {
-            workspace.readMarks.pending[$0]?.key
+            workspace.own.readMarks.pending[$0]?.key
         }
         return [stored, pending].compactMap { $0 }.max()
     }
@@ -187,18 +187,18 @@ extension OwnDocuments {
         let known = try readUpTo(channel, in: workspace)
         if let known, known >= key, !isLateRead { return true }
         let frontier = frontier(of: channel, upTo: sort, in: workspace)
-        let due = (workspace.readMarks.written[name] ?? 0) &+ Limits.readMarkerMilliseconds
-        guard workspace.readMarks.written[name] != nil, time.monotonic < due else {
+        let due = (workspace.own.readMarks.written[name] ?? 0) &+ Limits.readMarkerMilliseconds
+        guard workspace.own.readMarks.written[name] != nil, time.monotonic < due else {
             return try writeMarker(name, key, frontier, in: workspace)
         }
         var mark =
-            workspace.readMarks.pending[name]
+            workspace.own.readMarks.pending[name]
             ?? .init(key: key, frontier: frontier, due: due)
         mark.key = max(mark.key, key)
         mark.frontier.merge(frontier)
         mark.due = min(mark.due, due)
         mark.isUntold = true
-        workspace.readMarks.keep(mark, of: name)
+        workspace.own.readMarks.keep(mark, of: name)
         try reviewLate(name, after: known, isOwn: true, in: workspace)
         try tellRead(name.bytes, in: workspace, isBackfill: false)
         return true
@@ -209,7 +209,7 @@ extension OwnDocuments {
         _ name: ConversationName, _ key: MessageKey, _ frontier: ReadFrontier,
         in workspace: Workspace
     ) throws(StorageError) -> Bool {
-        workspace.readMarks.written[name] = time.monotonic
+        workspace.own.readMarks.written[name] = time.monotonic
         let known = try store.view.own.frontier(place(.read, name, in: workspace))
         let pieces = frontier.pieces(beyond: known)
         for piece in pieces.isEmpty ? [ReadFrontier()] : pieces {
@@ -224,7 +224,7 @@ extension OwnDocuments {
     var nextMarker: UInt64? {
         guard home != nil, mayWrite else { return nil }
         return workspaces.values.flatMap { workspace in
-            workspace.readMarks.pending.map { name, mark in
+            workspace.own.readMarks.pending.map { name, mark in
                 mark.isUntold ? min(mark.due, tellDue(name, in: workspace)) : mark.due
             }
         }.min()
@@ -234,7 +234,9 @@ extension OwnDocuments {
     func writeMarkers(all: Bool = false) throws(StorageError) {
         guard home != nil, mayWrite else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
-            let due = workspace.readMarks.pending.filter { all || $0.value.due <= time.monotonic }
+            let due = workspace.own.readMarks.pending.filter {
+                all || $0.value.due <= time.monotonic
+            }
             for (name, mark) in due.sorted(by: {
                 $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
             }) {
@@ -247,8 +249,8 @@ extension OwnDocuments {
                 if workspace.standing == .member, isNews {
                     isKept = try writeMarker(name, mark.key, mark.frontier, in: workspace)
                 }
-                workspace.readMarks.keep(nil, of: name)
-                workspace.readMarks.lateLimits = [:]
+                workspace.own.readMarks.keep(nil, of: name)
+                workspace.own.readMarks.lateLimits = [:]
                 // What is stored counts up to where it is credible, which may be less than was read.
                 let stored = try store.view.own.register(place)?.key
                 if !isKept || stored.map({ $0 < mark.key }) ?? true {

@@ -12,22 +12,22 @@ extension OwnDocuments {
 
     /// When own devices may hear of a conversation again, on the monotonic clock.
     func tellDue(_ name: ConversationName, in workspace: Workspace) -> UInt64 {
-        workspace.readMarks.told[name].map { $0 &+ Limits.readWordMilliseconds } ?? 0
+        workspace.own.readMarks.told[name].map { $0 &+ Limits.readWordMilliseconds } ?? 0
     }
 
     /// Tells of the markers that wait to be written.
     func tellMarkers() throws(StorageError) {
         guard home != nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.readMarks.pending.values.contains(where: \.isUntold) {
+        where workspace.own.readMarks.pending.values.contains(where: \.isUntold) {
             let links = network.ordered.filter { isOwnDevice(on: $0, in: workspace) }
-            let due = workspace.readMarks.pending.filter {
+            let due = workspace.own.readMarks.pending.filter {
                 $0.value.isUntold && tellDue($0.key, in: workspace) <= time.monotonic
             }
             for (name, mark) in due.sorted(by: {
                 $0.key.bytes.lexicographicallyPrecedes($1.key.bytes)
             }) {
-                workspace.readMarks.noteTold(name, at: time.monotonic)
+                workspace.own.readMarks.noteTold(name, at: time.monotonic)
                 try tell(name, mark, on: links, in: workspace)
             }
         }
@@ -70,7 +70,7 @@ extension OwnDocuments {
         else { return }
         let place = place(.read, name, in: workspace)
         let before = try marker(place, in: workspace)
-        let pending = workspace.readMarks.pending[name]
+        let pending = workspace.own.readMarks.pending[name]
         var known = try store.view.own.frontier(place)
         known.merge(pending?.frontier ?? ReadFrontier())
         let isFurther = before.map { $0 < word.key } ?? true
@@ -84,7 +84,7 @@ extension OwnDocuments {
                 due: time.monotonic &+ 2 * Limits.readMarkerMilliseconds)
         mark.key = max(mark.key, word.key)
         mark.frontier.merge(word.frontier)
-        workspace.readMarks.keep(mark, of: name)
+        workspace.own.readMarks.keep(mark, of: name)
         try reviewLate(name, after: before, in: workspace)
         try tellRead(name.bytes, in: workspace, isBackfill: false)
     }

@@ -7,14 +7,15 @@ extension OwnDocuments {
     /// When a reminder is due, on the monotonic clock.
     var nextReminder: UInt64? {
         guard home != nil, !turn.session.lock.isLocked, mayWrite else { return nil }
-        let due = workspaces.values.compactMap { $0.readMarks.reminders.deadline(at: time) }.min()
+        let due = workspaces.values.compactMap { $0.own.readMarks.reminders.deadline(at: time) }
+            .min()
         // What cannot be written now must not keep the loop awake.
         return due.map { max($0, network.fullDisk.until) }
     }
 
     /// Takes up which reminders of a workspace there are.
     func reviewReminders(of workspace: Workspace) throws(StorageError) {
-        workspace.readMarks.reminders.take(
+        workspace.own.readMarks.reminders.take(
             try reminderRows(of: workspace), try toldReminders(of: workspace))
     }
 

@@ -16,15 +16,15 @@ extension Presences {
         {
             choice = PresenceChoice(setting: value, at: row.timestamp)
         }
-        workspace.reach.choice = choice
+        workspace.own.presenceChoice = choice
         showPresence(of: workspace)
     }
 
     private func showPresence(of workspace: Workspace) {
-        let now = workspace.reach.choice.effective(at: time.wall)
-        guard now != workspace.reach.shown else { return }
-        let before = workspace.reach.shown.word(asks: false)
-        workspace.reach.shown = now
+        let now = workspace.own.presenceChoice.effective(at: time.wall)
+        guard now != workspace.own.shownPresence else { return }
+        let before = workspace.own.shownPresence.word(asks: false)
+        workspace.own.shownPresence = now
         untoldPresence.insert(workspace.number)
         guard PresenceObject.Shown(before) != .init(now.word(asks: false)) else { return }
         core.events.pass(
@@ -38,8 +38,8 @@ extension Presences {
         guard home != nil else { return [] }
         var due = untoldPresence.map { (toldPresence[$0] ?? 0) &+ Limits.presenceMilliseconds }
         for workspace in workspaces.values {
-            guard let until = workspace.reach.choice.until,
-                workspace.reach.shown == workspace.reach.choice
+            guard let until = workspace.own.presenceChoice.until,
+                workspace.own.shownPresence == workspace.own.presenceChoice
             else { continue }
             due.append(time.monotonic &+ (until > time.wall ? until - time.wall : 0))
         }
@@ -50,7 +50,7 @@ extension Presences {
     func endPresences() {
         guard home != nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.reach.choice.until != nil {
+        where workspace.own.presenceChoice.until != nil {
             showPresence(of: workspace)
         }
     }
@@ -75,7 +75,7 @@ extension Presences {
                     workspace.standing == .member, workspace.ownRole ?? .guest <= .member,
                     companion(on: link, in: workspace) != nil
                 else { continue }
-                let word = workspace.reach.shown.word(asks: sync.presence == nil)
+                let word = workspace.own.shownPresence.word(asks: sync.presence == nil)
                 link.session.send(.presence(sync.number, word), in: .control, isUnasked: false)
             }
         }
@@ -183,7 +183,7 @@ extension Presences {
     /// out, and of guests, of whom nothing is told.
     func presence(of member: MemberID, in workspace: Workspace) -> PresenceObject.Shown? {
         if member == workspace.member {
-            return PresenceObject.Shown(workspace.reach.shown.word(asks: false))
+            return PresenceObject.Shown(workspace.own.shownPresence.word(asks: false))
         }
         // What was heard before somebody became a guest is of no worth: nothing follows it.
         guard workspace.ownRole ?? .guest <= .member,

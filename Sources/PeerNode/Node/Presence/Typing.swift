@@ -10,7 +10,7 @@ extension Presences {
         guard workspace.ownRole != nil else { throw core.membership.notAllowed(in: workspace) }
         try core.channels.refuseOutsider(of: channel, in: workspace)
         // Whoever wants to look as if nobody were there is not there to type.
-        guard workspace.reach.shown.state != .offline else { return }
+        guard workspace.own.shownPresence.state != .offline else { return }
         let now = time.monotonic
         toldTyping = toldTyping.filter { $0.value &+ Limits.typingMilliseconds > now }
         // Nobody has opened the conversation, or has just heard of it.

@@ -21,9 +21,9 @@ final class PrivateErasing: CorePart {
     func privateErasures(
         of workspace: Workspace
     ) throws(StorageError) -> [(document: PrivateDocument, at: UInt64)] {
-        if let known = workspace.derived.privateErasures { return known }
+        if let known = workspace.judged.derived.privateErasures { return known }
         let due = try findPrivateErasures(of: workspace)
-        workspace.derived.privateErasures = due
+        workspace.judged.derived.privateErasures = due
         turn.tally.noteErasurePlan()
         return due
     }

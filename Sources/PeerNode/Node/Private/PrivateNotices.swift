@@ -26,7 +26,9 @@ final class PrivateNotices: CorePart {
         _ operation: OperationID, of id: DocumentID, _ header: OperationHeader,
         in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
-        guard let author = workspace.evaluator.subject(ofGrant: header.grant) else { return nil }
+        guard let author = workspace.judged.evaluator.subject(ofGrant: header.grant) else {
+            return nil
+        }
         let notice = PrivateNotice(operation: operation, sender: author)
         guard let document = try core.privates.privateDocument(id, in: workspace),
             document.everIn.contains(author)
@@ -54,7 +56,7 @@ final class PrivateNotices: CorePart {
         guard let arrival = link.keys.answeredThrough[id], let giver = link.peer?.device,
             let document = workspace.sealed.documents[id], !document.notices.isEmpty
         else { return }
-        let people = workspace.evaluator.members(of: giver)
+        let people = workspace.judged.evaluator.members(of: giver)
             .filter { document.isIn($0) }
         guard !people.contains(workspace.member) else { return }
         let overruled = document.notices.filter { notice in

@@ -24,7 +24,7 @@ extension Profiles {
     func attestations(
         of workspace: Workspace
     ) throws(StorageError) -> AttestationFindings {
-        if let known = workspace.people.attested { return known }
+        if let known = workspace.judged.attested { return known }
         guard !workspace.people.attestations.isEmpty else { return .none }
         let least = workspace.fields.mayAttest.leastRole
         // Many words stand under one grant in one log.
@@ -48,7 +48,7 @@ extension Profiles {
                 return bound.map { word.sequence <= $0 } ?? false
             })
         let findings = AttestationFindings(found)
-        workspace.people.attested = findings
+        workspace.judged.attested = findings
         return findings
     }
 
@@ -63,7 +63,7 @@ extension Profiles {
         of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
         guard let branch = store.operations.branch(word.branch) else { return nil }
-        let limit = workspace.evaluator.contentLimit(
+        let limit = workspace.judged.evaluator.contentLimit(
             grant: word.grant, log: word.log, leastRole: leastRole)
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         return try search.bound(of: limit)
@@ -87,7 +87,7 @@ extension Profiles {
         _ found: [(StoredOperation, Attestation)], of workspace: Workspace
     ) throws(StorageError) {
         for (stored, said) in found {
-            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
+            guard let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.redactions.deletion(of: stored.place.arrival) == nil
             else { continue }
             let isValid = store.operations.isValid(
@@ -114,7 +114,7 @@ extension Profiles {
         // While a lock's arrears are folded the book is not whole, and what is not read yet is not gone.
         guard home != nil, turn.session.folding == nil else { return }
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number })
-        where workspace.people.attested == nil || attestationEdits[workspace.number] != nil {
+        where workspace.judged.attested == nil || attestationEdits[workspace.number] != nil {
             let isBackfill = attestationEdits.removeValue(forKey: workspace.number) ?? false
             let before = workspace.people.toldAttestations ?? [:]
             guard !before.isEmpty || !workspace.people.attestations.isEmpty else { continue }

@@ -140,13 +140,13 @@ extension Profiles {
     }
 
     private func goneNames(of workspace: Workspace) -> Set<String> {
-        if let known = workspace.derived.goneNames { return known }
+        if let known = workspace.judged.derived.goneNames { return known }
         // Works the names of all out at once: one by one it would take as long as there are people.
         _ = workspace.hasTwin(workspace.member)
         let names = core.membership.formerMembers(of: workspace).compactMap {
             workspace.people.foldedNames.key(of: workspace.displayName(of: $0))
         }
-        workspace.derived.goneNames = Set(names)
+        workspace.judged.derived.goneNames = Set(names)
         return Set(names)
     }
 

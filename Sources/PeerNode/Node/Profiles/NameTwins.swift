@@ -7,16 +7,18 @@ extension Workspace {
     ///
     /// Those who are out count too: what they wrote still stands beside what others write.
     func hasTwin(_ member: MemberID) -> Bool {
-        if let known = derived.twins { return known.contains(member) }
+        if let known = judged.derived.twins { return known.contains(member) }
         var people = Set(visibleMembers.map(\.member))
-        people.formUnion(profileNames.keys)
+        people.formUnion(self.people.profileNames.keys)
         people.formUnion(told.people.keys)
         for id in authority.entrances {
             guard case .admit(let joiner, _, _, _)? = authority[id]?.payload else { continue }
             people.insert(joiner.member)
             // To look for each name by itself would take as long as there are people, each time.
-            if derived.names[joiner.member] == nil, profileNames[joiner.member] == nil {
-                derived.names[joiner.member] = name(joiner.name, key: 7, of: id)
+            if judged.derived.names[joiner.member] == nil,
+                self.people.profileNames[joiner.member] == nil
+            {
+                judged.derived.names[joiner.member] = name(joiner.name, key: 7, of: id)
             }
         }
         var bySkeleton: [String: [MemberID]] = [:]
@@ -25,7 +27,7 @@ extension Workspace {
                 .append(person)
         }
         let twins = Set(bySkeleton.values.filter { $0.count > 1 }.flatMap { $0 })
-        derived.twins = twins
+        judged.derived.twins = twins
         return twins.contains(member)
     }
 

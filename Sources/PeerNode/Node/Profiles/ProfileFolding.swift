@@ -240,7 +240,7 @@ extension Profiles {
         }
         try loadAttestations(attested, of: workspace)
         for (stored, subject, hasValue) in found {
-            guard let author = workspace.evaluator.subject(ofGrant: stored.entry.grant),
+            guard let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
                 try store.view.redactions.deletion(of: stored.place.arrival) == nil
             else { continue }
             workspace.people.registers.take(
@@ -272,7 +272,7 @@ extension Profiles {
             case .device: workspace.people.deviceNames[place] = value
             }
         }
-        workspace.profileNames = names
+        workspace.people.profileNames = names
         workspace.people.fields = fields
         workspace.people.pictureEdits += 1
     }
@@ -299,7 +299,7 @@ extension Workspace {
     func forgetProfiles() {
         people.registers.clear()
         people.formerNames = OpenedFormerNames()
-        profileNames = [:]
+        people.profileNames = [:]
         people.fields = [:]
         people.pictureEdits += 1
         people.deviceNames = [:]
@@ -319,9 +319,9 @@ extension Workspace {
     fileprivate func show(_ value: String?, at place: ProfileRegisters.Place) -> Bool {
         switch place.subject {
         case .name:
-            guard profileNames[place.member] != value else { return false }
+            guard people.profileNames[place.member] != value else { return false }
             let before = displayName(of: place.member)
-            profileNames[place.member] = value
+            people.profileNames[place.member] = value
             return displayName(of: place.member) != before
         case .field(let field):
             guard people.fields[place.member]?[field] != value else { return false }

@@ -13,7 +13,8 @@ extension Queries {
         }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
-            role: (standing?.role ?? workspace.evaluator.lastRole(of: member) ?? .member).word,
+            role: (standing?.role ?? workspace.judged.evaluator.lastRole(of: member) ?? .member)
+                .word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
         object.isTwin = workspace.hasTwin(member)
@@ -304,7 +305,7 @@ extension Queries {
     ) throws(StorageError) -> (at: Int64, by: PersonObject)? {
         guard let deletion = try store.view.redactions.deletion(of: stored.place.arrival),
             let redaction = try store.operations.operation(deletion.by),
-            let author = workspace.evaluator.subject(ofGrant: redaction.entry.grant)
+            let author = workspace.judged.evaluator.subject(ofGrant: redaction.entry.grant)
         else { return nil }
         return (
             Int64(redaction.entry.timestamp.milliseconds),

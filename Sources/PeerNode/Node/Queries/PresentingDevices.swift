@@ -19,7 +19,8 @@ extension Queries {
             guard found.count < Limits.newDevicesShownMax else { break }
             guard let record = workspace.authority[id], record.timestamp.milliseconds >= since,
                 case .addDevices(let devices, _, _, _) = record.payload,
-                let owner = workspace.evaluator.subject(ofGrant: id), owner != workspace.member,
+                let owner = workspace.judged.evaluator.subject(ofGrant: id),
+                owner != workspace.member,
                 workspace.saidName(of: owner) != nil
             else { continue }
             for device in devices.map(\.device) where !workspace.recoveryDevices.contains(device) {
@@ -37,8 +38,8 @@ extension Queries {
         ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace
     ) -> DeviceObject? {
         guard let owner = member ?? workspace.owner(of: device),
-            let binding = workspace.evaluator.binding(of: device, to: owner)
-                ?? workspace.evaluator.bestGrant(of: device, as: owner),
+            let binding = workspace.judged.evaluator.binding(of: device, to: owner)
+                ?? workspace.judged.evaluator.bestGrant(of: device, as: owner),
             let record = workspace.authority[binding]
         else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
@@ -53,7 +54,7 @@ extension Queries {
         object.addedBy = author.map { core.membership.person($0, in: workspace) }
         object.isSelf = device == home?.device
         object.isRecovery = isRecovery
-        object.isRevoked = workspace.evaluator.bestGrant(of: device, as: owner) == nil
+        object.isRevoked = workspace.judged.evaluator.bestGrant(of: device, as: owner) == nil
         object.lastSeen = core.links.lastSeen(device)
         return object
     }
@@ -63,7 +64,7 @@ extension Queries {
     private func origin(
         of device: DeviceID, _ owner: MemberID, _ binding: OperationID, in workspace: Workspace
     ) -> (word: String, by: MemberID?) {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         let ends = workspace.memberEnds[owner] ?? []
         if let grant = evaluator.bestGrant(of: device, as: owner),
             case .grant? = workspace.authority[grant]?.payload,

@@ -134,7 +134,7 @@ extension HomeSession {
         network.candidates = nil
         for workspace in workspaces.values.sorted(by: { $0.number < $1.number }) {
             workspace.secrets.invitePSKs = [:]
-            workspace.ownName = home.name
+            workspace.people.ownName = home.name
             try core.keys.loadSecrets(of: workspace)
             // They are stored by their names, and the newest one is what links begin with.
             try core.keys.openDiscovery(of: workspace)
@@ -281,17 +281,17 @@ extension Workspace {
         }
         // What the newest of them give is worked out while they are there.
         _ = linkEpochs()
-        keys.removeAll()
+        secrets.keys.removeAll()
         // Their keys, and all that these opened: who is in them, and what they are called.
         sealed.documents = [:]
         secrets.mailbox = [:]
         secrets.recoveryBox = nil
         people.openedNames = [:]
         people.foldedNames = FoldedNames()
-        ownName = nil
+        people.ownName = nil
         forgetProfiles()
-        reach.choice = PresenceChoice()
-        reach.shown = PresenceChoice()
+        own.presenceChoice = PresenceChoice()
+        own.shownPresence = PresenceChoice()
         forgetChannelNames()
     }
 }

@@ -60,11 +60,11 @@ extension Syncing {
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && core.enrolment.isJoining(workspace)
-            let looks = workspace.evaluator.looks
+            let looks = workspace.judged.evaluator.looks
             let outcome = try core.log.accept(
                 run, in: workspace,
                 from: .peer(device, source: link.id.number, isBackfill: isBackfill))
-            core.log.ingestBudget.spend(looks: workspace.evaluator.looks - looks)
+            core.log.ingestBudget.spend(looks: workspace.judged.evaluator.looks - looks)
             switch outcome {
             case .stored, .known: break
             case .dropped:

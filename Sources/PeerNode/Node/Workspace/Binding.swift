@@ -33,7 +33,7 @@ enum Binding {
         case .addDevices(let devices, _, _, _):
             // Nobody makes another's device an own one.
             guard devices.count == 1,
-                let member = workspace.evaluator.subject(ofGrant: grant, device: author)
+                let member = workspace.judged.evaluator.subject(ofGrant: grant, device: author)
             else { return false }
             return DeviceCompany.adding(to: workspace.id, before: author, member: member)
                 .isSigned(by: devices, mayRecover: false)

@@ -12,12 +12,12 @@ struct ChannelFold {
 
     /// Nothing was said so far.
     init(of document: DocumentID, in workspace: Workspace) {
-        ledger = workspace.evaluator.ledger(of: document)
+        ledger = workspace.judged.evaluator.ledger(of: document)
     }
 
     /// Takes up claims that are new, or whose verdict has changed.
     mutating func update(with claims: [ChannelClaim], in workspace: Workspace) {
-        let change = workspace.evaluator.update(&ledger, with: claims)
+        let change = workspace.judged.evaluator.update(&ledger, with: claims)
         for id in change.removed { texts.drop(id, in: workspace) }
         for id in change.added { texts.take(id, in: workspace) }
     }
@@ -111,7 +111,7 @@ struct ChannelTexts {
     private static func place(
         of id: OperationID, in list: [OperationID], _ workspace: Workspace
     ) -> Int {
-        let evaluator = workspace.evaluator
+        let evaluator = workspace.judged.evaluator
         guard let last = list.last, !evaluator.isOverwritten(last, by: id) else {
             return list.count
         }

@@ -23,7 +23,7 @@ struct ChannelPast {
 
     init(_ ledger: ChannelLedger, upTo last: OperationID, in workspace: Workspace) {
         self.last = last
-        stretches = workspace.evaluator.links(in: ledger).map { link in
+        stretches = workspace.judged.evaluator.links(in: ledger).map { link in
             var kept: [LogName: [CutPlace]] = [:]
             if case .setDocument(let settings)? = workspace.authority[link.id]?.payload {
                 kept = Dictionary(grouping: settings.cuts ?? [], by: \.log)

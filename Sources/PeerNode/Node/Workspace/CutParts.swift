@@ -38,7 +38,7 @@ enum CutParts {
             }
             parts.append(id)
             cuts += part
-            next = workspace.evaluator.operation(id)?.previous
+            next = workspace.judged.evaluator.operation(id)?.previous
         }
         guard hash(of: parts.reversed()) == remove.cutPartHash else { return nil }
         return cuts + remove.cuts

@@ -47,7 +47,7 @@ extension Workspace {
     /// Depth and id of the operation that gives a discovery secret.
     func discoveryGiver(_ name: [UInt8]) -> (UInt64, OperationID)? {
         secrets.index.discoveryNames(name)
-            .first { $0.isFirst || evaluator.isValid($0.operation) }.map(\.rank)
+            .first { $0.isFirst || judged.evaluator.isValid($0.operation) }.map(\.rank)
     }
 
     /// The names in the order in which the workspace gave them, the newest last: all nodes try the

@@ -31,7 +31,7 @@ struct InviteIndex: Equatable {
     init(of workspace: Workspace) {
         for id in workspace.authorityOrder {
             guard let record = workspace.authority[id] else { continue }
-            enter(record.payload, id, isValid: workspace.evaluator.isValid(id))
+            enter(record.payload, id, isValid: workspace.judged.evaluator.isValid(id))
         }
     }
 
@@ -75,7 +75,7 @@ extension Workspace {
     /// not held.
     func sealedSecret(of id: OperationID) -> [UInt8]? {
         guard let record = authority[id], case .invite(let invite) = record.payload,
-            let key = keys[invite.psk.keyID]
+            let key = secrets.keys[invite.psk.keyID]
         else { return nil }
         return XChaCha20Poly1305.open(
             invite.psk.ciphertext, under: key.nameKey, nonce: invite.psk.nonce,

@@ -2,8 +2,23 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What follows from the judged authority document of one workspace, and what is kept of it.
+/// The judged authority document of one workspace, what follows from it, and what is kept of it.
 final class JudgedState {
+    /// Who may do what. It is changed by the functions below alone.
+    private(set) var evaluator = AuthEvaluator() {
+        didSet {
+            derived = Derived()
+            attested = nil
+        }
+    }
+    /// What was worked out from that, from the stored operations, and from the keys and names that
+    /// open; whatever changes one of them empties it.
+    var derived = Derived()
+    /// What follows from what verifiers say, once it was worked out.
+    var attested: AttestationFindings?
+    /// How often who is in was worked out; for tests.
+    var standingsMade = Standings.Made()
+
     /// Whether what others write may stand behind something that only a later version can judge, as
     /// it was when it was last worked out what is kept. Until then this node reads and passes on.
     var awaitsLaterVersion = false
@@ -23,4 +38,78 @@ final class JudgedState {
     var hasRequests = false
     /// Who was admitted, of whom words came before that.
     var unheardNewcomers: Set<MemberID> = []
+
+    /// What follows from all that a workspace says. Each is linear in its size and asked for with
+    /// every message.
+    struct Derived {
+        var standings = Standings()
+        var names: [MemberID: String] = [:]
+        /// Those whose names look like another's.
+        var twins: Set<MemberID>?
+        /// What those are called who are out, folded.
+        var goneNames: Set<String>?
+        var channels: ChannelIndex?
+        /// What is known of each of them.
+        var overview = ConversationOverview()
+        /// The private documents that were deleted, and when they are to be erased, milliseconds.
+        var privateErasures: [(document: PrivateDocument, at: UInt64)]?
+        var fields: WorkspaceFields?
+        var invites: InviteIndex?
+        var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
+        /// What keys of private documents answer that is not here.
+        var unheard: [DocumentID: UnheardEnds?] = [:]
+        /// Whether devices are those of guests.
+        var guests: [DeviceID: Bool] = [:]
+        var told: Workspace.ToldNames?
+        /// Who is in private documents with somebody.
+        var company: [MemberID: Set<MemberID>] = [:]
+        /// What ended memberships, by member.
+        var memberEnds: [MemberID: Set<OperationID>]?
+        /// The valid revocations of invites.
+        var revokedInvites: [OperationID]?
+        /// What let somebody in last; the inner `nil` for nothing.
+        var admissions: [MemberID: Workspace.AuthorityRecord?] = [:]
+        /// What devices whose membership has ended may see.
+        var farewells: [DeviceID: [LogTip]] = [:]
+
+        /// Keeps what does not change while nobody comes, goes, or gets another role or name.
+        mutating func keepPeople(of known: Self) {
+            standings = known.standings
+            names = known.names
+            twins = known.twins
+            goneNames = known.goneNames
+            told = known.told
+            company = known.company
+            (channels, overview) = (known.channels, known.overview)
+            privateErasures = known.privateErasures
+        }
+    }
+
+    /// Has an operation judged, and forgets what no longer follows.
+    func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
+        let known = derived
+        let change = try evaluator.add(operation)
+        if !evaluator.changesStanding(change) { derived.keepPeople(of: known) }
+        if change.becameInvalid.isEmpty, change.becameValid.allSatisfy({ $0 == operation.id }) {
+            (derived.fields, derived.invites) = (known.fields, known.invites)
+        }
+        return change
+    }
+
+    /// Takes out an operation that nothing rests on.
+    ///
+    /// - Returns: whether it was taken out; see `AuthEvaluator.withdraw`.
+    func withdraw(_ id: OperationID) -> Bool { evaluator.withdraw(id) }
+
+    /// Forgets every verdict, before the whole document is judged again.
+    ///
+    /// - Parameter evaluator: what stands in its place; only tests pass one that is not empty.
+    func startOver(with evaluator: AuthEvaluator = AuthEvaluator()) { self.evaluator = evaluator }
+
+    /// Called when keys or names changed: everybody stays in.
+    func forgetDerived() {
+        let known = derived.standings
+        derived = Derived()
+        derived.standings = known
+    }
 }

@@ -49,12 +49,13 @@ extension Workspace {
     /// What the newest group keys give that somebody gave who is in, and that we hold, newest first; on
     /// a locked node what they were.
     func linkEpochs() -> [LinkEpochs.Secret] {
-        guard !keys.isEmpty, secrets.discovery.epochs.isStale(at: secrets.index.generation) else {
+        guard !secrets.keys.isEmpty, secrets.discovery.epochs.isStale(at: secrets.index.generation)
+        else {
             return secrets.discovery.epochs.newestFirst
         }
         var newest: [KeyIndex.Introduction] = []
         var counts: [KeyID: Int] = [:]
-        for known in secrets.index.newestFirst where keys.holds(known.key) {
+        for known in secrets.index.newestFirst where secrets.keys.holds(known.key) {
             let count = counts[known.key] ?? 0
             guard count > 0 || counts.count < Limits.linkEpochsMax else { break }
             guard count < Limits.linkEpochIntroductionsMax, gives(known), isGiverIn(known.operation)
@@ -64,7 +65,7 @@ extension Workspace {
             counts[known.key] = count + 1
             newest.append(known)
         }
-        secrets.discovery.epochs.use(newest, at: secrets.index.generation) { keys[$0] }
+        secrets.discovery.epochs.use(newest, at: secrets.index.generation) { secrets.keys[$0] }
         return secrets.discovery.epochs.newestFirst
     }
 

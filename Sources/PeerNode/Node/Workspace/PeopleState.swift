@@ -8,13 +8,16 @@ final class PeopleState {
     var registers = ProfileRegisters()
     /// What some of them were called before, once it was opened.
     var formerNames = OpenedFormerNames()
-    /// What else they say of themselves.
+    /// What members say they are called.
+    var profileNames: [MemberID: String] = [:] { didSet { judged.forgetDerived() } }
+    /// What the own person is called here, where nobody has told this node.
+    var ownName: String? { didSet { judged.derived.names = [:] } }
+    /// What else members say of themselves.
     var fields: [MemberID: [ProfileChange.Field: String]] = [:]
     /// How often another picture may have come to be shown, of a member or a channel.
     var pictureEdits: UInt64 = 0
-    /// What verifiers say that they have proved, and what follows from it once that was worked out.
-    var attestations = AttestationBook() { didSet { attested = nil } }
-    var attested: AttestationFindings?
+    /// What verifiers say that they have proved.
+    var attestations = AttestationBook() { didSet { judged.attested = nil } }
     /// Which attestations counted when that was told last.
     var toldAttestations: [AttestationBook.Place: OperationID]?
     /// What people call devices.
@@ -23,4 +26,10 @@ final class PeopleState {
     var foldedNames = FoldedNames()
     /// Names that were opened already.
     var openedNames: [Workspace.NamePlace: String] = [:]
+
+    private let judged: JudgedState
+
+    /// - Parameter judged: what was worked out from names and attestations, which it forgets when
+    ///   they change.
+    init(_ judged: JudgedState) { self.judged = judged }
 }

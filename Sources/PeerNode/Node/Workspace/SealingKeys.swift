@@ -20,28 +20,30 @@ extension Workspace {
     ///
     /// - Parameter change: the verdicts that came with it.
     func noteKeys(of payload: AuthorityPayload, _ id: OperationID, _ change: AuthChange) {
-        guard let lamport = evaluator.lamport(of: id) else { return }
-        secrets.index.note(payload, id, lamport: lamport) { evaluator.isAncestor($0, of: id) }
+        guard let lamport = judged.evaluator.lamport(of: id) else { return }
+        secrets.index.note(payload, id, lamport: lamport) {
+            judged.evaluator.isAncestor($0, of: id)
+        }
         let isAlone = change.isEmpty || change.isOnly(id)
         if payload.bearsOnEnds || !isAlone {
             secrets.index.ends = nil
             secrets.index.forgetSealing()
-        } else if payload.newKey.map(keys.holds) == true {
+        } else if payload.newKey.map(secrets.keys.holds) == true {
             secrets.index.forgetSealing()
         }
     }
 
     /// The valid operations that the key has to be changed after.
     func keyEnds() -> [OperationID] {
-        let ends = secrets.index.ends ?? evaluator.keyEnds
+        let ends = secrets.index.ends ?? judged.evaluator.keyEnds
         secrets.index.ends = ends
         return ends
     }
 
     /// Whether an owner or admin has ended there what is not the own person's.
     func isSaidByAdminOfOthers(_ end: OperationID) -> Bool {
-        guard let role = evaluator.actingRole(of: end) else { return false }
-        return role <= .admin && evaluator.isSaidOfOthers(end)
+        guard let role = judged.evaluator.actingRole(of: end) else { return false }
+        return role <= .admin && judged.evaluator.isSaidOfOthers(end)
     }
 
     /// Of those what says more than that somebody gives up an own device: who may know a key that
@@ -49,7 +51,7 @@ extension Workspace {
     func membershipKeyEnds() -> [OperationID] {
         keyEnds().filter { id in
             guard case .removeDevice? = authority[id]?.payload else { return true }
-            return evaluator.isSaidOfOthers(id)
+            return judged.evaluator.isSaidOfOthers(id)
         }
     }
 
@@ -70,7 +72,7 @@ extension Workspace {
             let isDeepEnough = known.lamport >= (knowing == nil ? leastDepth : depth)
             guard newest == nil || isDeepEnough else { break }
             secrets.index.looks &+= 1
-            guard keys.holds(known.key), gives(known) else { continue }
+            guard secrets.keys.holds(known.key), gives(known) else { continue }
             guard isGiverIn(known.operation) else {
                 newestOfThoseOut = newestOfThoseOut ?? known
                 continue
@@ -96,34 +98,35 @@ extension Workspace {
     }
 
     private func depth(of operations: [OperationID]) -> UInt64 {
-        operations.compactMap { evaluator.lamport(of: $0) }.max() ?? 0
+        operations.compactMap { judged.evaluator.lamport(of: $0) }.max() ?? 0
     }
 
     /// Whether an operation has all of those in its past, or is one.
     func knows(_ ends: [OperationID], _ operation: OperationID, lamport: UInt64) -> Bool {
         // What has a deeper operation in its past is deeper itself.
-        ends.allSatisfy { $0 == operation || evaluator.lamport(of: $0) ?? .max < lamport }
-            && ends.allSatisfy { $0 == operation || evaluator.isAncestor($0, of: operation) }
+        ends.allSatisfy { $0 == operation || judged.evaluator.lamport(of: $0) ?? .max < lamport }
+            && ends.allSatisfy { $0 == operation || judged.evaluator.isAncestor($0, of: operation) }
     }
 
     /// Whether an operation gives the key that it names: it is valid, acts as member or more, for a
     /// guest ends own devices too, and the key is new in it. One that was there before may be known to
     /// those whose end the operation knows.
     func gives(_ known: KeyIndex.Introduction) -> Bool {
-        !known.isRepeated && evaluator.isValid(known.operation) && actsAsMember(known.operation)
+        !known.isRepeated && judged.evaluator.isValid(known.operation)
+            && actsAsMember(known.operation)
     }
 
     /// Whether an operation acts as member or more; what makes the workspace acts under no grant.
     private func actsAsMember(_ operation: OperationID) -> Bool {
         if authority[operation]?.isRoot == true { return true }
-        return evaluator.actingRole(of: operation).map { $0 <= .member } ?? false
+        return judged.evaluator.actingRole(of: operation).map { $0 <= .member } ?? false
     }
 
     /// Whether who gave a key is in as member or more: whoever has left by a younger device goes on
     /// ending own devices with an older one.
     func isGiverIn(_ operation: OperationID) -> Bool {
         guard let device = authority[operation]?.log.device else { return false }
-        return evaluator.contentGrant(of: device, leastRole: .member) != nil
+        return judged.evaluator.contentGrant(of: device, leastRole: .member) != nil
     }
 
     /// Whether a new epoch key is due: somebody who is out may hold the current one, or somebody
@@ -132,7 +135,7 @@ extension Workspace {
         guard let sealing = sealingKey else { return false }
         guard sealing.answersAll else { return true }
         var boxes: Set<[UInt8]> = []
-        for id in secrets.index.boxes[sealing.id] ?? [] where evaluator.isValid(id) {
+        for id in secrets.index.boxes[sealing.id] ?? [] where judged.evaluator.isValid(id) {
             secrets.index.looks &+= 1
             guard actsAsMember(id) else { continue }
             let wraps = authority[id]?.payload.wrappedKeys?.wraps ?? []

@@ -17,66 +17,34 @@ struct Standings {
     }
 }
 
-extension Workspace.Derived {
-    /// Keeps what does not change while nobody comes, goes, or gets another role or name.
-    fileprivate mutating func keepPeople(of known: Self) {
-        standings = known.standings
-        names = known.names
-        twins = known.twins
-        goneNames = known.goneNames
-        told = known.told
-        company = known.company
-        (channels, overview) = (known.channels, known.overview)
-        privateErasures = known.privateErasures
-    }
-}
-
 extension Workspace {
-    /// Has an operation judged, and forgets what no longer follows.
-    func add(_ operation: AuthOperation) throws(AuthError) -> AuthChange {
-        let known = derived
-        let change = try evaluator.add(operation)
-        if !evaluator.changesStanding(change) { derived.keepPeople(of: known) }
-        if change.becameInvalid.isEmpty, change.becameValid.allSatisfy({ $0 == operation.id }) {
-            (derived.fields, derived.invites) = (known.fields, known.invites)
-        }
-        return change
-    }
-
     /// Takes up what a judged operation says.
     func enter(_ record: AuthorityRecord, _ id: OperationID) {
-        var known = derived
+        var known = judged.derived
         authority.enter(record, id)
         // Names and phrases are found in what lets somebody in.
-        if !record.payload.isEntrance { derived.keepPeople(of: known) }
-        if !record.payload.isSetting { derived.fields = known.fields }
-        derived.invites = known.invites
+        if !record.payload.isEntrance { judged.derived.keepPeople(of: known) }
+        if !record.payload.isSetting { judged.derived.fields = known.fields }
+        judged.derived.invites = known.invites
         // Else it would be copied.
         known.invites = nil
-        derived.invites?.enter(record.payload, id, isValid: evaluator.isValid(id))
-    }
-
-    /// Called when keys or names changed: everybody stays in.
-    func forgetDerived() {
-        let known = derived.standings
-        derived = Derived()
-        derived.standings = known
+        judged.derived.invites?.enter(record.payload, id, isValid: judged.evaluator.isValid(id))
     }
 
     /// The devices that are recovery phrases by what is valid: they write nothing from day to day.
     var recoveryDevices: Set<DeviceID> {
-        if let known = derived.standings.recoveryDevices { return known }
-        let found = Set(evaluator.boundDevices.filter(evaluator.isRecovery))
-        derived.standings.recoveryDevices = found
+        if let known = judged.derived.standings.recoveryDevices { return known }
+        let found = Set(judged.evaluator.boundDevices.filter(judged.evaluator.isRecovery))
+        judged.derived.standings.recoveryDevices = found
         return found
     }
 
     /// Everybody who may act now, in the order of their ids.
     var members: [MemberStanding] {
-        if let known = derived.standings.members { return known }
-        standingsMade.whole &+= 1
-        let members = evaluator.members.filter(isIn)
-        derived.standings.members = members
+        if let known = judged.derived.standings.members { return known }
+        judged.standingsMade.whole &+= 1
+        let members = judged.evaluator.members.filter(isIn)
+        judged.derived.standings.members = members
         return members
     }
 
@@ -84,7 +52,7 @@ extension Workspace {
     /// which is stronger than the device that wrote it; whoever has nothing but that left is out
     /// nevertheless.
     func isIn(_ standing: MemberStanding) -> Bool {
-        evaluator.departure(of: standing.member) == nil
-            || !standing.devices.allSatisfy(evaluator.isRecovery)
+        judged.evaluator.departure(of: standing.member) == nil
+            || !standing.devices.allSatisfy(judged.evaluator.isRecovery)
     }
 }

@@ -9,90 +9,24 @@ final class Workspace {
     let id: WorkspaceID
     /// Its short number in the store.
     let number: Int64
-    /// How we stand to it.
-    var standing: RegistryStore.Standing
-    /// Who we are in it. Somebody who comes back learns it from the authority document.
-    var member: MemberID
-    /// Since when, milliseconds.
-    var joined: UInt64
-
-    /// Who may do what.
-    var evaluator = AuthEvaluator() {
-        didSet {
-            derived = Derived()
-            people.attested = nil
-        }
-    }
+    /// Who we are in it, and how we stand to it.
+    var seat: WorkspaceSeat
     /// The stored authority operations.
     var authority = AuthorityRecords() {
         didSet {
-            derived = Derived()
+            judged.derived = .init()
             secrets.mailbox = [:]
         }
     }
-    /// Their ids in the order of arrival.
-    var authorityOrder: [OperationID] { authority.order }
-    /// Epoch keys that are held.
-    var keys: EpochKeyring {
-        didSet {
-            forgetDerived()
-            secrets.index.forgetSealing()
-        }
-    }
-    /// What the own person is called here, where nobody has told this node.
-    var ownName: String? { didSet { derived.names = [:] } }
-    /// When this node first saw that its owner has ended the workspace, milliseconds.
-    var ended: UInt64?
-    /// What members say they are called.
-    var profileNames: [MemberID: String] = [:] { didSet { forgetDerived() } }
-    /// Read markers that wait to be written.
-    var readMarks = ReadMarks()
 
     // What each room knows of it.
-    let judged = JudgedState()
-    let secrets = WorkspaceSecrets()
+    let judged: JudgedState
+    let secrets: WorkspaceSecrets
     let book = ChannelBook()
     let sealed = SealedState()
-    let people = PeopleState()
-    let reach = ReachState()
+    let people: PeopleState
+    let own = OwnState()
     let held = HeldState()
-
-    /// What was worked out from the fields above, until one of them changes. Each is linear in the
-    /// size of the workspace and asked for with every message.
-    struct Derived {
-        var standings = Standings()
-        var names: [MemberID: String] = [:]
-        /// Those whose names look like another's.
-        var twins: Set<MemberID>?
-        /// What those are called who are out, folded.
-        var goneNames: Set<String>?
-        var channels: ChannelIndex?
-        /// What is known of each of them.
-        var overview = ConversationOverview()
-        /// The private documents that were deleted, and when they are to be erased, milliseconds.
-        var privateErasures: [(document: PrivateDocument, at: UInt64)]?
-        var fields: WorkspaceFields?
-        var invites: InviteIndex?
-        var privateKeys: [DocumentID: (id: KeyID, key: SymmetricKey)?] = [:]
-        /// What keys of private documents answer that is not here.
-        var unheard: [DocumentID: UnheardEnds?] = [:]
-        /// Whether devices are those of guests.
-        var guests: [DeviceID: Bool] = [:]
-        var told: ToldNames?
-        /// Who is in private documents with somebody.
-        var company: [MemberID: Set<MemberID>] = [:]
-        /// What ended memberships, by member.
-        var memberEnds: [MemberID: Set<OperationID>]?
-        /// The valid revocations of invites.
-        var revokedInvites: [OperationID]?
-        /// What let somebody in last; the inner `nil` for nothing.
-        var admissions: [MemberID: AuthorityRecord?] = [:]
-        /// What devices whose membership has ended may see.
-        var farewells: [DeviceID: [LogTip]] = [:]
-    }
-
-    var derived = Derived()
-    var standingsMade = Standings.Made()
 
     /// A public channel that was deleted.
     struct DeletedChannel {
@@ -121,12 +55,19 @@ final class Workspace {
     /// - Parameter vault: opens its keys.
     init(id: WorkspaceID, row: RegistryStore.WorkspaceRow, vault: KeyVault) {
         self.id = id
-        keys = EpochKeyring(.epochKey, of: row.number, in: vault)
         number = row.number
-        standing = row.standing
-        member = row.member
-        joined = UInt64(max(row.joined, 0))
+        seat = WorkspaceSeat(row)
+        judged = JudgedState()
+        secrets = WorkspaceSecrets(EpochKeyring(.epochKey, of: row.number, in: vault), judged)
+        people = PeopleState(judged)
     }
+
+    /// Who we are in it.
+    var member: MemberID { seat.member }
+    /// How we stand to it.
+    var standing: RegistryStore.Standing { seat.standing }
+    /// The ids of the stored authority operations, in the order of arrival.
+    var authorityOrder: [OperationID] { authority.order }
 
     /// How a public channel is ruled, or was when it was deleted: what was deleted in it before that
     /// stays deleted.
@@ -137,7 +78,7 @@ final class Workspace {
     /// Whether a document's operations are in no digest and told to nobody, because it, or the
     /// workspace, was deleted.
     func isGone(_ document: DocumentID) -> Bool {
-        book.deleted[document] != nil || (ended != nil && document != id)
+        book.deleted[document] != nil || (seat.ended != nil && document != id)
     }
 
     /// Up to where a log reaches in time: its tip's timestamp or its place in the display, which
@@ -154,20 +95,20 @@ final class Workspace {
 
     /// The key of a document in one epoch, or `nil` while the epoch key is not held.
     func documentKey(_ document: DocumentID, _ keyID: KeyID) -> SymmetricKey? {
-        keys.contentKey(document, keyID)
+        secrets.keys.contentKey(document, keyID)
     }
 
     /// Whose a device is, by what is valid; `nil` while nothing valid binds it. An own one is one's
     /// own, whoever has stolen it.
     func owner(of device: DeviceID) -> MemberID? {
-        evaluator.isBound(device, to: member) ? member : evaluator.owner(of: device)
+        judged.evaluator.isBound(device, to: member) ? member : judged.evaluator.owner(of: device)
     }
 
     /// Who a home is here by the authority document alone; `nil` where it is nobody. Whoever came in
     /// with it stays that, whoever else has the key of its device.
     func member(of home: HomeIdentity) -> MemberID? {
-        home.members(salt: id.bytes).first { evaluator.isBound(home.device, to: $0) }
-            ?? evaluator.owner(of: home.device)
+        home.members(salt: id.bytes).first { judged.evaluator.isBound(home.device, to: $0) }
+            ?? judged.evaluator.owner(of: home.device)
     }
 
     /// The key that seals in a private document, once it was looked for; the inner one `nil`
@@ -175,16 +116,16 @@ final class Workspace {
     func sealingKey(
         of document: DocumentID, orFind find: () -> (id: KeyID, key: SymmetricKey)?
     ) -> (id: KeyID, key: SymmetricKey)? {
-        if let known = derived.privateKeys[document] { return known }
+        if let known = judged.derived.privateKeys[document] { return known }
         let found = find()
-        derived.privateKeys[document] = .some(found)
+        judged.derived.privateKeys[document] = .some(found)
         return found
     }
 
     /// Called when something in a private document may change which key seals.
     func forgetSealing(of document: DocumentID) {
-        derived.privateKeys[document] = nil
-        derived.unheard[document] = nil
+        judged.derived.privateKeys[document] = nil
+        judged.derived.unheard[document] = nil
     }
 
     /// Called when something about a private document changed; without one, about all of them.
@@ -194,18 +135,20 @@ final class Workspace {
             let channel = channel(of: document)
             reindex(document.number, as: channel)
             // What is shown is not deleted, and that is known already.
-            let wasDeleted = derived.privateErasures?.contains(where: { $0.document === document })
-            if channel == nil || wasDeleted == true { derived.privateErasures = nil }
+            let wasDeleted = judged.derived.privateErasures?.contains(where: {
+                $0.document === document
+            })
+            if channel == nil || wasDeleted == true { judged.derived.privateErasures = nil }
         } else {
-            derived.channels = nil
-            derived.privateErasures = nil
+            judged.derived.channels = nil
+            judged.derived.privateErasures = nil
         }
-        derived.company = [:]
-        guard derived.told != nil, document?.membership.tellsNames ?? true else { return }
-        derived.told = nil
-        derived.names = [:]
-        derived.twins = nil
-        derived.goneNames = nil
+        judged.derived.company = [:]
+        guard judged.derived.told != nil, document?.membership.tellsNames ?? true else { return }
+        judged.derived.told = nil
+        judged.derived.names = [:]
+        judged.derived.twins = nil
+        judged.derived.goneNames = nil
     }
 
     /// Takes up what a public channel is now, `nil` where it is none.
@@ -230,21 +173,21 @@ final class Workspace {
     }
 
     private func reindex(_ number: Int64, as channel: Channel?) {
-        guard var index = derived.channels else { return }
+        guard var index = judged.derived.channels else { return }
         // Else it would be copied.
-        derived.channels = nil
-        derived.overview.forget(number)
-        if index.replace(number, by: channel, naming) { derived.channels = index }
+        judged.derived.channels = nil
+        judged.derived.overview.forget(number)
+        if index.replace(number, by: channel, naming) { judged.derived.channels = index }
     }
 
     /// The channels and direct conversations by name, by number and by people.
     var channelIndex: ChannelIndex {
-        if let known = derived.channels { return known }
+        if let known = judged.derived.channels { return known }
         // A guest is in no public channel, and what a former member had of them is over.
         let open = ownRole == .guest ? [] : Array(book.channels.values)
         let index = ChannelIndex(open + privateChannels, naming)
-        derived.channels = index
-        derived.overview.forgetAll()
+        judged.derived.channels = index
+        judged.derived.overview.forgetAll()
         return index
     }
 
@@ -257,17 +200,17 @@ final class Workspace {
 
     /// The valid revocations of invites.
     var revokedInvites: [OperationID] {
-        if let known = derived.revokedInvites { return known }
-        let found = evaluator.revokedInvites
-        derived.revokedInvites = found
+        if let known = judged.derived.revokedInvites { return known }
+        let found = judged.evaluator.revokedInvites
+        judged.derived.revokedInvites = found
         return found
     }
 
     /// What ended memberships, by member: removals and departures that count.
     var memberEnds: [MemberID: Set<OperationID>] {
-        if let known = derived.memberEnds { return known }
-        let ends = evaluator.endsByMember
-        derived.memberEnds = ends
+        if let known = judged.derived.memberEnds { return known }
+        let ends = judged.evaluator.endsByMember
+        judged.derived.memberEnds = ends
         return ends
     }
 
@@ -281,21 +224,21 @@ final class Workspace {
 
     /// The epoch key for what is written now; see `findSealingKey`.
     var currentKey: (id: KeyID, key: SymmetricKey)? {
-        guard let id = sealingKey?.id, let key = keys[id] else { return nil }
+        guard let id = sealingKey?.id, let key = secrets.keys[id] else { return nil }
         return (id, key)
     }
 
     /// The tips of the authority document up to what ended the membership of `device`.
     func farewell(to device: DeviceID) -> [LogTip] {
-        if let known = derived.farewells[device] { return known }
-        let past = evaluator.past(upTo: evaluator.revocations(ending: device))
-        let covered = Set(past.compactMap { evaluator.operation($0)?.previous })
+        if let known = judged.derived.farewells[device] { return known }
+        let past = judged.evaluator.past(upTo: judged.evaluator.revocations(ending: device))
+        let covered = Set(past.compactMap { judged.evaluator.operation($0)?.previous })
         let tips = past.subtracting(covered).compactMap { id in
             authority[id].map {
                 LogTip(log: $0.log, sequence: $0.sequence, id: Identifier16(prefixOf: id))
             }
         }.sorted { ($0.log, $0.sequence, $0.id) < ($1.log, $1.sequence, $1.id) }
-        derived.farewells[device] = tips
+        judged.derived.farewells[device] = tips
         return tips
     }
 
@@ -304,7 +247,7 @@ final class Workspace {
         guard let field, let record = authority[operation] else { return nil }
         let place = NamePlace(operation: operation, key: key)
         if let known = people.openedNames[place] { return known }
-        guard let epochKey = keys[field.keyID],
+        guard let epochKey = secrets.keys[field.keyID],
             let bytes = XChaCha20Poly1305.open(
                 field.ciphertext, under: epochKey.nameKey, nonce: field.nonce,
                 associatedData: Self.nameContext(
@@ -333,10 +276,10 @@ final class Workspace {
 
     /// What a member is called: the own word, else what the admission says.
     func displayName(of member: MemberID) -> String {
-        if let known = derived.names[member] { return known }
+        if let known = judged.derived.names[member] { return known }
         var name = admittedName(of: member)
         if CheckedName.isBlank(name) { name = Self.namelessName(of: member) }
-        derived.names[member] = name
+        judged.derived.names[member] = name
         return name
     }
 
@@ -346,7 +289,7 @@ final class Workspace {
 
     /// What somebody is called by their profile or since they came in; `nil` where neither says it.
     func saidName(of member: MemberID) -> String? {
-        if let name = profileNames[member] { return name }
+        if let name = people.profileNames[member] { return name }
         for id in authority.entrances {
             if case .admit(let joiner, _, _, _)? = authority[id]?.payload,
                 joiner.member == member, let name = name(joiner.name, key: 7, of: id)
@@ -360,23 +303,23 @@ final class Workspace {
     private func admittedName(of member: MemberID) -> String {
         if let name = saidName(of: member) { return name }
         if let name = told.people[member] { return name }
-        if member == self.member, let ownName { return ownName }
+        if member == self.member, let ownName = people.ownName { return ownName }
         return Self.namelessName(of: member)
     }
 
     /// What its settings say.
     var fields: WorkspaceFields {
-        if let known = derived.fields { return known }
+        if let known = judged.derived.fields { return known }
         let fields = WorkspaceFields(of: self)
-        derived.fields = fields
+        judged.derived.fields = fields
         return fields
     }
 
     /// Invites, and what came of them.
     var invites: InviteIndex {
-        if let known = derived.invites { return known }
+        if let known = judged.derived.invites { return known }
         let index = InviteIndex(of: self)
-        derived.invites = index
+        judged.derived.invites = index
         return index
     }
 
@@ -390,10 +333,10 @@ final class Workspace {
 
     /// Somebody's role, `nil` for whoever is not a member (any more).
     func role(of person: MemberID) -> Role? {
-        if let known = derived.standings.roles[person] { return known }
-        standingsMade.single &+= 1
-        let role = evaluator.standing(of: person).flatMap { isIn($0) ? $0.role : nil }
-        derived.standings.roles[person] = .some(role)
+        if let known = judged.derived.standings.roles[person] { return known }
+        judged.standingsMade.single &+= 1
+        let role = judged.evaluator.standing(of: person).flatMap { isIn($0) ? $0.role : nil }
+        judged.derived.standings.roles[person] = .some(role)
         return role
     }
 }

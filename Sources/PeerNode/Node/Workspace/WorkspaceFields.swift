@@ -85,14 +85,14 @@ struct WorkspaceFields: Equatable {
 
     init(of workspace: Workspace) {
         var claims: [(claim: Claim, settings: AuthorityPayload.WorkspaceSettings)] = []
-        for id in workspace.authority.settings where workspace.evaluator.isValid(id) {
+        for id in workspace.authority.settings where workspace.judged.evaluator.isValid(id) {
             guard let record = workspace.authority[id] else { continue }
             switch record.payload {
             case .create(let create):
                 name = workspace.name(create.name, key: 6, of: id)
             case .setWorkspace(let settings):
-                guard let lamport = workspace.evaluator.lamport(of: id),
-                    let rank = workspace.evaluator.authorRank(of: id)
+                guard let lamport = workspace.judged.evaluator.lamport(of: id),
+                    let rank = workspace.judged.evaluator.authorRank(of: id)
                 else { continue }
                 claims.append((Claim(lamport: lamport, rank: rank, id: id), settings))
             case .deleteWorkspace:
@@ -125,7 +125,7 @@ struct WorkspaceFields: Equatable {
             mayAttest = right
         }
         let isOwners =
-            workspace.evaluator.actingRole(of: id) == .owner
+            workspace.judged.evaluator.actingRole(of: id) == .owner
         if let bytes = settings.successor, isOwners { successor = MemberID(untrusted: bytes) }
     }
 }

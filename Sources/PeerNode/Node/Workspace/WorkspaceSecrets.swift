@@ -2,8 +2,15 @@ import CRDTStore
 import WorkspaceCrypto
 import WorkspaceModel
 
-/// What this node holds of the secrets of one workspace beside its epoch keys, and what it knows of keys.
+/// What this node holds of the secrets of one workspace, and what it knows of keys.
 final class WorkspaceSecrets {
+    /// Epoch keys that are held.
+    var keys: EpochKeyring {
+        didSet {
+            judged.forgetDerived()
+            index.forgetSealing()
+        }
+    }
     /// What operations of the authority document say of keys.
     var index = KeyIndex()
     /// How often own devices change the key unasked.
@@ -20,4 +27,14 @@ final class WorkspaceSecrets {
     var lacked = LackedKeys()
     /// Keys whose content waits to be shown.
     var unfolded: [KeyID] = []
+
+    private let judged: JudgedState
+
+    /// - Parameters:
+    ///   - keys: the epoch keys, of which none is known yet.
+    ///   - judged: what was worked out from what they open, which it forgets when they change.
+    init(_ keys: EpochKeyring, _ judged: JudgedState) {
+        self.keys = keys
+        self.judged = judged
+    }
 }
