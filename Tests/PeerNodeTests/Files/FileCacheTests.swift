@@ -101,7 +101,8 @@ import WorkspaceTestKit
         #expect(base.world.failures == [])
     }
 
-    @Test func `takes no two files of which only one fits, also where neither is here yet`() throws {
+    @Test func `takes no two files of which only one fits, also where neither is here yet`() throws
+    {
         let base = try #require(FileScene(seed: 49, count: 2))
         defer { base.world.end() }
         let (ada, bob) = (base.nodes[0], base.nodes[1])
