@@ -65,7 +65,11 @@ RELEASE = .build/release/wsx-node
 # The C++ runtime goes into the program: to load it took a third of the time of a short command.
 # The C libraries stay outside, where the system keeps them up to date.
 STATIC = .build/static
-LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+# Of the toolchain's own linker: addresses that are packed are faster to put in at the start, what
+# nobody may call by name needs none, and equal functions are there once.
+LINK = -Xswiftc -L$(abspath $(STATIC)) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
+    -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=safe \
+    -Xlinker -z -Xlinker pack-relative-relocs
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test fuzz fuzzer fuzz-all fuzz-list fuzz-seeds $(addprefix fuzz-,$(FUZZERS)) campaign-attack campaign-mutants campaign-reader campaign-rot campaign-sim campaign-crowd campaign-crash campaign-disk campaign-kill campaign-files trial mutants lint interop bench clean

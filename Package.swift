@@ -15,9 +15,20 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-gline-tables-only", "-driver-batch-count", "4"], .when(configuration: .debug)),
 ]
 
+/// What the program is made of has no regular expressions and no tasks: to import those libraries
+/// unasked put 1 MB of them into it.
+let shipped: [SwiftSetting] =
+    settings + [
+        .unsafeFlags([
+            "-Xfrontend", "-disable-implicit-string-processing-module-import",
+            "-Xfrontend", "-disable-implicit-concurrency-module-import",
+        ])
+    ]
+
 /// What tests walk some thousand worlds in is built optimised for them too, with its checks. Of the node
 /// itself that costs 160 s of building on two cores, and all tests take 410 s instead of 700.
-let optimised: [SwiftSetting] = settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let fast: SwiftSetting = .unsafeFlags(["-O"], .when(configuration: .debug))
+let optimised: [SwiftSetting] = shipped + [fast]
 
 let package = Package(
     name: "wsx-node",
@@ -54,14 +65,14 @@ let package = Package(
             swiftSettings: optimised),
         .executableTarget(
             name: "wsx-node", dependencies: ["PeerNode", "WorkspaceModel"],
-            swiftSettings: settings),
+            swiftSettings: shipped),
         .target(
             name: "WorkspaceTestKit",
             dependencies: [
                 "BlobStore", "CRDTStore", "PeerNode", "SyncProtocol", "WorkspaceCrypto",
                 "WorkspaceModel",
             ],
-            path: "Tests/WorkspaceTestKit", swiftSettings: optimised),
+            path: "Tests/WorkspaceTestKit", swiftSettings: settings + [fast]),
         // What the fuzzers and one of the tests give foreign bytes to.
         .target(
             name: "FuzzTargets",

@@ -90,11 +90,12 @@ struct FileCarrier {
 
     private mutating func head() throws(NodeError) -> Head {
         while true {
-            if let end = received.firstRange(of: Array("\r\n\r\n".utf8)) {
-                let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self)
+            let blank = Array("\r\n\r\n".utf8)
+            if let end = received.indices.first(where: { received[$0...].starts(with: blank) }) {
+                let lines = String(decoding: received[..<end], as: UTF8.self)
                     .utf8.split(separator: UInt8(ascii: "\n"))
                     .map { String(decoding: Array($0), as: UTF8.self) }
-                received.removeFirst(end.upperBound)
+                received.removeFirst(end + blank.count)
                 return Self.head(lines)
             }
             guard received.count <= Limits.httpHeadBytesMax else { throw ControlClient.ended }
