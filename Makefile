@@ -82,6 +82,7 @@ setup: ## install the Debian packages that are missing, or say which
 
 build: setup $(STATIC)/libstdc++.a ## build the program: .build/release/wsx-node
 	$(SWIFT) build -c release --static-swift-stdlib --product wsx-node $(CHECKS) $(LINK)
+	@scripts/split-symbols $(RELEASE)
 
 $(STATIC)/libstdc++.a:
 	@mkdir -p $(@D)
