@@ -34,6 +34,26 @@ import Testing
         }
     }
 
+    @Test func `say of each room which others it asks, and leave out none`() throws {
+        let root = "Sources/PeerNode"
+        let arrows = try HouseRooms(SourceTree.swiftFiles(under: root), under: root).arrows.keys
+        // Values, which ask nobody, and the core, which holds the turn.
+        let below: Set = ["Turn", "Identity", "Conversations", "Workspace", "Network", "Core"]
+        var count = 0
+        for line in try Self.page.get().components(separatedBy: "\n") {
+            guard let row = line.firstMatch(of: /^\| `(\w+)`, `\w+` \| .* \| ([^|]+) \|$/),
+                !row.2.hasPrefix("every room")
+            else { continue }
+            count += 1
+            let from = "Node/\(row.1)"
+            let asked = arrows.filter { $0.from == from && $0.to.hasPrefix("Node/") }
+            let rooms = Set(asked.map { String($0.to.dropFirst("Node/".count)) })
+            let said = row.2 == "nobody" ? [] : Set(row.2.components(separatedBy: ", "))
+            #expect(rooms.subtracting(below) == said, "\(row.1)")
+        }
+        #expect(count >= 20)
+    }
+
     @Test func `stand on two screens`() throws {
         let page = try Self.page.get()
         let end = try #require(page.range(of: "\n## The walk of a removal"))
