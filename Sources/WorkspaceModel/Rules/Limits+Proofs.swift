@@ -36,4 +36,45 @@ extension Limits {
     public static let mailCommandBytesMax = 4 * 1024
     /// Attestations of one workspace that a list gives; those of who may not attest are not made lists.
     public static let attestationsListedMax = 4_096
+
+    // MARK: Accounts
+
+    /// How long a member has to bring a token: providers ask for passwords and second factors first.
+    public static let accountClaimMilliseconds: UInt64 = 60 * 60 * 1_000
+    /// Accounts that the owner of a node links at one time.
+    public static let accountClaimsMax = 16
+    /// A token in its compact form, in bytes: those with many groups in them have 8 KiB.
+    public static let accountTokenBytesMax = 16 * 1024
+    /// The public keys of a provider, as the file that has them: those of the large ones have 4 KiB.
+    public static let tokenKeySetBytesMax = 64 * 1024
+    /// Keys in such a file: providers have two or three at one time.
+    public static let tokenKeysMax = 32
+    /// Whom a token is about, in bytes: as long as OpenID Connect lets it be.
+    public static let tokenSubjectBytesMax = 255
+    /// How far the clocks of a provider and a verifier may differ.
+    public static let tokenLeewayMilliseconds: UInt64 = 2 * 60 * 1_000
+    /// How old a token may be: whoever has just logged in has a new one.
+    public static let tokenAgeMillisecondsMax: UInt64 = 24 * 60 * 60 * 1_000
+    /// Tokens of one member that a verifier checks in an hour; each is a process.
+    public static let tokensOfOneHourly = 10
+    /// Tokens that a node checks in an hour.
+    public static let tokensHourly = 60
+    /// Tokens that wait to be checked, or are.
+    public static let tokenChecksMax = 16
+    /// Memory of the process that checks a token: OpenSSL and the largest token take 40 MiB of it.
+    public static let tokenCheckMemoryBytes = 512 * 1024 * 1024
+    /// Seconds of processing time that it has: a signature takes a thousandth of one.
+    public static let tokenCheckSeconds = 5
+    /// What it is given, and what it says, in bytes.
+    public static let tokenQuestionBytesMax = 64 * 1024
+    /// Providers that one node knows.
+    public static let accountProvidersMax = 32
+    /// An address in the settings of a provider, in bytes.
+    public static let providerAddressBytesMax = 512
+    /// A client id, in bytes: those of the large providers have 72.
+    public static let providerClientBytesMax = 255
+    /// The path of a file with keys, in bytes: as long as the kernel takes one.
+    public static let providerPathBytesMax = 4_095
+    /// Accounts that a profile shows.
+    public static let accountsShownMax = 16
 }

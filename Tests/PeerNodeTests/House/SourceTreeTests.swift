@@ -29,6 +29,7 @@ import Testing
         "Sources/PeerNode/Peers": ["SyncProtocol", "WorkspaceCrypto", "WorkspaceModel"],
         "Sources/PeerNode/Control": ["WorkspaceModel"],
         "Sources/PeerNode/Control/Connection": ["BlobStore", "WorkspaceModel"],
+        "Sources/PeerNode/Tokens": ["WorkspaceModel"],
         "Sources/PeerNode/System": ["CLinux", "Glibc"],
         "Sources/PeerNode/Transport": ["CLinux", "Glibc"],
         "Sources/PeerNode/Loop": [
@@ -59,6 +60,7 @@ import Testing
         "Sources/WorkspaceModel", "Sources/WorkspaceCrypto", "Sources/CRDTStore",
         "Sources/NoteText", "Sources/SyncProtocol", "Sources/BlobStore", "Sources/PeerNode/Node",
         "Sources/PeerNode/Peers", "Sources/PeerNode/Search", "Sources/PeerNode/Blobs",
+        "Sources/PeerNode/Tokens",
     ]
 
     /// Words with which a layer would look at the world, wait for it, or roll dice.
