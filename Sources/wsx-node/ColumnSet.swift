@@ -175,6 +175,12 @@ struct ColumnSet {
                     "MEMBER": "member.name", "KIND": "kind", "VALUE": "value", "BY": "by.name",
                     "SINCE": "at", "COUNTS": "state", "ID": "id",
                 ], drops: ["ID", "KIND", "SINCE"])
+        case .accountProviders:
+            ColumnSet(
+                [
+                    "NAME": "name", "ISSUER": "issuer", "CLIENT": "client_id",
+                    "KEYS": "jwks",
+                ], drops: ["KEYS", "CLIENT"])
         case .presences:
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",

@@ -22,6 +22,7 @@ extension Rendering {
         case .profile: profile(value)
         case .emailCheck: emailCheck(value)
         case .emailClaim: emailClaim(value)
+        case .accountClaim: accountClaim(value)
         case .presence: presence(value)
         case .session: session(value)
         case .channelRoles: channelRoles(value)

@@ -103,7 +103,7 @@ extension Rendering {
         ]
         let there = profile["presence"]
         rows.append(("status", there?.isNull == false ? presenceWords(there) : "offline"))
-        return lines(rows + profileRows(profile))
+        return lines(rows + profileRows(profile) + accounts(profile))
     }
 
     private func profileRows(_ person: JSONValue) -> [(String, String)] {

@@ -29,12 +29,42 @@ extension Rendering {
         }
     }
 
+    /// How far the link to an account has come, and what to do next.
+    func accountClaim(_ claim: JSONValue) -> String {
+        let provider = shown(claim["provider"])
+        guard claim["state"] != "verified" else {
+            return "your account at \(provider) is verified by \(person(claim["verifier"]))\n"
+        }
+        var text = lines([
+            ("issuer", shown(claim["issuer"])), ("client id", shown(claim["client_id"])),
+            ("nonce", shown(claim["nonce"])), ("until", moment(claim["expires_at"])),
+        ])
+        if claim["state"] == "pending" { text += "waiting for a verifier to check your token\n" }
+        return text
+            + hints.text(
+                "  next: log in there for an ID token with this nonce, then\n"
+                    + "        wsx-node account link \(provider) --token -\n")
+    }
+
+    /// The accounts that a profile shows, one a row.
+    func accounts(_ person: JSONValue) -> [(String, String)] {
+        (person["accounts"]?.arrayValue ?? []).map { account in
+            let name = account["name"]?.stringValue.map { sanitised($0) + "  " } ?? ""
+            return (
+                shown(account["provider"]),
+                "\(name)(verified by \(self.person(account["by"])), \(day(of: account["at"])))"
+            )
+        }
+    }
+
     /// What stands behind an address in a profile.
     func verified(_ person: JSONValue) -> String {
         guard let mark = person["email_verified"], !mark.isNull else { return "" }
-        let day = momentInSentence(mark["at"]).split(separator: " ").dropLast()
-            .joined(separator: " ")
-        return "  (verified by \(self.person(mark["by"])), \(day))"
+        return "  (verified by \(self.person(mark["by"])), \(day(of: mark["at"])))"
+    }
+
+    private func day(of moment: JSONValue?) -> String {
+        momentInSentence(moment).split(separator: " ").dropLast().joined(separator: " ")
     }
 
     /// Where the link of an invite went.

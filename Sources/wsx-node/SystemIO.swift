@@ -242,6 +242,7 @@ extension Program {
         signal(SIGCHLD, SIG_DFL)
         // Otherwise the connection to the daemon could become what is printed to.
         StandardDescriptors.ensureOpen()
+        if TypedArguments.own == [Array(TokenChild.word.utf8)] { exit(TokenChild.run()) }
         var environment: [String: String] = [:]
         var entry = environ
         while let text = entry.pointee {

@@ -32,6 +32,13 @@ public final class BenchNode {
     public var mailStatus: Int32? = 0
     /// What its settings have send letters, from the next start on.
     public var mailCommand: String?
+    /// Files with keys of providers, by their paths.
+    public var keyFiles: [String: [UInt8]] = [:]
+    /// Questions about tokens that it had looked at, and whether they wait until `endTokenChecks`.
+    public var tokenQuestions: [[UInt8]] = []
+    /// See `tokenQuestions`.
+    public var holdsTokenChecks = false
+    private var heldTokenChecks: [UInt64] = []
     /// Addresses it dialled.
     public private(set) var dialled: [String] = []
     /// Beacons it sent, and from which addresses.
@@ -230,6 +237,13 @@ public final class BenchNode {
         bench.settle()
     }
 
+    /// Ends the checks of tokens that wait, without an answer.
+    public func endTokenChecks() {
+        for number in heldTokenChecks { bench.give(.tokenChecked(number, nil), to: self) }
+        heldTokenChecks = []
+        bench.settle()
+    }
+
     /// Does the first job of its search that waits, and everything that follows.
     ///
     /// - Returns: whether there was one.
@@ -277,6 +291,11 @@ public final class BenchNode {
         case .mail(let letter):
             letters.append(letter)
             if let mailStatus { bench.give(.mailed(letter.number, status: mailStatus), to: self) }
+        case .checkToken(let number, let question):
+            tokenQuestions.append(question)
+            guard !holdsTokenChecks else { return heldTokenChecks.append(number) }
+            let verdict = TokenChild.answer(to: question) { [keyFiles] in keyFiles[$0] }
+            bench.give(.tokenChecked(number, verdict), to: self)
         case .forgetNotices: notices = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):

@@ -137,6 +137,7 @@ extension Command {
         Group(title: "devices", commands: deviceCommands),
         Group(title: "people", commands: personCommands),
         Group(title: "verified addresses", commands: ProofCommandTable.commands),
+        Group(title: "linked accounts", commands: AccountCommandTable.commands),
         Group(title: "workspace", commands: workspaceCommands),
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),

@@ -45,6 +45,8 @@ public protocol NodeCommands {
     var reading: any ReadingCommands { get }
     /// What people prove to each other.
     var proofs: any ProofCommands { get }
+    /// Accounts elsewhere.
+    var accounts: any AccountCommands { get }
     /// Notices of a workspace.
     var notices: any NoticeCommands { get }
     /// Finding things.

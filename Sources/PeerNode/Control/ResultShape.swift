@@ -116,6 +116,10 @@ extension Command {
         case emailClaim
         /// What members have proved.
         case attestations
+        /// How far the link to an account has come.
+        case accountClaim
+        /// Providers of accounts.
+        case accountProviders
         /// Who is online.
         case presences
         /// A status.

@@ -26,6 +26,8 @@ public final class NodeLoop {
         public var listen: ListenAddress?
         /// Whether beacons are sent and heard.
         public var announces = true
+        /// The program that checks tokens, an absolute path; `nil` for the one that runs.
+        public var program: String?
 
         /// Listening where it did last, with beacons.
         public init() {}
@@ -49,6 +51,7 @@ public final class NodeLoop {
     private let notices: ChildRunner
     private let mails: ChildRunner
     private let meter: MeterWatch
+    private let tokens: TokenRunner
     private var budget = TurnBudget()
     private var checkpoints = CheckpointSchedule()
     private var lastTick: UInt64 = 0
@@ -81,6 +84,7 @@ public final class NodeLoop {
         notices = ChildRunner(driver: driver)
         mails = ChildRunner(driver: driver, waitingMax: Limits.mailsWaitingMax)
         meter = MeterWatch(driver: driver)
+        tokens = TokenRunner(driver: driver, program: options.program ?? TokenChild.program)
         links = PeerLinks(driver: driver, buffer: buffer)
         network = PeerNetwork(
             home: home, given: options.listen, announces: options.announces,
@@ -176,6 +180,7 @@ public final class NodeLoop {
     private var hasMoreToDo: Bool {
         !pending.isEmpty || control.hasInputs || control.hasMoreEvents || links.hasInputs
             || network.hasInputs || notices.hasInputs || mails.hasInputs || meter.hasInputs
+            || tokens.hasInputs
     }
 
     private func setAlarm(hostDue: UInt64?) {
@@ -183,7 +188,7 @@ public final class NodeLoop {
         let deadlines = [
             tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
             checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
-            mails.nextDeadline, meter.nextDeadline,
+            mails.nextDeadline, meter.nextDeadline, tokens.nextDeadline,
         ]
         if let next = deadlines.compactMap({ $0 }).min() {
             driver.timers.set(.next, deadline: next)
@@ -201,12 +206,15 @@ public final class NodeLoop {
         notices.passTime(now: turn.now)
         mails.passTime(now: turn.now)
         meter.passTime(now: turn.now)
+        tokens.passTime(now: turn.now)
         for job in turn.jobs { links.resolved(job, now: turn.now) }
         for ready in turn.ready {
             if control.handle(ready, now: turn.now) { continue }
             if network.handle(ready) { continue }
             if notices.handle(ready, now: turn.now) || meter.handle(ready) { continue }
-            if mails.handle(ready, now: turn.now) { continue }
+            if mails.handle(ready, now: turn.now) || tokens.handle(ready, now: turn.now) {
+                continue
+            }
             _ = links.handle(ready, now: turn.now)
         }
         if let hosts = network.takeChange() { links.networkChanged(to: hosts) }
@@ -214,6 +222,7 @@ public final class NodeLoop {
         network.acceptWaiting(links, now: turn.now)
         var inputs = control.takeInputs() + network.takeInputs() + links.takeInputs()
         inputs += notices.takeInputs() + mails.takeInputs() + meter.takeInputs()
+        inputs += tokens.takeInputs()
         let isDue = due.map { $0 <= turn.now } ?? false
         let mayTick = turn.now >= lastTick + Self.tickPauseMilliseconds
         if host.hasMoreToDo || (isDue && mayTick) {
@@ -248,6 +257,8 @@ public final class NodeLoop {
         case .notify(let notice): notices.show(notice, now: now)
         case .mail(let letter): mails.send(letter, now: now)
         case .lookAtMeter: meter.look(now: now)
+        case .checkToken(let number, let question):
+            tokens.check(number, question, now: now)
         case .forgetNotices: notices.forgetWaiting()
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
@@ -299,6 +310,7 @@ public final class NodeLoop {
         notices.close()
         mails.close()
         meter.close()
+        tokens.close()
         host?.checkpoint(.truncate)
         host = nil
     }

@@ -46,6 +46,10 @@ public enum SyncMessage: Sendable, Equatable {
     case proofAsk(WorkspaceNumber, ProofAsk)
     /// 89: what a verifier answers.
     case proofAnswer(WorkspaceNumber, ProofAnswer)
+    /// 8a: has a verifier check a token of the sender's. Who does not know it ignores it.
+    case accountAsk(WorkspaceNumber, AccountAsk)
+    /// 8b: what a verifier answers.
+    case accountAnswer(WorkspaceNumber, AccountAnswer)
     /// 90: asks for payloads that are missing. Who does not know it ignores it.
     case payloadWant(PayloadWant)
     /// 91: one payload that was asked for.
@@ -241,7 +245,8 @@ extension SyncMessage {
             .forkProbe(let number, _), .peers(let number, _), .presence(let number, _),
             .typing(let number, _), .reading(let number, _), .book(let number, _),
             .reach(let number, _), .note(let number, _), .receipt(let number, _),
-            .receiptResult(let number, _), .proofAsk(let number, _), .proofAnswer(let number, _):
+            .receiptResult(let number, _), .proofAsk(let number, _), .proofAnswer(let number, _),
+            .accountAsk(let number, _), .accountAnswer(let number, _):
             number
         case .workspaceResult, .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest,
             .linkResult, .ping, .error:

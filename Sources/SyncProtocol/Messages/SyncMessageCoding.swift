@@ -36,6 +36,8 @@ extension SyncMessage {
         case .keyHave: 0x21
         case .proofAsk: 0x88
         case .proofAnswer: 0x89
+        case .accountAsk: 0x8a
+        case .accountAnswer: 0x8b
         case .payloadWant: 0x90
         case .payloadHave: Self.payloadHaveType
         case .presence: 0x92
@@ -100,7 +102,7 @@ extension SyncMessage {
 
     /// Whether a type that older nodes ignore is known here.
     private static func isOptional(_ type: UInt8) -> Bool {
-        (0x90...0x99).contains(type) || (0x88...0x89).contains(type)
+        (0x90...0x99).contains(type) || (0x88...0x8b).contains(type)
     }
 
     private var reservation: Int {
@@ -115,6 +117,7 @@ extension SyncMessage {
         case .pull(_, let pull):
             pull.items.reduce(into: 64) { $0 += 120 + 28 * $1.have.count }
         case .receipt(_, let word): 192 + word.receipt.utf8.count
+        case .accountAsk(_, let ask): 192 + ask.token.utf8.count
         default: 192
         }
     }
@@ -155,6 +158,8 @@ extension SyncMessage {
         case .keyHave(let have): have.encode(to: &body)
         case .proofAsk(let workspace, let ask): ask.encode(workspace, to: &body)
         case .proofAnswer(let workspace, let answer): answer.encode(workspace, to: &body)
+        case .accountAsk(let workspace, let ask): ask.encode(workspace, to: &body)
+        case .accountAnswer(let workspace, let answer): answer.encode(workspace, to: &body)
         case .payloadWant(let want): want.encode(to: &body)
         case .payloadHave(let have): have.encode(to: &body)
         case .presence(let workspace, let word): word.encode(workspace, to: &body)
@@ -208,6 +213,8 @@ extension SyncMessage {
         case 0x21: return .keyHave(try KeyHave(from: &body))
         case 0x88: return try proofAsk(from: &body)
         case 0x89: return try proofAnswer(from: &body)
+        case 0x8a: return try accountAsk(from: &body)
+        case 0x8b: return try accountAnswer(from: &body)
         case 0x90: return .payloadWant(try PayloadWant(from: &body))
         case payloadHaveType: return .payloadHave(try PayloadHave(from: &body))
         case 0x92: return try presence(from: &body)

@@ -349,7 +349,7 @@ public struct SyncSession: Sendable {
         case .joinHello, .joinRequest, .joinResult, .linkOffer, .linkRequest, .linkResult, .ping,
             .peers, .error, .keyWant, .keyHave, .payloadWant, .payloadHave, .presence,
             .typing, .reading, .book, .reach, .note, .receipt, .receiptResult, .proofAsk,
-            .proofAnswer:
+            .proofAnswer, .accountAsk, .accountAnswer:
             break  // the link's and the join's, not the session's
         }
     }

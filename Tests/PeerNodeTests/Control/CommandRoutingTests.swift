@@ -114,6 +114,18 @@ import WorkspaceModel
             "email confirm 123456 a@b.co"),
         Row("attestation.list", [:], "attestations - 100"),
         Row("attestation.withdraw", ["member": "@Joon"], #"withdraw name("Joon")"#),
+        Row("account.link", ["provider": "lab"], "account link lab -"),
+        Row("account.link", ["provider": "lab", "id_token": "a.b.c"], "account link lab a.b.c"),
+        Row("account.unlink", ["provider": "lab"], "account unlink lab -"),
+        Row("account.links", ["member": "@Joon"], #"account links name("Joon") 100"#),
+        Row(
+            "account.provider.add", ["name": "lab", "issuer": "https://a.b", "client_id": "c"],
+            "provider add lab https://a.b c -"),
+        Row(
+            "account.provider.update", ["name": "lab", "jwks": "/k"],
+            "provider update lab - - /k"),
+        Row("account.provider.list", [:], "providers 100"),
+        Row("account.provider.remove", ["name": "lab"], "provider remove lab"),
         Row("mail.command", [:], "mail command -"),
         Row("mail.command", ["command": "x"], "mail command x"),
         Row("policy.set", ["who_may_attest": "members"], "setPolicy - - members"),

@@ -25,6 +25,7 @@ extension TableNode: HomeCommands, InspectionCommands, BackupCommands, IdentityC
     var fileMedia: any FileMediaCommands { self }
     var marks: any MarkCommands { self }
     var proofs: any ProofCommands { TableProofs(node: self) }
+    var accounts: any AccountCommands { TableAccounts(node: self) }
     var reading: any ReadingCommands { self }
     var notices: any NoticeCommands { self }
     var finding: any SearchCommands { self }

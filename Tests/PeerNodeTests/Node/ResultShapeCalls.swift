@@ -11,6 +11,22 @@ extension `Every method answers with the fields of the contract` {
             method: "identity.email.check", parameters: ["email": "m@example.org"],
             fields: ResultFields.emailCheck),
         Call(method: "mail.command", parameters: ["command": "x"], fields: ["id", "command"]),
+        Call(
+            method: "account.provider.add",
+            parameters: ["name": "lab", "issuer": "https://id.example.org", "client_id": "wsx"],
+            fields: ResultFields.accountProvider),
+        Call(
+            method: "account.provider.list", fields: ResultFields.page,
+            element: ResultFields.accountProvider),
+        Call(
+            method: "account.link", parameters: ["provider": "lab"],
+            fields: ResultFields.accountClaim),
+        Call(
+            method: "account.provider.update", parameters: ["name": "lab", "jwks": "/keys"],
+            fields: ResultFields.accountProvider),
+        Call(
+            method: "account.provider.remove", parameters: ["name": "lab"],
+            fields: ResultFields.accountProvider),
         Call(method: "note.list", fields: ResultFields.page, element: ResultFields.note),
         Call(method: "note.get", parameters: ["note": "$note"], fields: ResultFields.noteText),
         Call(

@@ -358,7 +358,7 @@ import WorkspaceTestKit
             "device.lost",
             // It takes a verifier: `A verified address` has them.
             "email.verify.send", "email.verify.resend", "email.verify.confirm",
-            "attestation.list", "attestation.withdraw",
+            "attestation.list", "attestation.withdraw", "account.unlink", "account.links",
             // `A recovery phrase that is replaced` has it.
             "identity.phrase.new",
             // Of a home with a passphrase: `A session` has them.

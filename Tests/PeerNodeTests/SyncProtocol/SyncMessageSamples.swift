@@ -314,6 +314,26 @@ enum SyncMessageSamples {
             message: .proofAnswer(2, ProofAnswer(claim, .proved, attestation: operation)),
             golden: "89 a4 0102 0250 c1*16 0301 05 5820 0e*32"),
         Sample(
+            name: "account_ask",
+            message: .accountAsk(2, AccountAsk(claim, of: "lab", token: "a.b.c")),
+            golden: "8a a4 0102 0250 c1*16 03 63 6c6162 04 65 612e622e63"),
+        Sample(
+            name: "account_answer",
+            message: .accountAnswer(2, AccountAnswer(claim, .proved(operation))),
+            golden: "8b a4 0102 0250 c1*16 0300 06 5820 0e*32"),
+        Sample(
+            name: "account_answer that refuses",
+            message: .accountAnswer(2, AccountAnswer(claim, .refused(reason: 14))),
+            golden: "8b a4 0102 0250 c1*16 0301 04 0e"),
+        Sample(
+            name: "account_answer with a time to wait",
+            message: .accountAnswer(2, AccountAnswer(claim, .tooMany(retryMilliseconds: 24))),
+            golden: "8b a4 0102 0250 c1*16 0304 05 1818"),
+        Sample(
+            name: "account_answer of who cannot look",
+            message: .accountAnswer(2, AccountAnswer(claim, .notChecked)),
+            golden: "8b a3 0102 0250 c1*16 0305"),
+        Sample(
             name: "ping", message: .ping(number: 24, isAnswer: false), golden: "30 a2 01 1818 02 f4"
         ),
         Sample(

@@ -98,6 +98,7 @@ public final class BehaviourRecorder {
         case .notify(let notice): ("notify", notice.input)
         case .lookAtMeter: ("meter", [])
         case .mail(let letter): ("mail", letter.input)
+        case .checkToken(_, let question): ("token", question)
         case .forgetNotices: ("forget", [])
         case .wipeHome: ("wipe", [])
         case .stop: ("stop", [])

@@ -357,6 +357,7 @@ public final class SimulatedNode: SimulatedHost {
             world.schedule(after: 1_000) { [self] in
                 if startCount == start { give(.mailed(letter.number, status: 0)) }
             }
+        case .checkToken(let number, _): give(.tokenChecked(number, nil))
         case .write(let link, let bytes): ends[link.number]?.write(bytes)
         case .close(let link): ends.removeValue(forKey: link.number)?.close()
         case .dial(let number, let address):

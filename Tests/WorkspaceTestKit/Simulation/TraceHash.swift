@@ -38,6 +38,7 @@ public struct TraceHash: Sendable, Equatable {
         case .notify(let notice): Array("notify ".utf8) + notice.input
         case .lookAtMeter: Array("meter".utf8)
         case .mail(let letter): Array("mail ".utf8) + letter.input
+        case .checkToken(_, let question): Array("token ".utf8) + question
         case .forgetNotices: Array("forget".utf8)
         case .wipeHome: Array("wipe".utf8)
         case .stop: Array("stop".utf8)

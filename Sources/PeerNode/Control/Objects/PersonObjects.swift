@@ -16,6 +16,8 @@ public struct ProfileObject: ControlObject {
     public var visible: [ProfileChange.Field: String] = [:]
     /// Who has verified the address in it.
     public var verified: VerifiedMark?
+    /// The accounts that they have linked; `accounts` is there only where there are some.
+    public var accounts: [AccountMark] = []
     /// How reachable they are, `nil` for who is offline, and for guests.
     public var presence: PresenceObject.Shown?
 
@@ -42,6 +44,7 @@ public struct ProfileObject: ControlObject {
         object.append("visible", isSelf ? .object(shown) : .null)
         object.append("presence", presence?.json ?? .null)
         object.append("email_verified", verified?.json ?? .null)
+        if !accounts.isEmpty { object.append("accounts", .array(accounts.map(\.json))) }
         return .object(object)
     }
 }

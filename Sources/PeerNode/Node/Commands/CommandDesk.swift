@@ -20,6 +20,7 @@ final class CommandDesk: CorePart, NodeCommands {
     var fileMedia: any FileMediaCommands { core.files }
     var marks: any MarkCommands { MarkDesk(core) }
     var proofs: any ProofCommands { ProofDesk(core) }
+    var accounts: any AccountCommands { AccountDesk(core) }
     var reading: any ReadingCommands { ReadingDesk(core) }
     var notices: any NoticeCommands { core.events }
     var finding: any SearchCommands { FindingDesk(core) }

@@ -119,7 +119,7 @@ final class ProofDesk: CorePart, ProofCommands {
     }
 
     /// The workspace of a call, where the caller is more than a guest.
-    private func ownWorkspace(_ scope: CallScope) throws(NodeError) -> Workspace {
+    func ownWorkspace(_ scope: CallScope) throws(NodeError) -> Workspace {
         let workspace: Workspace = try core.queries.workspace(scope)
         try core.membership.requireMember(of: workspace)
         guard workspace.ownRole ?? .guest <= .member else {
@@ -143,6 +143,14 @@ final class ProofDesk: CorePart, ProofCommands {
     func attestations(
         of member: MemberReference?, _ request: PageRequest, _ scope: CallScope
     ) throws(NodeError) -> Page<AttestationObject> {
+        try attestations(of: member, request, scope) { _ in true }
+    }
+
+    /// Those of some registers.
+    func attestations(
+        of member: MemberReference?, _ request: PageRequest, _ scope: CallScope,
+        where isWanted: (AttestationBook.Place) -> Bool
+    ) throws(NodeError) -> Page<AttestationObject> {
         let workspace: Workspace = try core.queries.workspace(scope)
         let person = try member.map { (reference) throws(NodeError) in
             try core.queries.person(reference, in: workspace, orRemoved: false)
@@ -151,8 +159,8 @@ final class ProofDesk: CorePart, ProofCommands {
         let found = try stored { () throws(StorageError) in
             try core.profiles.attestations(of: workspace).found
         }
-        let shown = found.keys.filter { person == nil || $0.member == person }.sorted()
-            .prefix(Limits.attestationsListedMax)
+        let shown = found.keys.filter { (person == nil || $0.member == person) && isWanted($0) }
+            .sorted().prefix(Limits.attestationsListedMax)
         let objects = shown.compactMap { place -> AttestationObject? in
             found[place].map { object(of: $0, in: workspace) }
         }
@@ -187,6 +195,14 @@ final class ProofDesk: CorePart, ProofCommands {
     func withdraw(
         of member: MemberReference?, _ scope: CallScope
     ) throws(NodeError) -> AttestationObject {
+        try withdraw(.email, of: member, provider: nil, scope)
+    }
+
+    /// Takes back what was attested in one register.
+    func withdraw(
+        _ kind: Attestation.Kind, of member: MemberReference?, provider: String?,
+        _ scope: CallScope
+    ) throws(NodeError) -> AttestationObject {
         let workspace = try ownWorkspace(scope)
         let person =
             try member.map { (reference) throws(NodeError) in
@@ -200,19 +216,27 @@ final class ProofDesk: CorePart, ProofCommands {
                 "only verifiers may do this for others", reason: "proof.not_verifier",
                 hint: "wsx-node policy show")
         }
-        let place = AttestationBook.Place(person, .email)
+        let place = AttestationBook.Place(person, kind, provider)
         let finding = try stored { () throws(StorageError) in
             try core.profiles.attestations(of: workspace).found[place]
         }
         guard let finding, finding.state == .valid || finding.state == .taken else {
             throw NodeError(
-                .notFound, "no address of theirs is verified", hint: "wsx-node attestation list",
+                .notFound,
+                kind == .email
+                    ? "no address of theirs is verified"
+                    : "no account of theirs is linked at \(NodeError.quoted(provider ?? ""))",
+                hint: kind == .email
+                    ? "wsx-node attestation list" : "wsx-node account links",
                 reason: "attestation.not_found",
-                fields: [.init(name: "member", reason: "not_found")])
+                fields: [
+                    .init(name: kind == .email ? "member" : "provider", reason: "not_found")
+                ])
         }
         try core.profiles.refuseOverruled(place, in: workspace)
         let now = try stored { () throws(StorageError) in
-            let made = try core.profiles.attest(Attestation(person, .email, nil), in: workspace)
+            let made = try core.profiles.attest(
+                Attestation(person, kind, provider: provider, nil), in: workspace)
             return try made == nil ? nil : core.profiles.attestations(of: workspace).found[place]
         }
         guard let now else { throw core.membership.notAllowed(in: workspace) }

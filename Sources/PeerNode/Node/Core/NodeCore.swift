@@ -132,6 +132,8 @@ final class NodeCore {
             try links.handleNetwork(input)
         case .noticed(let outcome): try events.noticed(outcome)
         case .mailed(let number, let status): try proofs.mailed(number, status: status)
+        case .tokenChecked(let number, let verdict):
+            try proofs.accounts.checked(number, verdict: verdict)
         case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):

@@ -98,7 +98,7 @@ extension Links {
             try core.notes.publishAll()
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .listening, .tick, .call, .stretched, .searched, .blobbed, .controlClosed, .noticed,
-            .mailed, .backedUp, .inspected, .metered:
+            .mailed, .backedUp, .inspected, .metered, .tokenChecked:
             break
         }
     }

@@ -82,6 +82,24 @@ extension Profiles {
             at: Int64(clamping: word.timestamp.milliseconds))
     }
 
+    /// The accounts that somebody has linked, those that count now.
+    func linkedAccounts(of member: MemberID, in workspace: Workspace) -> [AccountMark] {
+        guard workspace.ownRole ?? .guest <= .member,
+            let findings = try? attestations(of: workspace)
+        else { return [] }
+        let places = findings.found.keys.filter { $0.member == member && $0.kind == .account }
+        return places.sorted().prefix(Limits.accountsShownMax).compactMap { place in
+            guard let word = findings.valid(place), let proof = word.said.proof,
+                let provider = place.provider, proof.until.map({ $0 > time.wall }) ?? true
+            else { return nil }
+            return AccountMark(
+                provider: provider, name: proof.name,
+                verified: VerifiedMark(
+                    by: core.membership.person(word.author, in: workspace),
+                    at: Int64(clamping: word.timestamp.milliseconds)))
+        }
+    }
+
     /// Takes over those that are stored. What counts of them is no news.
     func loadAttestations(
         _ found: [(StoredOperation, Attestation)], of workspace: Workspace

@@ -22,6 +22,8 @@ final class Proofs: Component {
     var letterBudget = LetterBudget()
     /// How often the command for letters has failed since it last did not.
     var failures = 0
+    /// The same of accounts elsewhere.
+    private(set) lazy var accounts = AccountProofs(core)
 
     /// What a letter is for.
     enum LetterPurpose {
@@ -34,13 +36,14 @@ final class Proofs: Component {
     override var deadlines: [UInt64] {
         own.values.flatMap { claim in
             claim.calls.map(\.due) + [claim.asked?.due, claim.code?.due].compactMap { $0 }
-        }
+        } + accounts.deadlines
     }
 
     override func tick() throws(StorageError) {
         let now = time.monotonic
         for number in own.keys.sorted() { passTime(of: number, now) }
         foreign = foreign.filter { $0.value.due > now }
+        accounts.tick()
     }
 
     override func forgetSecrets() {
@@ -55,6 +58,7 @@ final class Proofs: Component {
             }
         }
         sending = [:]
+        accounts.forgetSecrets()
     }
 
     override func forgetWorkspaces() { forgetSecrets() }
@@ -70,6 +74,7 @@ final class Proofs: Component {
         (foreign, sending, lettersMade) = (former.foreign, former.sending, former.lettersMade)
         sending = sending.filter { if case .code = $0.value { true } else { false } }
         (letterBudget, failures) = (former.letterBudget, former.failures)
+        accounts.goOn(after: former.accounts)
     }
 
     /// Asks verifiers who are there now, and answers who waits in vain.
@@ -77,6 +82,7 @@ final class Proofs: Component {
         guard home != nil, mayWrite else { return }
         try load()
         for number in own.keys.sorted() { try goOn(with: number) }
+        try accounts.endTurn()
     }
 
     /// Who is at the other end of a link, if they are a member of the workspace, more than a guest, and
@@ -95,11 +101,17 @@ final class Proofs: Component {
     }
 }
 
-/// How many letters may be sent: so many in an hour for one member, and so many in all. It forgets what is
-/// older than that.
+/// How many letters may be sent, or tokens checked: so many in an hour for one member, and so many in all.
+/// It forgets what is older than that.
 struct LetterBudget {
+    private let ofOneMax: Int
+    private let inAllMax: Int
     private var all: [UInt64] = []
     private var ofMembers: [MemberID: [UInt64]] = [:]
+
+    init(ofOne: Int = Limits.lettersOfOneHourly, inAll: Int = Limits.lettersHourly) {
+        (ofOneMax, inAllMax) = (ofOne, inAll)
+    }
 
     /// How long to wait before a letter for `member` may be sent, milliseconds; 0 for not at all.
     ///
@@ -110,10 +122,10 @@ struct LetterBudget {
         ofMembers = ofMembers.mapValues { $0.filter { $0 &+ hour > now } }
             .filter { !$0.value.isEmpty }
         var wait: UInt64 = 0
-        if all.count >= Limits.lettersHourly, let first = all.first {
+        if all.count >= inAllMax, let first = all.first {
             wait = first &+ hour &- now
         }
-        if let member, let times = ofMembers[member], times.count >= Limits.lettersOfOneHourly,
+        if let member, let times = ofMembers[member], times.count >= ofOneMax,
             let first = times.first
         {
             wait = max(wait, first &+ hour &- now)

@@ -68,7 +68,8 @@ extension Syncing {
         case .receipt(let number, _), .receiptResult(let number, _):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.ledgers.received(message, in: workspace, on: link)
-        case .proofAsk, .proofAnswer: try proofWord(message, on: link)
+        case .proofAsk, .proofAnswer, .accountAsk, .accountAnswer:
+            try proofWord(message, on: link)
         case .peers(let number, let records):
             guard let workspace = workspace(numbered: number, on: link) else { return }
             try core.links.learned(records, in: workspace, from: link)
@@ -91,10 +92,15 @@ extension Syncing {
     ) throws(StorageError) {
         guard let number = message.workspace, let workspace = workspace(numbered: number, on: link)
         else { return }
-        if case .proofAsk(_, let ask) = message {
-            try core.proofs.asked(ask, in: workspace, on: link)
-        } else if case .proofAnswer(_, let answer) = message {
+        switch message {
+        case .proofAsk(_, let ask): try core.proofs.asked(ask, in: workspace, on: link)
+        case .proofAnswer(_, let answer):
             try core.proofs.answered(answer, in: workspace, on: link)
+        case .accountAsk(_, let ask):
+            try core.proofs.accounts.asked(ask, in: workspace, on: link)
+        case .accountAnswer(_, let answer):
+            try core.proofs.accounts.answered(answer, in: workspace, on: link)
+        default: break
         }
     }
 

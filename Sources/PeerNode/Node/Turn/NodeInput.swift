@@ -54,6 +54,8 @@ public enum NodeInput: Sendable {
     case metered(Bool?)
     /// The command for the letter with this number has ended, with this status as of `NoticeOutcome`.
     case mailed(UInt64, status: Int32?)
+    /// The check of the token with this number has ended, with what it said; `nil` where it failed.
+    case tokenChecked(UInt64, [UInt8]?)
     /// An `InspectionJob` has ended.
     case inspected(CallID, Result<StoreFindings, InspectionFailure>)
     /// A backup was made, at this time in milliseconds since 1970.
@@ -111,6 +113,8 @@ public enum NodeEffect: Sendable {
     /// Has the owner's command send a letter, behind those that wait already, and brings what became of
     /// it back as `mailed`.
     case mail(Letter)
+    /// Has a process without keys look at a token, and brings what it says back as `tokenChecked`.
+    case checkToken(UInt64, question: [UInt8])
     /// Drops the notices that wait.
     case forgetNotices
     /// Writes one line to the log; never text, names or keys.

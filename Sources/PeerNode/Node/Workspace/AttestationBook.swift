@@ -252,7 +252,7 @@ struct AttestationFindings {
 
     /// Whom an address is attested for.
     func holder(ofEmail address: String) -> MemberID? {
-        holders[.init(kind: .email, provider: nil, value: address)]
+        holder(of: .init(kind: .email, provider: nil, value: address))
     }
 
     /// For whom an address is verified, as everybody sees it (W-78): attested, and not over at a time,
@@ -263,6 +263,9 @@ struct AttestationFindings {
         else { return nil }
         return holder
     }
+
+    /// Whom something is attested for.
+    func holder(of claim: AttestationBook.Claim) -> MemberID? { holders[claim] }
 
     /// The word that counts in a register.
     func valid(_ place: AttestationBook.Place) -> AttestationBook.Word? {

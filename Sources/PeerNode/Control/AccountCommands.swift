@@ -1,0 +1,199 @@
+public import WorkspaceModel
+
+/// What the node does so that people can link accounts that they have elsewhere.
+public protocol AccountCommands {
+    /// Begins to link an account; with a token, has a verifier check it, and answers later.
+    func link(_ provider: String, token: String?, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Takes an account back, without a member one of the caller.
+    func unlink(_ provider: String, of member: MemberReference?, _ scope: CallScope)
+        throws(NodeError) -> AttestationObject
+    /// The accounts that are linked, of one member or of all.
+    func links(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<AttestationObject>
+    /// Makes a provider known to this node.
+    func addProvider(_ draft: ProviderDraft, _ scope: CallScope) throws(NodeError)
+        -> AccountProviderObject
+    /// Changes what this node knows of one.
+    func changeProvider(_ draft: ProviderDraft, _ scope: CallScope) throws(NodeError)
+        -> AccountProviderObject
+    /// Forgets one. Answers with what it was.
+    func removeProvider(_ name: String, _ scope: CallScope) throws(NodeError)
+        -> AccountProviderObject
+    /// Those that this node knows.
+    func providers(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<AccountProviderObject>
+}
+
+/// What is said of a provider.
+public struct ProviderDraft: Sendable {
+    /// What it is called.
+    public let name: String
+    /// Who makes its tokens; `nil` leaves it as it is.
+    public let issuer: String?
+    /// For which program, likewise.
+    public let client: String?
+    /// Where its keys are, likewise; empty for nowhere.
+    public let keys: String?
+}
+
+/// The commands about accounts elsewhere.
+enum AccountCommandTable {
+    /// In the order of the documentation.
+    static let commands = [link, unlink, links, add, list, update, remove]
+
+    private static let provider = Parameter.text(
+        "provider", "Which provider, as 'account provider list' shows it.",
+        bytes: 1...Limits.attestedProviderBytesMax)
+    private static let name = Parameter.text(
+        "name", "A short name for it: small letters, digits and '-'.",
+        bytes: 1...Limits.attestedProviderBytesMax)
+    private static let issuer = Parameter.text(
+        "issuer", "Its issuer, exactly as its tokens have it, such as https://gitlab.com.",
+        bytes: 1...Limits.providerAddressBytesMax)
+    private static let client = Parameter.text(
+        "client_id", "The client id that it gave your workspace.",
+        bytes: 1...Limits.providerClientBytesMax)
+    private static let keys = Parameter.text(
+        "jwks",
+        "A file with its public keys, an absolute path. Only nodes that verify others need it. It is "
+            + "read at each check, so cron can renew it.",
+        bytes: 0...Limits.providerPathBytesMax
+    ).optional()
+
+    private static let link = {
+        let token = Parameter.text(
+            "id_token", "The ID token from the provider; '-' reads standard input.",
+            bytes: 1...Limits.accountTokenBytesMax
+        ).flag("token").hidden().optional()
+        return Command(
+            "account.link",
+            line: CommandLineForm(
+                "account link", ["provider"],
+                examples: ["account link gitlab", "account link gitlab --token - < token"]),
+            "Link an account that you have elsewhere. Without a token, this prints the nonce for "
+                + "your login. A verifier checks the token, and everyone here sees the account. "
+                + "It gives no rights.",
+            parameters: [provider.definition, token.definition], result: "account claim",
+            shape: .accountClaim, effect: .signs, scope: .workspace,
+            failures: [
+                .badRequest, .forbidden, .notFound, .duplicate, .codeInvalid, .pending,
+                .rateLimited, .busy,
+            ], example: ["provider": "gitlab"],
+            run: { (context, given) throws(NodeError) in
+                try context.node.accounts.link(
+                    given[provider], token: given[token], context.scope(given))
+            })
+    }()
+
+    private static let unlink = {
+        let member = Parameter.member(
+            "member", "Whose. Without, yours. Verifiers can do it for others."
+        ).optional()
+        return Command(
+            "account.unlink",
+            line: CommandLineForm(
+                "account unlink", ["provider", "member"],
+                examples: ["account unlink gitlab", "account unlink gitlab @Joon"]),
+            "Remove the link to an account.",
+            parameters: [provider.definition, member.definition], result: "attestation",
+            shape: .attestations, effect: .signs, scope: .workspace,
+            failures: [.notFound, .ambiguous, .forbidden, .conflict],
+            example: ["provider": "gitlab"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.accounts.unlink(
+                        given[provider], of: given[member], context.scope(given)))
+            })
+    }()
+
+    private static let links = {
+        let member = Parameter.member("member", "Only accounts of this person.").optional()
+        return Command(
+            "account.links",
+            line: CommandLineForm(
+                "account links", ["member"],
+                examples: ["account links", "account links @Joon"]),
+            "List linked accounts, who verified them, and what no longer counts.",
+            parameters: [
+                member.definition, Command.limit.definition, Command.cursor.definition,
+            ], result: "list of attestation", shape: .attestations,
+            emptiness: "no accounts are linked", effect: .reads, scope: .workspace,
+            failures: [.notFound, .ambiguous],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.accounts.links(
+                        of: given[member], PageRequest(given), context.scope(given)))
+            })
+    }()
+
+    private static let add = Command(
+        "account.provider.add",
+        line: CommandLineForm(
+            "account provider add", ["name"],
+            examples: [
+                "account provider add gitlab --issuer https://gitlab.com --client-id 4f1c "
+                    + "--jwks /etc/wsx/gitlab.json"
+            ]),
+        "Make a login provider (OpenID Connect) known to this node.",
+        parameters: [
+            name.definition, issuer.definition, client.definition, keys.definition,
+        ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
+        failures: [.badRequest, .duplicate, .tooMany],
+        example: ["name": "gitlab", "issuer": "https://gitlab.com", "client_id": "4f1c"],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.accounts.addProvider(
+                    ProviderDraft(
+                        name: given[name], issuer: given[issuer], client: given[client],
+                        keys: given[keys]), context.scope(given)))
+        })
+
+    private static let list = Command(
+        "account.provider.list",
+        line: CommandLineForm("account provider list", examples: ["account provider list"]),
+        "List the login providers that this node knows.",
+        parameters: [Command.limit.definition, Command.cursor.definition],
+        result: "list of provider", shape: .accountProviders,
+        emptiness: "no providers: see 'wsx-node help account provider add'", effect: .reads,
+        scope: .node,
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.accounts.providers(PageRequest(given), context.scope(given)))
+        })
+
+    private static let update = {
+        let newIssuer = issuer.optional()
+        let newClient = client.optional()
+        return Command(
+            "account.provider.update",
+            line: CommandLineForm(
+                "account provider update", ["name"],
+                examples: ["account provider update gitlab --jwks /etc/wsx/keys.json"]),
+            "Change a login provider. What you leave out stays. An empty '--jwks' removes it.",
+            parameters: [
+                name.definition, newIssuer.definition, newClient.definition, keys.definition,
+            ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
+            failures: [.badRequest, .notFound],
+            example: ["name": "gitlab", "client_id": "5e2d"],
+            run: { (context, given) throws(NodeError) in
+                .reply(
+                    try context.node.accounts.changeProvider(
+                        ProviderDraft(
+                            name: given[name], issuer: given[newIssuer], client: given[newClient],
+                            keys: given[keys]), context.scope(given)))
+            })
+    }()
+
+    private static let remove = Command(
+        "account.provider.remove",
+        line: CommandLineForm(
+            "account provider remove", ["name"], examples: ["account provider remove gitlab"]),
+        "Forget a login provider. Accounts that were linked stay.",
+        parameters: [name.definition], result: "provider", shape: .accountProviders,
+        effect: .writes, scope: .node, failures: [.notFound], example: ["name": "gitlab"],
+        run: { (context, given) throws(NodeError) in
+            .reply(
+                try context.node.accounts.removeProvider(given[name], context.scope(given)))
+        })
+}

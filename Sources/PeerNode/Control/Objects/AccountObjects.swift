@@ -1,0 +1,82 @@
+public import WorkspaceModel
+
+/// Where people have accounts, as this node knows it.
+public struct AccountProviderObject: ControlObject {
+    /// What it is called.
+    public let name: String
+    /// Who makes its tokens.
+    public let issuer: String
+    /// For which program.
+    public let client: String
+    /// The path of the file with its public keys; `nil` where tokens are checked elsewhere.
+    public var keys: String?
+
+    /// A provider without keys.
+    public init(name: String, issuer: String, client: String) {
+        (self.name, self.issuer, self.client) = (name, issuer, client)
+    }
+
+    /// All fields; the name is the id.
+    public var json: JSONValue {
+        [
+            "id": .string(name), "name": .string(name), "issuer": .string(issuer),
+            "client_id": .string(client), "jwks": JSONValue(orNull: keys),
+        ]
+    }
+}
+
+/// How far the link to an account has come.
+public struct AccountClaimObject: ControlObject {
+    /// Whose account it is.
+    public let provider: String
+    /// `waiting` for a token, `pending` while no verifier has looked at it, or `verified`.
+    public let state: String
+    /// What the token has to have as its `nonce`; `nil` once it is verified.
+    public var nonce: String?
+    /// Who has to make it.
+    public var issuer: String?
+    /// For which program.
+    public var client: String?
+    /// Who has verified it.
+    public var verifier: PersonObject?
+    /// Until when the nonce is good, milliseconds since 1970.
+    public var expiresAt: Int64?
+
+    /// A link that has come so far.
+    public init(provider: String, state: String) {
+        (self.provider, self.state) = (provider, state)
+    }
+
+    /// All fields; the provider is the id.
+    public var json: JSONValue {
+        [
+            "id": .string(provider), "provider": .string(provider), "state": .string(state),
+            "nonce": JSONValue(orNull: nonce), "issuer": JSONValue(orNull: issuer),
+            "client_id": JSONValue(orNull: client), "verifier": verifier?.json ?? .null,
+            "expires_at": JSONValue(orNull: expiresAt),
+        ]
+    }
+}
+
+/// An account that is linked, as profiles show it.
+public struct AccountMark: Equatable, Sendable {
+    /// Whose account it is.
+    public let provider: String
+    /// What it is called there.
+    public let name: String?
+    /// Who has verified it, and since when.
+    public let verified: VerifiedMark
+
+    /// An account with its mark.
+    public init(provider: String, name: String?, verified: VerifiedMark) {
+        (self.provider, self.name, self.verified) = (provider, name, verified)
+    }
+
+    /// All fields.
+    var json: JSONValue {
+        [
+            "provider": .string(provider), "name": JSONValue(orNull: name),
+            "by": verified.by.json, "at": .integer(verified.at),
+        ]
+    }
+}

@@ -1,0 +1,155 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What people and programs ask about accounts elsewhere, in terms of the rooms.
+final class AccountDesk: CorePart, AccountCommands {
+    private var accounts: AccountProofs { core.proofs.accounts }
+
+    // MARK: Linking
+
+    func link(
+        _ provider: String, token: String?, _ scope: CallScope
+    ) throws(NodeError) -> CommandOutcome {
+        let workspace = try ProofDesk(core).ownWorkspace(scope)
+        let place = AccountProofs.Place(workspace: workspace.number, provider: provider)
+        if let token {
+            guard TokenText.isToken(token) else { throw .token(TokenFault.form.rawValue) }
+            try accounts.bring(token, for: place, scope.call)
+            return .later
+        }
+        let known = try stored { () throws(StorageError) in
+            try accounts.provider(named: provider)
+        }
+        guard let known else { throw .noProvider(provider) }
+        guard let home, let claim = accounts.begin(place) else {
+            throw NodeError(
+                .busy, "too many accounts are being linked", hint: "try again in an hour",
+                reason: "account.busy")
+        }
+        var object = AccountClaimObject(
+            provider: known.name, state: claim.token == nil ? "waiting" : "pending")
+        object.nonce = AccountProofs.nonce(
+            claim.claim, of: workspace.member, by: home.device)
+        (object.issuer, object.client) = (known.issuer, known.client)
+        object.expiresAt = Int64(clamping: time.wall &+ (claim.due &- time.monotonic))
+        return .reply(object)
+    }
+
+    func unlink(
+        _ provider: String, of member: MemberReference?, _ scope: CallScope
+    ) throws(NodeError) -> AttestationObject {
+        try ProofDesk(core).withdraw(.account, of: member, provider: provider, scope)
+    }
+
+    func links(
+        of member: MemberReference?, _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<AttestationObject> {
+        try ProofDesk(core).attestations(of: member, page, scope) { $0.kind == .account }
+    }
+
+    // MARK: Providers
+
+    func addProvider(
+        _ draft: ProviderDraft, _ scope: CallScope
+    ) throws(NodeError) -> AccountProviderObject {
+        guard AccountProvider.isName(draft.name) else {
+            throw misfit(
+                "name",
+                "a provider's name has small letters, digits and '-', and begins with a letter")
+        }
+        var all = try providers()
+        guard !all.contains(where: { $0.name.utf8.elementsEqual(draft.name.utf8) }) else {
+            throw NodeError(
+                .duplicate, "there is a provider \(NodeError.quoted(draft.name)) already",
+                hint: "wsx-node account provider update \(draft.name)",
+                reason: "provider.exists", fields: [.init(name: "name", reason: "duplicate")])
+        }
+        guard all.count < Limits.accountProvidersMax else {
+            throw NodeError(
+                .tooMany, "this node knows \(all.count) providers; there is no room for more",
+                hint: "wsx-node account provider remove NAME", reason: "provider.count")
+        }
+        let made = try changed(
+            AccountProvider(name: draft.name, issuer: "", client: "", keys: nil), by: draft)
+        all.append(made)
+        return try keep(made, among: all)
+    }
+
+    func changeProvider(
+        _ draft: ProviderDraft, _ scope: CallScope
+    ) throws(NodeError) -> AccountProviderObject {
+        var all = try providers()
+        let place = try place(of: draft.name, in: all)
+        all[place] = try changed(all[place], by: draft)
+        return try keep(all[place], among: all)
+    }
+
+    func removeProvider(
+        _ name: String, _ scope: CallScope
+    ) throws(NodeError) -> AccountProviderObject {
+        var all = try providers()
+        let gone = all.remove(at: try place(of: name, in: all))
+        return try keep(gone, among: all)
+    }
+
+    func providers(
+        _ page: PageRequest, _ scope: CallScope
+    ) throws(NodeError) -> Page<AccountProviderObject> {
+        try Page(try providers().map { object(of: $0) }).part(page)
+    }
+
+    private func providers() throws(NodeError) -> [AccountProvider] {
+        try stored { () throws(StorageError) in try accounts.providers() }
+    }
+
+    private func place(of name: String, in all: [AccountProvider]) throws(NodeError) -> Int {
+        guard let place = all.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+            throw .noProvider(name)
+        }
+        return place
+    }
+
+    private func keep(
+        _ provider: AccountProvider, among all: [AccountProvider]
+    ) throws(NodeError) -> AccountProviderObject {
+        try stored { () throws(StorageError) in try accounts.set(all) }
+        return object(of: provider)
+    }
+
+    private func changed(
+        _ provider: AccountProvider, by draft: ProviderDraft
+    ) throws(NodeError) -> AccountProvider {
+        var changed = provider
+        if let issuer = draft.issuer {
+            guard AccountProvider.isAddress(issuer) else {
+                throw misfit("issuer", "an issuer is an address that begins with https://")
+            }
+            changed.issuer = issuer
+        }
+        if let client = draft.client {
+            guard client.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+                throw misfit("client_id", "a client id has visible ASCII letters alone")
+            }
+            changed.client = client
+        }
+        if let keys = draft.keys {
+            guard keys.isEmpty || keys.utf8.first == UInt8(ascii: "/"), !keys.utf8.contains(0)
+            else { throw misfit("jwks", "the file needs an absolute path, such as /etc/keys.json") }
+            changed.keys = keys.isEmpty ? nil : keys
+        }
+        return changed
+    }
+
+    private func misfit(_ field: String, _ message: String) -> NodeError {
+        NodeError(
+            .badRequest, message, hint: nil, reason: "provider.\(field)",
+            fields: [.init(name: field, reason: "form")])
+    }
+
+    private func object(of provider: AccountProvider) -> AccountProviderObject {
+        var object = AccountProviderObject(
+            name: provider.name, issuer: provider.issuer, client: provider.client)
+        object.keys = provider.keys
+        return object
+    }
+}

@@ -1,0 +1,119 @@
+import CRDTStore
+import SyncProtocol
+import WorkspaceCrypto
+import WorkspaceModel
+
+/// Accounts elsewhere that people link (PROTOCOL.md, 5.12): what the own person wants to link, and whose
+/// tokens this node has looked at.
+///
+/// Tokens are in memory alone, and at a verifier only in the question to the process that looks at them.
+final class AccountProofs: CorePart {
+    /// One account that is being linked: of each workspace and provider one at a time.
+    struct Place: Hashable, Comparable {
+        let workspace: Int64
+        let provider: String
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.workspace, left.provider) < (right.workspace, right.provider)
+        }
+    }
+
+    /// A claim of a device, which proves once.
+    struct ForeignName: Hashable {
+        let device: DeviceID
+        let claim: ClaimName
+    }
+
+    /// A token of somebody else that is being looked at.
+    struct Check {
+        let name: ForeignName
+        let workspace: Int64
+        let member: MemberID
+        let provider: AccountProvider
+    }
+
+    /// A claim that has proved something.
+    struct UsedClaim {
+        let attestation: OperationID
+        /// Until when its token could be shown again, on the monotonic clock.
+        let due: UInt64
+    }
+
+    var own: [Place: OwnAccount] = [:]
+    var checks: [UInt64: Check] = [:]
+    var lastCheck: UInt64 = 0
+    var used: [ForeignName: UsedClaim] = [:]
+    var budget = LetterBudget(ofOne: Limits.tokensOfOneHourly, inAll: Limits.tokensHourly)
+    /// What the owner was told of that keeps this node from looking at tokens.
+    var toldTrouble: TokenTrouble?
+
+    /// When something is due, on the monotonic clock.
+    var deadlines: [UInt64] {
+        own.values.flatMap { claim in
+            claim.calls.map(\.due) + [claim.due] + [claim.asked?.due].compactMap { $0 }
+        }
+    }
+
+    func tick() {
+        let now = time.monotonic
+        for place in own.keys.sorted() { passTime(of: place, now) }
+        used = used.filter { $0.value.due > now }
+    }
+
+    /// Lets go of tokens. Which claims have proved something stays: it tells nobody anything.
+    func forgetSecrets() {
+        for place in own.keys.sorted() {
+            answer(place, .failure(.locked(turn.session.lock.phase)))
+        }
+        (own, checks) = ([:], [:])
+    }
+
+    func goOn(after former: AccountProofs) {
+        own = former.own
+        for place in own.keys {
+            own[place]?.calls = []
+            own[place]?.asked = nil
+        }
+        (checks, lastCheck, used) = (former.checks, former.lastCheck, former.used)
+        (budget, toldTrouble) = (former.budget, former.toldTrouble)
+    }
+
+    /// Asks verifiers who are there now, and answers who waits in vain.
+    func endTurn() throws(StorageError) {
+        for place in own.keys.sorted() { try goOn(with: place) }
+    }
+
+    /// The nonce that a token has to have (PROTOCOL.md, Z-20).
+    static func nonce(
+        _ claim: ClaimName, of member: MemberID, by device: DeviceID
+    ) -> String {
+        Base64URL.encode(
+            Hash.personal("wsx-oidc1", member.bytes, device.bytes, claim.bytes))
+    }
+
+    /// What stands for an account in an attestation (PROTOCOL.md, W-72).
+    static func value(issuer: String, subject: String) -> String {
+        var account = CBOREncoder()
+        account.array(count: 2)
+        account.text(issuer)
+        account.text(subject)
+        return hexadecimal(Hash.personal("wsx-acct1", account.bytes))
+    }
+}
+
+/// An account that the own person links.
+struct OwnAccount {
+    let claim: ClaimName
+    /// Until when a token may be brought, on the monotonic clock.
+    let due: UInt64
+    /// The token, once it was brought and while no verifier has looked at it.
+    var token: String?
+    /// The links on which it was shown in vain.
+    var triedOn: Set<LinkID> = []
+    /// The link on which it was shown and nothing was answered, and until when that is waited for.
+    var asked: (link: LinkID, due: UInt64)?
+    /// The calls that wait, and until when.
+    var calls: [(call: CallID, due: UInt64)] = []
+    /// Why nobody has taken it so far.
+    var refusal: AccountAnswer.Result?
+}

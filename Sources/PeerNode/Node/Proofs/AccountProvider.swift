@@ -1,0 +1,80 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Where people have accounts, as the owner of this node set it up.
+struct AccountProvider: Equatable {
+    /// What it is called here, and in attestations.
+    var name: String
+    /// Who makes the tokens, byte for byte as in `iss`.
+    var issuer: String
+    /// For which program, as the provider knows it.
+    var client: String
+    /// The path of a file with its public keys; `nil` where this node only links.
+    var keys: String?
+
+    /// Whether a text may be its name: small letters, digits and `-`, beginning with a letter.
+    static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, isSmall(first),
+            text.utf8.count <= Limits.attestedProviderBytesMax
+        else { return false }
+        return text.utf8.allSatisfy {
+            isSmall($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+        }
+    }
+
+    private static func isSmall(_ letter: UInt8) -> Bool { (0x61...0x7a).contains(letter) }
+
+    /// Whether a text may be an address of it: `https`, or `http` on this machine, without white space.
+    static func isAddress(_ text: String) -> Bool {
+        let begins = ["https://", "http://127.0.0.1", "http://localhost"]
+        return text.utf8.count <= Limits.providerAddressBytesMax
+            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
+            && begins.contains {
+                text.utf8.starts(with: $0.utf8) && text.utf8.count > $0.utf8.count
+            }
+    }
+}
+
+/// What a node knows of providers. It lies sealed in the store of this node alone.
+extension AccountProofs {
+    private static let keptName = "accounts.providers"
+
+    /// All of them, by name.
+    func providers() throws(StorageError) -> [AccountProvider] {
+        guard let home, let sealed = try store.registry.value(Self.keptName),
+            let bytes = home.open(sealed, name: Array(Self.keptName.utf8)),
+            let rows = (try? JSONValue(parsing: bytes))?.arrayValue
+        else { return [] }
+        return rows.compactMap { row in
+            guard let name = row["name"]?.stringValue, let issuer = row["issuer"]?.stringValue,
+                let client = row["client"]?.stringValue
+            else { return nil }
+            return AccountProvider(
+                name: name, issuer: issuer, client: client, keys: row["keys"]?.stringValue)
+        }
+    }
+
+    /// The one with a name.
+    func provider(named name: String) throws(StorageError) -> AccountProvider? {
+        try providers().first { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// Stores them.
+    func set(_ providers: [AccountProvider]) throws(StorageError) {
+        guard let home else { return }
+        let rows = providers.sorted { $0.name < $1.name }.map { provider -> JSONValue in
+            [
+                "name": .string(provider.name), "issuer": .string(provider.issuer),
+                "client": .string(provider.client), "keys": JSONValue(orNull: provider.keys),
+            ]
+        }
+        try write()
+        try store.registry.setValue(
+            rows.isEmpty
+                ? nil
+                : home.seal(
+                    JSONValue.array(rows).bytes, name: Array(Self.keptName.utf8),
+                    using: environment.random), of: Self.keptName)
+        toldTrouble = nil
+    }
+}

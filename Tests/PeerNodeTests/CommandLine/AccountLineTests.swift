@@ -1,0 +1,71 @@
+import PeerNode
+import Testing
+import WorkspaceModel
+
+@testable import wsx_node
+
+/// Accounts that people link, as people read them.
+@Suite struct `A linked account, for people` {
+    private func rendering(isPlain: Bool = false) -> Rendering {
+        var globals = GlobalFlags()
+        globals.plain = isPlain
+        globals.color = "never"
+        return Rendering(globals: globals, environment: [:], io: MemoryIO())
+    }
+
+    @Test func `comes this far, with what to do next`() {
+        var claim: JSONObject = [
+            "id": "lab", "provider": "lab", "state": "waiting", "nonce": "N-0S6",
+            "issuer": "https://id.example.org", "client_id": "wsx", "verifier": .null,
+            "expires_at": 1_795_190_000_000,
+        ]
+        let waiting = rendering().text(.object(claim), of: "account.link")
+        #expect(waiting.contains("N-0S6\n") && waiting.contains("https://id.example.org\n"))
+        #expect(waiting.hasSuffix("wsx-node account link lab --token -\n"), "\(waiting)")
+        #expect(!waiting.contains("waiting for a verifier"))
+        claim["state"] = "pending"
+        let pending = rendering().text(.object(claim), of: "account.link")
+        #expect(pending.contains("waiting for a verifier to check your token\n"))
+        claim["state"] = "verified"
+        claim["verifier"] = ["id": "u_2", "name": "Joon"]
+        #expect(
+            rendering().text(.object(claim), of: "account.link")
+                == "your account at lab is verified by Joon\n")
+    }
+
+    @Test func `is in a profile with who says so`() {
+        let profile: JSONValue = [
+            "id": "u_1", "name": "Mina", "self": false, "visible": .null, "presence": .null,
+            "email_verified": .null,
+            "accounts": [
+                [
+                    "provider": "lab", "name": "mina", "by": ["id": "u_2", "name": "Joon"],
+                    "at": 1_795_190_000_000,
+                ]
+            ],
+        ]
+        let text = rendering().text(profile, of: "profile.of")
+        #expect(text.contains("mina  (verified by Joon, "), "\(text)")
+    }
+
+    @Test func `is made of providers that are listed`() {
+        let list: JSONValue = [
+            "items": [
+                [
+                    "id": "lab", "name": "lab", "issuer": "https://id.example.org",
+                    "client_id": "wsx", "jwks": "/keys/lab.json",
+                ]
+            ], "next": .null,
+        ]
+        let plain = rendering(isPlain: true).text(list, of: "account.provider.list")
+        #expect(plain.contains("lab\thttps://id.example.org\twsx\t/keys/lab.json"), "\(plain)")
+    }
+
+    @Test func `takes its token from standard input alone`() {
+        let io = MemoryIO()
+        let status = Program.run(
+            arguments: ["account", "link", "lab", "--token", "a.b.c"], environment: [:], io: io)
+        #expect(status == 2)
+        #expect(io.errors.contains("'--token' takes only '-'"), "\(io.errors)")
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What a node knows of providers of accounts.
+@Suite struct `A login provider` {
+    private static let lab: JSONValue = [
+        "name": "lab", "issuer": "https://id.example.org", "client_id": "wsx",
+    ]
+
+    @Test func `is added, changed, listed and removed on one node`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        #expect(try ada.ok("account.provider.list").items.isEmpty)
+        let made = try ada.ok("account.provider.add", Self.lab)
+        #expect(made.fieldNames == ResultFields.accountProvider && made["jwks"] == .null)
+        #expect(try ada.refused("account.provider.add", Self.lab).kind == .duplicate)
+        let changed = try ada.ok(
+            "account.provider.update", ["name": "lab", "jwks": "/keys/lab.json"])
+        #expect(changed["jwks"] == "/keys/lab.json" && changed["client_id"] == "wsx")
+        try ada.restart()
+        #expect(try ada.ok("account.provider.list").items == [changed])
+        let bare = try ada.ok("account.provider.update", ["name": "lab", "jwks": ""])
+        #expect(bare["jwks"] == .null)
+        #expect(try ada.ok("account.provider.remove", ["name": "lab"]) == bare)
+        #expect(try ada.refused("account.provider.remove", ["name": "lab"]).kind == .notFound)
+        #expect(try ada.refused("account.link", ["provider": "lab"]).kind == .notFound)
+        #expect(
+            try ada.refused("account.provider.update", ["name": "lab"]).kind == .notFound)
+    }
+
+    @Test(
+        arguments: [
+            ("name", "Lab"), ("name", "1a"), ("name", "a b"), ("name", "ä"),
+            ("issuer", "http://id.example.org"), ("issuer", "https://"),
+            ("issuer", "id.example.org"),
+            ("issuer", "https://a b"), ("client_id", "a b"), ("client_id", "ä"),
+            ("jwks", "keys.json"), ("jwks", "/a\u{0}b"),
+        ] as [(String, String)])
+    func `has a name, addresses and a path in their form`(
+        _ field: String, _ value: String
+    ) throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        var given = Self.lab.objectValue ?? [:]
+        given[field] = .string(value)
+        let refusal = try ada.refused("account.provider.add", .object(given))
+        #expect(refusal.kind == .badRequest)
+        #expect(refusal.fields.first?.name == field)
+        #expect(try ada.ok("account.provider.list").items.isEmpty)
+    }
+
+    @Test func `is one of few, and lies sealed`() throws {
+        let bench = CoreBench()
+        let ada = try bench.node("Ada")
+        for number in 0..<Limits.accountProvidersMax {
+            try ada.ok(
+                "account.provider.add",
+                [
+                    "name": .string("p\(number)"), "issuer": "http://127.0.0.1:8080",
+                    "client_id": "seen-nowhere",
+                ])
+        }
+        #expect(try ada.refused("account.provider.add", Self.lab).kind == .tooMany)
+        #expect(try !ByteSearch.finds(Array("seen-nowhere".utf8), in: ada.image))
+    }
+}
