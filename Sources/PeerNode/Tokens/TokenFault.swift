@@ -32,7 +32,25 @@ public enum TokenFault: UInt64, CaseIterable, Error, Sendable {
     case subject = 15
 
     /// The word for it in a failure, and between a node and the process that checks tokens.
-    public var word: String { "\(self)" }
+    public var word: String {
+        switch self {
+        case .form: "form"
+        case .deep: "deep"
+        case .duplicate: "duplicate"
+        case .type: "type"
+        case .critical: "critical"
+        case .algorithm: "algorithm"
+        case .key: "key"
+        case .signature: "signature"
+        case .issuer: "issuer"
+        case .audience: "audience"
+        case .expired: "expired"
+        case .future: "future"
+        case .old: "old"
+        case .nonce: "nonce"
+        case .subject: "subject"
+        }
+    }
 
     /// The fault with this word.
     ///

@@ -32,12 +32,15 @@ extension AccountProofs {
                 .busy, "too many calls wait for a verifier", hint: "try again later",
                 reason: "proof.busy")
         }
-        if known.token.map({ !$0.utf8.elementsEqual(token.utf8) }) ?? true {
-            // What was shown before is another token: whoever answers that answers nobody.
-            own[place]?.token = token
-            own[place]?.asked = nil
+        // An answer says which claim it is about, and not which token.
+        guard known.asked == nil || known.token.map({ $0.utf8.elementsEqual(token.utf8) }) == true
+        else {
+            throw NodeError(
+                .busy, "a verifier is checking your last token", hint: "try again in a minute",
+                reason: "account.busy")
         }
-        own[place]?.triedOn = []
+        own[place]?.token = token
+        if known.asked == nil { own[place]?.triedOn = [] }
         own[place]?.refusal = nil
         own[place]?.calls.append((call, time.monotonic &+ Limits.proofCallMilliseconds))
     }
