@@ -71,6 +71,15 @@ protocol ProgramIO: AnyObject {
     var accountHome: String? { get }
     /// The number of the account.
     var userID: UInt32 { get }
+    /// Has somebody log in at a provider in a browser.
+    ///
+    /// - Parameters:
+    ///   - claim: what `account.link` answers.
+    ///   - port: where the browser comes back to; `nil` for any.
+    ///   - opens: is told the address that is to be opened.
+    /// - Returns: the token.
+    func logIn(_ claim: JSONValue, port: UInt16?, opens: (String) -> Void) throws(NodeError)
+        -> String
     /// Opens a connection to a control socket.
     func connect(_ path: String) throws(NodeError) -> any ControlTransport
     /// Whether something lies at `path`.

@@ -158,6 +158,7 @@ extension SessionPart {
         case .doctor: return try Diagnosing(self).doctor(command)
         case .remind: return try Reminding(self).remind(command)
         case .invite: return try Inviting(self).invite(command)
+        case .linkAccount: return try AccountLinking(self).link(command)
         case .showMessages: return try LogShowing(self).showMessages(command)
         case .search: return try search(command)
         case .writeNote: return try NoteEditing(self).writeNote(command)

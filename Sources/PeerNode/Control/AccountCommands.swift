@@ -35,6 +35,10 @@ public struct ProviderDraft: Sendable {
     public let client: String?
     /// Where its keys are, likewise; empty for nowhere.
     public let keys: String?
+    /// Its login page, likewise.
+    public let page: String?
+    /// Where a code becomes a token, likewise.
+    public let exchange: String?
 }
 
 /// The commands about accounts elsewhere.
@@ -60,21 +64,38 @@ enum AccountCommandTable {
             + "read at each check, so cron can renew it.",
         bytes: 0...Limits.providerPathBytesMax
     ).optional()
+    private static let page = Parameter.text(
+        "login_url",
+        "Its login page (authorization endpoint), so that 'account link' works in a browser.",
+        bytes: 0...Limits.providerAddressBytesMax
+    ).optional()
+    private static let exchange = Parameter.text(
+        "token_url",
+        "Its token endpoint. With it the login uses a code and PKCE; without it the page has the "
+            + "browser post the ID token.", bytes: 0...Limits.providerAddressBytesMax
+    ).optional()
 
     private static let link = {
         let token = Parameter.text(
             "id_token", "The ID token from the provider; '-' reads standard input.",
             bytes: 1...Limits.accountTokenBytesMax
         ).flag("token").hidden().optional()
+        let port = Parameter.integer(
+            "port", "The port of this machine that the browser comes back to. Without, a free one.",
+            1...65_535
+        ).optional().local()
         return Command(
             "account.link",
             line: CommandLineForm(
                 "account link", ["provider"],
-                examples: ["account link gitlab", "account link gitlab --token - < token"]),
-            "Link an account that you have elsewhere. Without a token, this prints the nonce for "
-                + "your login. A verifier checks the token, and everyone here sees the account. "
+                examples: ["account link gitlab", "account link gitlab --token - < token"],
+                flow: .linkAccount),
+            "Link an account that you have elsewhere. On a terminal this prints the address to log "
+                + "in at, and waits; where the provider has no login page here, it prints the nonce "
+                + "for your login. A verifier checks the token, and everyone here sees the account. "
                 + "It gives no rights.",
-            parameters: [provider.definition, token.definition], result: "account claim",
+            parameters: [provider.definition, token.definition, port.definition],
+            result: "account claim",
             shape: .accountClaim, effect: .signs, scope: .workspace,
             failures: [
                 .badRequest, .forbidden, .notFound, .duplicate, .codeInvalid, .pending,
@@ -138,6 +159,7 @@ enum AccountCommandTable {
         "Make a login provider (OpenID Connect) known to this node.",
         parameters: [
             name.definition, issuer.definition, client.definition, keys.definition,
+            page.definition, exchange.definition,
         ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
         failures: [.badRequest, .duplicate, .tooMany],
         example: ["name": "gitlab", "issuer": "https://gitlab.com", "client_id": "4f1c"],
@@ -146,7 +168,8 @@ enum AccountCommandTable {
                 try context.node.accounts.addProvider(
                     ProviderDraft(
                         name: given[name], issuer: given[issuer], client: given[client],
-                        keys: given[keys]), context.scope(given)))
+                        keys: given[keys], page: given[page], exchange: given[exchange]),
+                    context.scope(given)))
         })
 
     private static let list = Command(
@@ -173,6 +196,7 @@ enum AccountCommandTable {
             "Change a login provider. What you leave out stays. An empty '--jwks' removes it.",
             parameters: [
                 name.definition, newIssuer.definition, newClient.definition, keys.definition,
+                page.definition, exchange.definition,
             ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
             failures: [.badRequest, .notFound],
             example: ["name": "gitlab", "client_id": "5e2d"],
@@ -181,7 +205,8 @@ enum AccountCommandTable {
                     try context.node.accounts.changeProvider(
                         ProviderDraft(
                             name: given[name], issuer: given[newIssuer], client: given[newClient],
-                            keys: given[keys]), context.scope(given)))
+                            keys: given[keys], page: given[page], exchange: given[exchange]),
+                        context.scope(given)))
             })
     }()
 

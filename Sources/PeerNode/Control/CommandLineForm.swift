@@ -100,6 +100,8 @@ extension CommandLineForm {
         case remind
         /// It makes an invite, and shows who comes.
         case invite
+        /// It has somebody log in elsewhere, and shows the token.
+        case linkAccount
         /// It revokes a device that is lost.
         case loseDevice
         /// Asks for the current words, and shows the new ones at the end.

@@ -75,6 +75,10 @@ extension Limits {
     public static let providerClientBytesMax = 255
     /// The path of a file with keys, in bytes: as long as the kernel takes one.
     public static let providerPathBytesMax = 4_095
+    /// What a browser brings back from a login, and what a token endpoint answers, in bytes.
+    public static let loginBytesMax = 64 * 1024
+    /// How long a login in a browser is waited for.
+    public static let loginMilliseconds: UInt64 = 10 * 60 * 1_000
     /// Accounts that a profile shows.
     public static let accountsShownMax = 16
 }

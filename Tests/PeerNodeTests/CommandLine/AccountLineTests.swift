@@ -61,6 +61,26 @@ import WorkspaceModel
         #expect(plain.contains("lab\thttps://id.example.org\twsx\t/keys/lab.json"), "\(plain)")
     }
 
+    @Test func `comes by a browser on a terminal, and where the provider has a page`() {
+        let io = MemoryIO()
+        io.node = TableNode()
+        io.isOutputTerminal = true
+        io.token = "a.b.c"
+        #expect(io.run("account", "link", "browser", "--port", "8976") == 0)
+        #expect(io.errors.contains("  https://id.example.org/login\n"))
+        #expect(io.loginPort == 8_976)
+        #expect(
+            io.node?.asked.suffix(2) == ["account link browser -", "account link browser a.b.c"])
+        io.token = "no token"
+        #expect(io.run("account", "link", "browser") == 1)
+        io.token = nil
+        #expect(io.run("account", "link", "browser") == 1)
+        // Without a page, or for a program, the nonce is printed.
+        #expect(io.run("account", "link", "lab") == 0)
+        #expect(io.run("account", "link", "browser", "--json") == 0)
+        #expect(io.node?.asked.last == "account link browser -")
+    }
+
     @Test func `takes its token from standard input alone`() {
         let io = MemoryIO()
         let status = Program.run(

@@ -81,6 +81,18 @@ final class MemoryIO: ProgramIO {
     func handle(_ command: String, input: [UInt8], environment: [String: String]) -> Int32? {
         handler(command, String(decoding: input, as: UTF8.self), environment)
     }
+    /// What a browser brings from a login.
+    var token: String?
+    /// Where a login was to come back to.
+    var loginPort: UInt16?
+    func logIn(
+        _ claim: JSONValue, port: UInt16?, opens: (String) -> Void
+    ) throws(NodeError) -> String {
+        loginPort = port
+        opens(claim["login_url"]?.stringValue ?? "")
+        guard let token else { throw AccountLinking.noToken("nobody logs in here") }
+        return token
+    }
     func absolutePath(_ path: String) -> String {
         path.utf8.first == UInt8(ascii: "/") ? path : "/here/" + path
     }

@@ -10,14 +10,16 @@ import WorkspaceModel
         #expect(
             AccountProviderObject(name: "lab", issuer: "https://a.b", client: "c").json.text
                 == """
-                {"id":"lab","name":"lab","issuer":"https://a.b","client_id":"c","jwks":null}
+                {"id":"lab","name":"lab","issuer":"https://a.b","client_id":"c","jwks":null,\
+                "login_url":null,"token_url":null}
                 """)
         var claim = AccountClaimObject(provider: "lab", state: "verified")
         claim.verifier = Self.joon
         #expect(
             claim.json.text == """
                 {"id":"lab","provider":"lab","state":"verified","nonce":null,"issuer":null,\
-                "client_id":null,"verifier":{"id":"u_1","name":"Joon"},"expires_at":null}
+                "client_id":null,"login_url":null,"token_url":null,\
+                "verifier":{"id":"u_1","name":"Joon"},"expires_at":null}
                 """)
     }
 

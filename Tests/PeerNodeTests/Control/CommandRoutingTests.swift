@@ -124,6 +124,10 @@ import WorkspaceModel
         Row(
             "account.provider.update", ["name": "lab", "jwks": "/k"],
             "provider update lab - - /k"),
+        Row(
+            "account.provider.update",
+            ["name": "lab", "login_url": "https://a.b/l", "token_url": "https://a.b/t"],
+            "provider update lab - - - https://a.b/l https://a.b/t"),
         Row("account.provider.list", [:], "providers 100"),
         Row("account.provider.remove", ["name": "lab"], "provider remove lab"),
         Row("mail.command", [:], "mail command -"),

@@ -19,7 +19,9 @@ struct TableAccounts: AccountCommands {
 
     private func words(_ member: MemberReference?) -> String { member.map { "\($0)" } ?? "-" }
     private func words(_ draft: ProviderDraft) -> String {
-        "\(draft.name) \(draft.issuer ?? "-") \(draft.client ?? "-") \(draft.keys ?? "-")"
+        let addresses = [draft.page, draft.exchange].map { $0.map { " " + $0 } ?? "" }.joined()
+        return "\(draft.name) \(draft.issuer ?? "-") \(draft.client ?? "-") "
+            + (draft.keys ?? "-") + addresses
     }
 
     func link(_ provider: String, token: String?, _ scope: CallScope) throws(NodeError)
@@ -27,7 +29,8 @@ struct TableAccounts: AccountCommands {
     {
         try node.note("account link \(provider) \(token ?? "-")", scope)
         var claim = AccountClaimObject(provider: provider, state: "waiting")
-        claim.nonce = "n"
+        (claim.nonce, claim.client) = ("n", "wsx")
+        if provider == "browser" { claim.page = "https://id.example.org/login" }
         claim.expiresAt = 1_795_150_300_000
         return .reply(claim.json)
     }

@@ -76,6 +76,43 @@ extension EndToEnd {
                 })
         }
 
+        /// On a terminal: the address is opened by nobody, and `curl` comes back in the browser's place.
+        @Test func `are linked by a login in a browser`() throws {
+            guard let python = Tool.path("python3", to: "be a token endpoint"),
+                let curl = Tool.path("curl", to: "come back from a login")
+            else { return }
+            let provider = TestProvider()
+            let nodes = try three(provider.keyFile)
+            let endpoint = try TokenEndpoint(python, in: nodes[1].folder, answering: "{}")
+            defer { endpoint.end() }
+            let set = nodes[1].run(
+                "account", "provider", "update", "lab", "--login-url",
+                "http://127.0.0.1:1/login", "--token-url", endpoint.address)
+            #expect(set.status == 0, "\(set.errors)")
+            let token = provider.token(try nonce(nodes[1]), at: now)
+            try endpoint.answer(#"{"id_token":"\#(token)"}"#)
+            let terminal = try #require(
+                PseudoTerminal(
+                    [TemporaryNode.program, "--home", nodes[1].home, "account", "link", "lab"],
+                    environment: nodes[1].scriptEnvironment, columns: 400))
+            #expect(terminal.shows("ctrl-C stops waiting"), "\(terminal.screen.text)")
+            let shown = terminal.screen.text
+            func field(_ name: String) throws -> String {
+                let rest = try #require(
+                    shown.components(separatedBy: "&\(name)=").dropFirst().first)
+                return String(rest.prefix { $0 != "&" && !$0.isWhitespace })
+            }
+            let back = try #require(try field("redirect_uri").removingPercentEncoding)
+            let browser = Process()
+            browser.executableURL = URL(fileURLWithPath: curl)
+            browser.arguments = ["-s", "-q", back + "?code=c1&state=\(try field("state"))"]
+            let page = TemporaryNode.finish(browser)
+            #expect(page.output == "You can close this page. wsx-node has what it needs.\n")
+            #expect(terminal.end() == 0, "\(terminal.screen.text)")
+            #expect(terminal.screen.text.contains("your account at lab is verified by Mina"))
+            #expect(try endpoint.asked().contains("code=c1&"))
+        }
+
         @Test func `are linked by keys that OpenSSL has made`() throws {
             guard let openssl = Tool.path("openssl", to: "make keys of a provider") else { return }
             let folder = TemporaryNode()

@@ -64,9 +64,13 @@ enum ResultFields {
     ]
     static let emailCheck: Set<String> = ["id", "email", "state", "member", "note"]
     static let emailClaim: Set<String> = ["id", "email", "state", "verifier", "expires_at"]
-    static let accountProvider: Set<String> = ["id", "name", "issuer", "client_id", "jwks"]
+    static let accountProvider: Set<String> = [
+        "id", "name", "issuer", "client_id", "jwks", "login_url", "token_url",
+    ]
     static let accountClaim: Set<String> = [
-        "id", "provider", "state", "nonce", "issuer", "client_id", "verifier", "expires_at",
+        "id", "provider", "state", "nonce", "issuer", "client_id", "login_url", "token_url",
+        "verifier",
+        "expires_at",
     ]
     static let attestation: Set<String> = [
         "id", "member", "kind", "provider", "value", "by", "at", "until", "state",

@@ -20,8 +20,15 @@ import WorkspaceTestKit
         let changed = try ada.ok(
             "account.provider.update", ["name": "lab", "jwks": "/keys/lab.json"])
         #expect(changed["jwks"] == "/keys/lab.json" && changed["client_id"] == "wsx")
+        let urls: JSONValue = [
+            "name": "lab", "login_url": "https://a.b/login", "token_url": "https://a.b/token",
+        ]
+        let browsed = try ada.ok("account.provider.update", urls)
+        #expect(browsed["login_url"] == "https://a.b/login")
+        #expect(browsed["token_url"] == "https://a.b/token" && browsed["jwks"] == changed["jwks"])
         try ada.restart()
-        #expect(try ada.ok("account.provider.list").items == [changed])
+        #expect(try ada.ok("account.provider.list").items == [browsed])
+        #expect(try ada.ok("account.link", ["provider": "lab"])["login_url"] == "https://a.b/login")
         let bare = try ada.ok("account.provider.update", ["name": "lab", "jwks": ""])
         #expect(bare["jwks"] == .null)
         #expect(try ada.ok("account.provider.remove", ["name": "lab"]) == bare)
@@ -37,7 +44,8 @@ import WorkspaceTestKit
             ("issuer", "http://id.example.org"), ("issuer", "https://"),
             ("issuer", "id.example.org"),
             ("issuer", "https://a b"), ("client_id", "a b"), ("client_id", "ä"),
-            ("jwks", "keys.json"), ("jwks", "/a\u{0}b"),
+            ("jwks", "keys.json"), ("jwks", "/a\u{0}b"), ("login_url", "id.example.org"),
+            ("token_url", "https://a\"b"),
         ] as [(String, String)])
     func `has a name, addresses and a path in their form`(
         _ field: String, _ value: String

@@ -10,6 +10,10 @@ public struct AccountProviderObject: ControlObject {
     public let client: String
     /// The path of the file with its public keys; `nil` where tokens are checked elsewhere.
     public var keys: String?
+    /// Its login page, and where a code becomes a token.
+    public var page: String?
+    /// See `page`.
+    public var exchange: String?
 
     /// A provider without keys.
     public init(name: String, issuer: String, client: String) {
@@ -21,6 +25,7 @@ public struct AccountProviderObject: ControlObject {
         [
             "id": .string(name), "name": .string(name), "issuer": .string(issuer),
             "client_id": .string(client), "jwks": JSONValue(orNull: keys),
+            "login_url": JSONValue(orNull: page), "token_url": JSONValue(orNull: exchange),
         ]
     }
 }
@@ -37,6 +42,10 @@ public struct AccountClaimObject: ControlObject {
     public var issuer: String?
     /// For which program.
     public var client: String?
+    /// The provider's login page, and where a code becomes a token.
+    public var page: String?
+    /// See `page`.
+    public var exchange: String?
     /// Who has verified it.
     public var verifier: PersonObject?
     /// Until when the nonce is good, milliseconds since 1970.
@@ -52,7 +61,8 @@ public struct AccountClaimObject: ControlObject {
         [
             "id": .string(provider), "provider": .string(provider), "state": .string(state),
             "nonce": JSONValue(orNull: nonce), "issuer": JSONValue(orNull: issuer),
-            "client_id": JSONValue(orNull: client), "verifier": verifier?.json ?? .null,
+            "client_id": JSONValue(orNull: client), "login_url": JSONValue(orNull: page),
+            "token_url": JSONValue(orNull: exchange), "verifier": verifier?.json ?? .null,
             "expires_at": JSONValue(orNull: expiresAt),
         ]
     }

@@ -31,6 +31,7 @@ final class AccountDesk: CorePart, AccountCommands {
         object.nonce = AccountProofs.nonce(
             claim.claim, of: workspace.member, by: home.device)
         (object.issuer, object.client) = (known.issuer, known.client)
+        (object.page, object.exchange) = (known.page, known.exchange)
         object.expiresAt = Int64(clamping: time.wall &+ (claim.due &- time.monotonic))
         return .reply(object)
     }
@@ -137,7 +138,16 @@ final class AccountDesk: CorePart, AccountCommands {
             else { throw misfit("jwks", "the file needs an absolute path, such as /etc/keys.json") }
             changed.keys = keys.isEmpty ? nil : keys
         }
+        if let page = draft.page { changed.page = try address(page, "login_url") }
+        if let exchange = draft.exchange { changed.exchange = try address(exchange, "token_url") }
         return changed
+    }
+
+    private func address(_ text: String, _ field: String) throws(NodeError) -> String? {
+        guard text.isEmpty || AccountProvider.isAddress(text) else {
+            throw misfit(field, "'\(field)' is an address that begins with https://")
+        }
+        return text.isEmpty ? nil : text
     }
 
     private func misfit(_ field: String, _ message: String) -> NodeError {
@@ -150,6 +160,7 @@ final class AccountDesk: CorePart, AccountCommands {
         var object = AccountProviderObject(
             name: provider.name, issuer: provider.issuer, client: provider.client)
         object.keys = provider.keys
+        (object.page, object.exchange) = (provider.page, provider.exchange)
         return object
     }
 }

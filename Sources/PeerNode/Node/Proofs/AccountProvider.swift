@@ -11,6 +11,10 @@ struct AccountProvider: Equatable {
     var client: String
     /// The path of a file with its public keys; `nil` where this node only links.
     var keys: String?
+    /// Its login page; `nil` where tokens are pasted.
+    var page: String?
+    /// Where a code becomes a token; `nil` where the page gives tokens.
+    var exchange: String?
 
     /// Whether a text may be its name: small letters, digits and `-`, beginning with a letter.
     static func isName(_ text: String) -> Bool {
@@ -28,7 +32,7 @@ struct AccountProvider: Equatable {
     static func isAddress(_ text: String) -> Bool {
         let begins = ["https://", "http://127.0.0.1", "http://localhost"]
         return text.utf8.count <= Limits.providerAddressBytesMax
-            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
+            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
             && begins.contains {
                 text.utf8.starts(with: $0.utf8) && text.utf8.count > $0.utf8.count
             }
@@ -50,7 +54,8 @@ extension AccountProofs {
                 let client = row["client"]?.stringValue
             else { return nil }
             return AccountProvider(
-                name: name, issuer: issuer, client: client, keys: row["keys"]?.stringValue)
+                name: name, issuer: issuer, client: client, keys: row["keys"]?.stringValue,
+                page: row["page"]?.stringValue, exchange: row["exchange"]?.stringValue)
         }
     }
 
@@ -66,6 +71,8 @@ extension AccountProofs {
             [
                 "name": .string(provider.name), "issuer": .string(provider.issuer),
                 "client": .string(provider.client), "keys": JSONValue(orNull: provider.keys),
+                "page": JSONValue(orNull: provider.page),
+                "exchange": JSONValue(orNull: provider.exchange),
             ]
         }
         try write()

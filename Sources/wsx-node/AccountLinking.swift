@@ -1,0 +1,75 @@
+import PeerNode
+import WorkspaceModel
+
+/// Linking an account: the login in a browser, or what is needed to do without.
+struct AccountLinking: SessionPart {
+    var scan: ArgumentScan
+    let environment: [String: String]
+    let io: any ProgramIO
+
+    /// `account link`: with a token it is checked; else it comes from a browser, on a terminal and where the
+    /// provider has a login page.
+    func link(_ command: Command) throws(NodeError) -> Int32 {
+        let port = scan.values["port"]?.integerValue.flatMap { UInt16(exactly: $0) }
+        var parameters = try parameters(for: command)
+        guard parameters["id_token"] == nil else { return try callAndPrint(command, parameters) }
+        var client = try client()
+        let claim = try client.call(command.name, parameters)
+        guard io.isOutputTerminal, !globals.json, !globals.noInput, claim["state"] == "waiting",
+            claim["login_url"]?.stringValue != nil
+        else {
+            show(rendering.text(claim, of: command.name))
+            return 0
+        }
+        let token = try io.logIn(claim, port: port) { address in
+            io.tell("open this address and log in:\n", isOwn: true)
+            io.printError("  \(sanitised(address))\n")
+            io.tell("waiting for your browser; ctrl-C stops waiting\n")
+        }
+        guard TokenText.isToken(token) else { throw Self.noToken("it is not a signed token") }
+        parameters["id_token"] = .string(token)
+        return try callAndPrint(command, parameters)
+    }
+
+    /// The provider gave nothing of use.
+    static func noToken(_ why: String) -> NodeError {
+        NodeError(
+            .codeInvalid, "the provider gave no ID token: \(why)",
+            hint: "check its settings with 'wsx-node account provider list', or paste a token: "
+                + "wsx-node account link NAME --token -", reason: "login.no_token")
+    }
+}
+
+extension SystemIO {
+    func logIn(
+        _ claim: JSONValue, port: UInt16?, opens: (String) -> Void
+    ) throws(NodeError) -> String {
+        let listener: LoginListener
+        do throws(SystemError) { listener = try LoginListener(port: port ?? 0) } catch {
+            throw .badConfiguration(
+                "cannot listen for your browser: \(error)",
+                hint: error.isAddressTaken ? "give another port with --port" : nil)
+        }
+        guard let request = listener.request(claim) else {
+            throw AccountLinking.noToken("it has no login page here")
+        }
+        opens(request.address)
+        var arrival = listener.wait(for: request, milliseconds: Limits.loginMilliseconds)
+        if case .code(let code)? = arrival {
+            arrival = LoginListener.exchange(code, for: request)
+            guard arrival != nil else {
+                throw AccountLinking.noToken("curl failed, or is not installed")
+            }
+        }
+        switch arrival {
+        case .token(let token)?: return token
+        case .refusal(let word)?:
+            throw AccountLinking.noToken(NodeError.quoted(word))
+        case .code?, .nothing?: throw AccountLinking.noToken("its answer has none")
+        case nil:
+            throw NodeError(
+                .timeout, "your browser did not come back", hint: "try again",
+                reason: "login.timeout")
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// The port on which a browser comes back from a login, with `curl` in the place of the browser.
+@Suite(.serialized) struct `The port for a browser` {
+    private static func claim(tokenURL: String?) -> JSONValue {
+        [
+            "login_url": "http://127.0.0.1:1/login", "client_id": "wsx", "nonce": "N-0",
+            "token_url": JSONValue(orNull: tokenURL),
+        ]
+    }
+
+    private func browser(_ curl: String, _ arguments: String...) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: curl)
+        process.arguments = ["-s", "-q"] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    @Test func `takes the first request that brings what was asked for`() throws {
+        guard let curl = Tool.path("curl", to: "come back from a login") else { return }
+        let listener = try LoginListener(port: 0)
+        let request = try #require(listener.request(Self.claim(tokenURL: "http://127.0.0.1:1/")))
+        #expect(request.redirect == "http://127.0.0.1:\(listener.port)/")
+        #expect(request.state.utf8.count == 32 && request.verifier.utf8.count == 43)
+        #expect(try #require(listener.request(Self.claim(tokenURL: nil))).state != request.state)
+        // One after the other, so that none overtakes.
+        let script =
+            "\(curl) -s -q \(request.redirect)favicon.ico; "
+            + "\(curl) -s -q '\(request.redirect)?code=no&state=x'; "
+            + "\(curl) -s -q '\(request.redirect)?code=c1&state=\(request.state)'"
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", script]
+        shell.standardOutput = FileHandle.nullDevice
+        try shell.run()
+        #expect(listener.wait(for: request, milliseconds: 60_000) == .code("c1"))
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0)
+    }
+
+    @Test func `takes a token that is posted`() throws {
+        guard let curl = Tool.path("curl", to: "come back from a login") else { return }
+        let listener = try LoginListener(port: 0)
+        let request = try #require(listener.request(Self.claim(tokenURL: nil)))
+        let token = String(repeating: "a", count: 12_000) + ".b.c"
+        let process = try browser(
+            curl, "-d", "id_token=\(token)&state=\(request.state)", request.redirect)
+        #expect(listener.wait(for: request, milliseconds: 60_000) == .token(token))
+        process.waitUntilExit()
+    }
+
+    @Test func `waits no longer than it should, and is one that is free`() throws {
+        let listener = try LoginListener(port: 0)
+        let request = try #require(listener.request(Self.claim(tokenURL: nil)))
+        #expect(listener.wait(for: request, milliseconds: 50) == nil)
+        #expect(throws: SystemError.self) { try LoginListener(port: listener.port) }
+        #expect(listener.request(["client_id": "wsx", "nonce": "n"]) == nil)
+    }
+
+    @Test func `exchanges a code at a token endpoint, with nothing secret in an argument`() throws {
+        guard let python = Tool.path("python3", to: "be a token endpoint"),
+            Tool.path("curl", to: "exchange a code") != nil
+        else { return }
+        try withTemporaryFolder { root in
+            let endpoint = try TokenEndpoint(python, in: root, answering: #"{"id_token":"a.b.c"}"#)
+            defer { endpoint.end() }
+            let listener = try LoginListener(port: 0)
+            let request = try #require(listener.request(Self.claim(tokenURL: endpoint.address)))
+            #expect(LoginListener.exchange("c/1", for: request) == .token("a.b.c"))
+            let asked = try endpoint.asked()
+            #expect(asked.contains("code=c%2F1&") && asked.contains(request.verifier))
+            #expect(asked.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A\(listener.port)%2F"))
+        }
+        let listener = try LoginListener(port: 0)
+        let nowhere = try #require(
+            listener.request(Self.claim(tokenURL: "http://127.0.0.1:1/token")))
+        #expect(LoginListener.exchange("c1", for: nowhere) == nil)
+    }
+}
+
+/// A token endpoint of tests: it keeps what it is asked, and answers with what stands in a file.
+final class TokenEndpoint {
+    /// Where it is.
+    let address: String
+    private let process: Process
+    private let folder: String
+
+    private static let program = """
+        import http.server, sys
+        folder = sys.argv[1]
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers['Content-Length']))
+                open(folder + '/asked', 'wb').write(body)
+                answer = open(folder + '/answer', 'rb').read()
+                self.send_response(200)
+                self.send_header('Content-Type', 'application/json')
+                self.send_header('Content-Length', str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+            def log_message(self, *words): pass
+        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        open(folder + '/port.new', 'w').write(str(server.server_port))
+        import os
+        os.rename(folder + '/port.new', folder + '/port')
+        server.serve_forever()
+        """
+
+    init(_ python: String, in folder: String, answering answer: String) throws {
+        self.folder = folder
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: python)
+        process.arguments = ["-c", Self.program, folder]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try answer.write(toFile: folder + "/answer", atomically: true, encoding: .utf8)
+        try process.run()
+        var port: String?
+        _ = eventually {
+            port = try? String(contentsOfFile: folder + "/port", encoding: .utf8)
+            return port != nil
+        }
+        address = "http://127.0.0.1:\(try #require(port))/token"
+    }
+
+    func answer(_ text: String) throws {
+        try text.write(toFile: folder + "/answer", atomically: true, encoding: .utf8)
+    }
+
+    func asked() throws -> String {
+        try String(contentsOfFile: folder + "/asked", encoding: .utf8)
+    }
+
+    func end() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
