@@ -31,6 +31,15 @@ struct AccountLinking: SessionPart {
         return try callAndPrint(command, parameters)
     }
 
+    /// `account provider add` and `update`: the node stands in another folder than whoever names a file.
+    func setProvider(_ command: Command) throws(NodeError) -> Int32 {
+        var session = self
+        if let path = scan.values["jwks"]?.stringValue, !path.isEmpty {
+            session.scan.values["jwks"] = .string(io.absolutePath(path))
+        }
+        return try session.callAndPrint(command, try session.parameters(for: command))
+    }
+
     /// The provider gave nothing of use.
     static func noToken(_ why: String) -> NodeError {
         NodeError(

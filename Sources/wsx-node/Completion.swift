@@ -233,7 +233,7 @@ struct Completion {
     private static let pathFlags: Set<String> = ["--home", "--socket"]
 
     private static func isPath(_ parameter: ParameterDefinition) -> Bool {
-        ["path", "settings"].contains(parameter.name) || parameter.name.hasSuffix("_file")
+        ["path", "settings", "jwks"].contains(parameter.name) || parameter.name.hasSuffix("_file")
             || parameter.pictureTarget != nil
     }
 

@@ -159,6 +159,7 @@ extension SessionPart {
         case .remind: return try Reminding(self).remind(command)
         case .invite: return try Inviting(self).invite(command)
         case .linkAccount: return try AccountLinking(self).link(command)
+        case .setProvider: return try AccountLinking(self).setProvider(command)
         case .showMessages: return try LogShowing(self).showMessages(command)
         case .search: return try search(command)
         case .writeNote: return try NoteEditing(self).writeNote(command)

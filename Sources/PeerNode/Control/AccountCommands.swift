@@ -60,8 +60,8 @@ enum AccountCommandTable {
         bytes: 1...Limits.providerClientBytesMax)
     private static let keys = Parameter.text(
         "jwks",
-        "A file with its public keys, an absolute path. Only nodes that verify others need it. It is "
-            + "read at each check, so cron can renew it.",
+        "A file with its public keys. Only nodes that verify others need it. It is read at each "
+            + "check, so cron can renew it. On the socket the path must be absolute.",
         bytes: 0...Limits.providerPathBytesMax
     ).optional()
     private static let page = Parameter.text(
@@ -155,7 +155,7 @@ enum AccountCommandTable {
             examples: [
                 "account provider add gitlab --issuer https://gitlab.com --client-id 4f1c "
                     + "--jwks /etc/wsx/gitlab.json"
-            ]),
+            ], flow: .setProvider),
         "Make a login provider (OpenID Connect) known to this node.",
         parameters: [
             name.definition, issuer.definition, client.definition, keys.definition,
@@ -192,7 +192,8 @@ enum AccountCommandTable {
             "account.provider.update",
             line: CommandLineForm(
                 "account provider update", ["name"],
-                examples: ["account provider update gitlab --jwks /etc/wsx/keys.json"]),
+                examples: ["account provider update gitlab --jwks /etc/wsx/keys.json"],
+                flow: .setProvider),
             "Change a login provider. What you leave out stays. An empty '--jwks' removes it.",
             parameters: [
                 name.definition, newIssuer.definition, newClient.definition, keys.definition,

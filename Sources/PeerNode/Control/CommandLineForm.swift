@@ -102,6 +102,8 @@ extension CommandLineForm {
         case invite
         /// It has somebody log in elsewhere, and shows the token.
         case linkAccount
+        /// It sets a provider up, whose file of keys may be named from any folder.
+        case setProvider
         /// It revokes a device that is lost.
         case loseDevice
         /// Asks for the current words, and shows the new ones at the end.

@@ -81,6 +81,20 @@ import WorkspaceModel
         #expect(io.node?.asked.last == "account link browser -")
     }
 
+    @Test func `has keys in a file that is named from any folder`() {
+        let io = MemoryIO()
+        io.node = TableNode()
+        let settings = ["--issuer", "https://a.b", "--client-id", "c"]
+        let words = ["account", "provider", "add", "lab"] + settings
+        for (path, absolute) in [("keys.json", "/here/keys.json"), ("/k", "/k")] {
+            #expect(
+                Program.run(arguments: words + ["--jwks", path], environment: [:], io: io) == 0)
+            #expect(io.node?.asked.last == "provider add lab https://a.b c \(absolute)")
+        }
+        #expect(io.run("account", "provider", "update", "lab", "--jwks", "") == 0)
+        #expect(io.node?.asked.last == "provider update lab - - ")
+    }
+
     @Test func `takes its token from standard input alone`() {
         let io = MemoryIO()
         let status = Program.run(

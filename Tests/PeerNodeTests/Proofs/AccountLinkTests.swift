@@ -40,12 +40,12 @@ import WorkspaceTestKit
 
     @Test func `leaves no token in stores and logs, and nobody else is told one`() throws {
         let table = try AccountTable()
-        let call = try table.token(table.bob)
+        let call = try table.token(table.bob, subject: "subject-of-bob")
         let token = try #require(call["id_token"]?.stringValue)
         try table.bob.ok("account.link", call)
         table.bench.advance(5_000)
         for node in [table.ada, table.bob, table.cleo] {
-            for part in token.split(separator: ".").map(String.init) + ["s1"] {
+            for part in token.split(separator: ".").map(String.init) + ["subject-of-bob"] {
                 #expect(try !`A profile`.knows(part, node))
             }
             #expect(!node.log.contains { $0.contains(token) })
