@@ -48,7 +48,7 @@ FUZZ = .build/fuzz
 # How long each target of `fuzz-NAME` is fuzzed, the targets, and the one program of all of them.
 MINUTES ?= 10
 FUZZERS = cbor payloads messages frames handshake session control http json links text search \
-    backup sealed beacon blobs notes
+    backup sealed beacon blobs notes tokens
 FUZZER = .build/fuzzers/release/wsx-fuzz
 # The disk that records and fails, and what a campaign on the program itself is given: a program
 # that is there already, by WSX_NODE, or this one.

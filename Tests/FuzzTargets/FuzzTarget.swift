@@ -35,7 +35,7 @@ public struct FuzzTarget: Sendable {
     /// All of them, as `make fuzz-all` goes through them. A new parser of foreign bytes belongs here.
     public static let all: [FuzzTarget] = [
         cbor, payloads, messages, frames, handshake, session, control, http, json, links, text,
-        search, backup, sealed, beacon, blobs, notes,
+        search, backup, sealed, beacon, blobs, notes, tokens,
     ]
 }
 

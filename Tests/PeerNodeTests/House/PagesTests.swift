@@ -82,7 +82,8 @@ import WorkspaceModel
     private static func path(of name: String) -> String? {
         if name.hasPrefix("Sources/") || name.hasPrefix("Tests/") { return name }
         let folder = name.components(separatedBy: "/").first ?? ""
-        let isOfNode = ["Control", "Loop", "Node", "Peers", "Search", "Tokens", "Transport"].contains(folder)
+        let isOfNode = ["Control", "Loop", "Node", "Peers", "Search", "Tokens", "Transport"]
+            .contains(folder)
         return isOfNode && name.hasSuffix(".swift") ? "Sources/PeerNode/\(name)" : nil
     }
 
