@@ -175,6 +175,12 @@ struct ColumnSet {
                     "MEMBER": "member.name", "KIND": "kind", "VALUE": "value", "BY": "by.name",
                     "SINCE": "at", "COUNTS": "state", "ID": "id",
                 ], drops: ["ID", "KIND", "SINCE"])
+        case .accountLinks:
+            ColumnSet(
+                [
+                    "MEMBER": "member.name", "PROVIDER": "provider", "ACCOUNT": "value",
+                    "BY": "by.name", "SINCE": "at", "COUNTS": "state", "ID": "id",
+                ], drops: ["ID", "SINCE", "BY"])
         case .accountProviders:
             ColumnSet(
                 [

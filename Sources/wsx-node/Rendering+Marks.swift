@@ -25,7 +25,7 @@ extension Rendering {
             if item["have"] == "unknown" { fields["complete"] = "unknown" }
             if shape == .holders { fields["person"] = .string(verdict(on: item)) }
         case .presences: fields["state"] = .string(stateWord(item["state"]))
-        case .attestations: fields["state"] = .string(attestationWords(item))
+        case .attestations, .accountLinks: fields["state"] = .string(attestationWords(item))
         case .directs:
             if ChannelNames.shown(item) == "@me" { fields["name"] = "me" }
         case .channels:

@@ -118,7 +118,7 @@ enum AccountCommandTable {
                 examples: ["account unlink gitlab", "account unlink gitlab @Joon"]),
             "Remove the link to an account.",
             parameters: [provider.definition, member.definition], result: "attestation",
-            shape: .attestations, effect: .signs, scope: .workspace,
+            shape: .accountLinks, effect: .signs, scope: .workspace,
             failures: [.notFound, .ambiguous, .forbidden, .conflict],
             example: ["provider": "gitlab"],
             run: { (context, given) throws(NodeError) in
@@ -138,7 +138,7 @@ enum AccountCommandTable {
             "List linked accounts, who verified them, and what no longer counts.",
             parameters: [
                 member.definition, Command.limit.definition, Command.cursor.definition,
-            ], result: "list of attestation", shape: .attestations,
+            ], result: "list of attestation", shape: .accountLinks,
             emptiness: "no accounts are linked", effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous],
             run: { (context, given) throws(NodeError) in

@@ -118,6 +118,8 @@ extension Command {
         case attestations
         /// How far the link to an account has come.
         case accountClaim
+        /// Accounts that are linked.
+        case accountLinks
         /// Providers of accounts.
         case accountProviders
         /// Who is online.

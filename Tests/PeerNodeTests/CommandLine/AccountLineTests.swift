@@ -48,6 +48,23 @@ import WorkspaceModel
         #expect(text.contains("mina  (verified by Joon, "), "\(text)")
     }
 
+    @Test func `is listed with its provider, and whether it counts`() {
+        let list: JSONValue = [
+            "items": [
+                [
+                    "id": "o_1", "member": ["id": "u_1", "name": "Mina"], "kind": "account",
+                    "provider": "lab", "value": "mina", "by": ["id": "u_2", "name": "Joon"],
+                    "at": 1_795_190_000_000, "until": .null, "state": "verifier_gone",
+                ]
+            ], "next": .null,
+        ]
+        let text = rendering().text(list, of: "account.links")
+        #expect(text.contains("PROVIDER") && text.contains("lab") && text.contains("mina"))
+        #expect(text.contains("no: Joon may not verify any more"), "\(text)")
+        let plain = rendering(isPlain: true).text(list, of: "account.links")
+        #expect(plain.contains("Mina\tlab\tmina\tJoon\t"), "\(plain)")
+    }
+
     @Test func `is made of providers that are listed`() {
         let list: JSONValue = [
             "items": [
