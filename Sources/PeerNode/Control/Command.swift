@@ -142,7 +142,7 @@ extension Command {
         Group(title: "invites and members", commands: inviteCommands + memberCommands),
         Group(title: "channels", commands: channelCommands + channelChangeCommands),
         Group(title: "direct messages", commands: directMessageCommands),
-        Group(title: "reading", commands: readingCommands + noticeCommands),
+        Group(title: "reading", commands: readingCommands + NoticeCommandTable.commands),
         Group(title: "search", commands: searchCommands),
         Group(title: "sync and network", commands: networkCommands),
         Group(title: "backup and inspection", commands: careCommands),

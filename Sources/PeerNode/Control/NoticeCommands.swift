@@ -11,9 +11,10 @@ public protocol NoticeCommands {
         -> NoticeCommandObject
 }
 
-extension Command {
-    /// Of what one wants to be told, and how this machine tells it.
-    static let noticeCommands = [notifyGet, notifySet, notifyCommand]
+/// The commands about what one wants to be told, and how this machine tells it.
+enum NoticeCommandTable {
+    /// In the order of the documentation.
+    static let commands = [notifyGet, notifySet, notifyCommand]
 
     private static let notifyGet = Command(
         "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
