@@ -346,6 +346,9 @@ def tell(mutant, found):
 
 
 def main():
+    if set(sys.argv[1:]) - {"--check", "--build"}:
+        print(__doc__)
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
     mutants = read_table()
     if "--check" in sys.argv:
         check_syntax(mutants)
