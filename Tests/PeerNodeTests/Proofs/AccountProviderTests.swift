@@ -60,6 +60,37 @@ import WorkspaceTestKit
         #expect(try ada.ok("account.provider.list").items.isEmpty)
     }
 
+    @Test(arguments: [
+        ("https://id.example.org", true), ("https://id.example.org:8443/a?b=c", true),
+        ("https://id.example.org/@ada", true), ("https://id.example.org?user=a@b", true),
+        ("http://127.0.0.1", true), ("http://127.0.0.1/", true), ("http://127.0.0.1:80", true),
+        ("http://localhost:8080/token", true), ("http://localhost?a=b", true),
+        ("http://127.0.0.1.evil.example/token", false), ("http://localhost.evil.example/", false),
+        ("http://localhost@evil.example/token", false), ("http://127.0.0.10/", false),
+        ("http://127.0.0.1:80@evil.example/", false), ("http://127.0.0.1:@evil.example/", false),
+        ("http://localhost:/", false), ("http://localhost:8a/", false),
+        ("http://localhosts", false),
+        ("https://id.example.org@evil.example/", false), ("https:///token", false),
+        ("https://?a", false), ("https://id.example.org/#login", false),
+        ("http://localhost#.evil.example/", false), ("http://id.example.org/", false),
+        ("HTTPS://id.example.org/", false), ("https://a\\b", false),
+    ])
+    func `has addresses whose words cross the network under TLS alone`(
+        _ address: String, _ isGood: Bool
+    ) throws {
+        #expect(AccountProvider.isAddress(address) == isGood)
+        let ada = try CoreBench().node("Ada")
+        try ada.ok("account.provider.add", Self.lab)
+        let change: JSONValue = ["name": "lab", "token_url": .string(address)]
+        guard !isGood else {
+            #expect(
+                try ada.ok("account.provider.update", change)["token_url"]?.stringValue == address)
+            return
+        }
+        let refusal = try ada.refused("account.provider.update", change)
+        #expect(refusal.kind == .badRequest && refusal.message.contains("http://localhost"))
+    }
+
     @Test func `is one of few, and lies sealed`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")

@@ -123,7 +123,7 @@ final class AccountDesk: CorePart, AccountCommands {
         var changed = provider
         if let issuer = draft.issuer {
             guard AccountProvider.isAddress(issuer) else {
-                throw misfit("issuer", "an issuer is an address that begins with https://")
+                throw misfit("issuer", "an issuer \(AccountProvider.addressSentence)")
             }
             changed.issuer = issuer
         }
@@ -145,7 +145,7 @@ final class AccountDesk: CorePart, AccountCommands {
 
     private func address(_ text: String, _ field: String) throws(NodeError) -> String? {
         guard text.isEmpty || AccountProvider.isAddress(text) else {
-            throw misfit(field, "'\(field)' is an address that begins with https://")
+            throw misfit(field, "'\(field)' \(AccountProvider.addressSentence)")
         }
         return text.isEmpty ? nil : text
     }

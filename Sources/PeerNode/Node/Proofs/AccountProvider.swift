@@ -28,14 +28,42 @@ struct AccountProvider: Equatable {
 
     private static func isSmall(_ letter: UInt8) -> Bool { (0x61...0x7a).contains(letter) }
 
+    /// What an address may be, for people.
+    static let addressSentence =
+        "begins with https://, or with http://127.0.0.1 or http://localhost, and has no user and no '#'"
+
     /// Whether a text may be an address of it: `https`, or `http` on this machine, without white space.
+    ///
+    /// It names no user before an `@`, which makes another machine of what looks like this one, and no part
+    /// of a page, since fields are put at its end.
     static func isAddress(_ text: String) -> Bool {
-        let begins = ["https://", "http://127.0.0.1", "http://localhost"]
-        return text.utf8.count <= Limits.providerAddressBytesMax
-            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
-            && begins.contains {
-                text.utf8.starts(with: $0.utf8) && text.utf8.count > $0.utf8.count
+        let letters = Array(text.utf8)
+        guard letters.count <= Limits.providerAddressBytesMax,
+            letters.allSatisfy({
+                (0x21...0x7e).contains($0) && !"\"\\#".utf8.contains($0)
+            })
+        else { return false }
+        if let rest = rest(of: letters, after: "https://") {
+            let host = rest.prefix { !endsHost($0) }
+            return !host.isEmpty && !host.contains(UInt8(ascii: "@"))
+        }
+        return ["http://127.0.0.1", "http://localhost"].contains { begin in
+            guard var rest = rest(of: letters, after: begin) else { return false }
+            if rest.first == UInt8(ascii: ":") {
+                let port = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+                guard !port.isEmpty else { return false }
+                rest = rest.dropFirst(port.count + 1)
             }
+            return rest.first.map(endsHost) ?? true
+        }
+    }
+
+    private static func endsHost(_ letter: UInt8) -> Bool {
+        letter == UInt8(ascii: "/") || letter == UInt8(ascii: "?")
+    }
+
+    private static func rest(of letters: [UInt8], after begin: String) -> ArraySlice<UInt8>? {
+        letters.starts(with: begin.utf8) ? letters.dropFirst(begin.utf8.count) : nil
     }
 }
 
