@@ -140,11 +140,16 @@ public struct LoginRequest: Equatable, Sendable {
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect),
             ("client_id", client), ("code_verifier", verifier),
         ])
-        let scheme = exchange.utf8.starts(with: "https:".utf8) ? "=https" : "=http"
-        return [
-            ("url", exchange), ("proto", scheme), ("data-raw", form), ("max-time", "30"),
-            ("max-filesize", String(Limits.loginBytesMax)), ("header", "Accept: application/json"),
-        ].map { "\($0) = \"\(Self.escaped($1))\"\n" }.joined() + "globoff\nsilent\n"
+        let isSealed = exchange.utf8.starts(with: "https:".utf8)
+        var settings = [
+            ("url", exchange), ("proto", isSealed ? "=https" : "=http"), ("data-raw", form),
+            ("max-time", "30"), ("max-filesize", String(Limits.loginBytesMax)),
+            ("header", "Accept: application/json"),
+        ]
+        // A proxy would read what this machine is meant to keep.
+        if !isSealed { settings.append(("noproxy", "*")) }
+        return settings.map { "\($0) = \"\(Self.escaped($1))\"\n" }.joined()
+            + "globoff\nsilent\n"
     }
 
     private static func escaped(_ text: String) -> String {

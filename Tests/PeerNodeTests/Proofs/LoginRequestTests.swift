@@ -69,7 +69,10 @@ import WorkspaceModel
         let settings = try #require(Self.request()?.curlSettings(for: "c\"\\\n1"))
         let lines = settings.split(separator: "\n").map(String.init)
         #expect(lines.first == #"url = "https://id.example.org/token""#)
-        #expect(lines.contains(#"proto = "=https""#))
+        #expect(lines.contains(#"proto = "=https""#) && !settings.contains("noproxy"))
+        let local = try #require(Self.request(exchange: "http://localhost/t"))
+        let plain = try #require(local.curlSettings(for: "c"))
+        #expect(plain.contains("proto = \"=http\"\nd") && plain.contains("noproxy = \"*\"\n"))
         let data = try #require(lines.first { $0.hasPrefix("data-raw") })
         #expect(
             data.contains("code=c%22%5C%0A1&") && data.contains("grant_type=authorization_code"))
