@@ -296,7 +296,10 @@ public final class BenchNode {
             guard !holdsTokenChecks else { return heldTokenChecks.append(number) }
             let verdict = TokenChild.answer(to: question) { [keyFiles] in keyFiles[$0] }
             bench.give(.tokenChecked(number, verdict), to: self)
-        case .forgetNotices: notices = []
+        case .forgetNotices:
+            notices = []
+            for number in heldTokenChecks { bench.give(.tokenChecked(number, nil), to: self) }
+            heldTokenChecks = []
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes):
             bench.carry(bytes, on: link)

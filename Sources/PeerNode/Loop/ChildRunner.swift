@@ -86,6 +86,9 @@ final class ChildRunner {
         questions.forgetWaiting()
     }
 
+    /// Drops the questions that wait, and kills those that run: each has answered nothing then.
+    func forgetQuestions() { questions.forgetAll() }
+
     /// Takes the end of a command.
     ///
     /// - Returns: whether the descriptor is of one.

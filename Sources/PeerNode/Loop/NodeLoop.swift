@@ -259,7 +259,9 @@ public final class NodeLoop {
         case .lookAtMeter: meter.look(now: now)
         case .checkToken(let number, let question):
             tokens.check(number, question, now: now)
-        case .forgetNotices: notices.forgetWaiting()
+        case .forgetNotices:
+            notices.forgetWaiting()
+            tokens.forget()
         case .wipeHome: wipesHome = true
         case .write(let link, let bytes): links.write(link, bytes, now: now)
         case .close(let link): links.close(link, now: now)

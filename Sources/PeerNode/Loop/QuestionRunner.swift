@@ -48,6 +48,20 @@ final class QuestionRunner {
     /// Drops those that wait: nobody wants to know any more.
     func forgetWaiting() { waiting = [] }
 
+    /// Drops those that wait and kills those that run, whose questions nobody may have any more. Each has
+    /// answered nothing then, whatever it has said.
+    func forgetAll() {
+        var questions: [UInt64] = []
+        for case .noticed(.answered(let question, _)) in inputs { questions.append(question) }
+        questions += waiting.map(\.question)
+        for command in running.values {
+            command.child.end(on: driver)
+            questions.append(command.question)
+        }
+        (running, waiting) = ([:], [])
+        inputs = questions.sorted().map { .noticed(.answered(question: $0, nil)) }
+    }
+
     /// Takes the end of a command.
     ///
     /// - Returns: whether the descriptor is of one.

@@ -51,6 +51,10 @@ final class TokenRunner {
     /// Kills a process whose time is over.
     func passTime(now: UInt64) { runner.passTime(now: now) }
 
+    /// Lets go of all tokens, at a lock: those that wait are dropped, and the processes that have others are
+    /// killed. The core is told of each as of one that failed.
+    func forget() { runner.forgetQuestions() }
+
     /// Kills what runs, and starts nothing any more.
     func close() { runner.close() }
 }

@@ -136,6 +136,37 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `is killed by a lock, and so are the tokens that wait for one`() throws {
+        try withTemporaryFolder { root in
+            let script = root + "/check"
+            try "#!/bin/sh\nread number\necho $$ > \(root)/$number\nsleep 1000\n".write(
+                toFile: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700], ofItemAtPath: script)
+            func process(_ number: UInt64) -> Int32? {
+                let text = try? String(contentsOfFile: "\(root)/\(number)", encoding: .utf8)
+                return text.flatMap { Int32($0.filter(\.isNumber)) }
+            }
+            let world = try World(script)
+            let count = UInt64(Limits.receiptProcessesMax) + 2
+            for number in 1...count {
+                world.runner.check(number, Array("\(number)\n".utf8), now: 0)
+            }
+            let held = 1...UInt64(Limits.receiptProcessesMax)
+            #expect(eventually { held.allSatisfy { process($0) != nil } })
+            world.runner.forget()
+            // Of each the core hears once, since it waits for them where the keys stay.
+            try world.run(until: Int(count))
+            #expect((1...count).allSatisfy { world.text($0) == nil })
+            #expect(held.compactMap(process).allSatisfy { kill($0, 0) != 0 })
+            #expect(process(count) == nil && process(count - 1) == nil)
+            #expect(world.runner.nextDeadline == nil && !world.runner.hasInputs)
+            // An unlocked node checks again.
+            world.runner.check(count + 1, Array("\(count + 1)\n".utf8), now: 0)
+            #expect(eventually { process(count + 1) != nil })
+        }
+    }
+
     @Test func `is missed where there is no program`() throws {
         let world = try World(nil)
         world.runner.check(1, [], now: 0)

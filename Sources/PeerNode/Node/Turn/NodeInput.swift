@@ -115,7 +115,7 @@ public enum NodeEffect: Sendable {
     case mail(Letter)
     /// Has a process without keys look at a token, and brings what it says back as `tokenChecked`.
     case checkToken(UInt64, question: [UInt8])
-    /// Drops the notices that wait.
+    /// Drops the notices that wait, and ends all checks of tokens.
     case forgetNotices
     /// Writes one line to the log; never text, names or keys.
     case log(LogLevel, String)
