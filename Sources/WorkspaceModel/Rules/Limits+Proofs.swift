@@ -41,6 +41,9 @@ extension Limits {
 
     /// How long a member has to bring a token: providers ask for passwords and second factors first.
     public static let accountClaimMilliseconds: UInt64 = 60 * 60 * 1_000
+    /// When a token that nobody took or refused is shown to the same verifiers again. In an hour that is less
+    /// often than with a token of its own each time.
+    public static let accountRetryMilliseconds: UInt64 = 5 * 60 * 1_000
     /// Accounts that the owner of a node links at one time.
     public static let accountClaimsMax = 16
     /// A token in its compact form, in bytes: those with many groups in them have 8 KiB.

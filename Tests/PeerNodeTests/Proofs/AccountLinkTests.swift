@@ -203,6 +203,7 @@ import WorkspaceTestKit
         table.bench.cut(table.ada, table.bob)
         let pending = try table.bob.refused("account.link", call)
         #expect(pending.kind == .pending && pending.exitStatus == 7)
+        #expect(pending.message.contains("no verifier is online"))
         #expect(try table.bob.ok("account.link", ["provider": "lab"])["state"] == "pending")
         table.bench.heal(table.ada, table.bob)
         table.bench.advance(60_000)
@@ -219,6 +220,47 @@ import WorkspaceTestKit
         table.bench.heal(table.ada, table.bob)
         table.bench.advance(60_000)
         #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
+    }
+
+    @Test func `goes on by itself with a verifier who stays`() throws {
+        let table = try AccountTable()
+        let bob = try #require(table.bob.host?.core)
+        let links = Set(bob.links.network.links.keys)
+        table.ada.holdsTokenChecks = true
+        let token = try table.token(table.bob)
+        let first = table.bob.begin("account.link", token)
+        table.bench.advance(30_000)
+        let second = table.bob.begin("account.link", token)
+        table.bench.advance(Limits.proofCallMilliseconds - 29_000)
+        // The second one could wait longer, and there is nobody else to ask.
+        for call in [first, second] {
+            guard case .failure(let refusal)? = table.bob.answer(to: call) else {
+                Issue.record("not refused")
+                continue
+            }
+            #expect(refusal.kind == .pending && refusal.reason == "proof.no_answer")
+        }
+        table.ada.holdsTokenChecks = false
+        table.ada.endTokenChecks()
+        #expect(try AccountTable.states(on: table.ada) == [:])
+        table.bench.advance(10 * 60_000)
+        #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
+        #expect(table.ada.tokenQuestions.count == 2 && bob.proofs.accounts.own.isEmpty)
+        #expect(Set(bob.links.network.links.keys) == links)
+    }
+
+    @Test func `is shown again to a verifier who gets the keys of its provider later`() throws {
+        let table = try AccountTable(verifies: false)
+        let bob = try #require(table.bob.host?.core)
+        let links = Set(bob.links.network.links.keys)
+        let call = try table.token(table.bob)
+        #expect(try table.bob.refused("account.link", call).reason == "proof.no_verifier")
+        try table.letVerify(table.ada)
+        table.bench.advance(Limits.accountRetryMilliseconds - 60_000)
+        #expect(table.ada.tokenQuestions.isEmpty)
+        table.bench.advance(2 * 60_000)
+        #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
+        #expect(Set(bob.links.network.links.keys) == links)
     }
 
     @Test func `is looked at by a verifier whose keys are newer`() throws {

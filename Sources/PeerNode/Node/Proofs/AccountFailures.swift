@@ -38,6 +38,11 @@ extension NodeError {
             details: ["retry_ms": .integer(Int64(clamping: wait))])
     }
 
+    /// A verifier was shown a token, and has said nothing so far.
+    static let noTokenAnswer = NodeError(
+        .pending, "no verifier has answered yet; this continues by itself",
+        hint: "wsx-node account links", reason: "proof.no_answer")
+
     /// Nobody is there who can look at a token.
     ///
     /// - Parameter isNobody: whether no verifier is there at all.
@@ -46,8 +51,8 @@ extension NodeError {
             .pending,
             isNobody
                 ? "no verifier is online; this continues when one comes"
-                : "no verifier who is online can check tokens of \(quoted(provider)); "
-                    + "this continues when one comes",
+                : "no verifier who is online can check tokens of \(quoted(provider)) now; "
+                    + "this continues by itself",
             hint: "wsx-node policy show tells who may verify", reason: "proof.no_verifier",
             details: ["provider": .string(provider)])
     }

@@ -50,7 +50,8 @@ final class AccountProofs: CorePart {
     /// When something is due, on the monotonic clock.
     var deadlines: [UInt64] {
         own.values.flatMap { claim in
-            claim.calls.map(\.due) + [claim.due] + [claim.asked?.due].compactMap { $0 }
+            claim.calls.map(\.due) + [claim.due]
+                + [claim.asked?.due, claim.retry].compactMap { $0 }
         }
     }
 
@@ -116,4 +117,9 @@ struct OwnAccount {
     var calls: [(call: CallID, due: UInt64)] = []
     /// Why nobody has taken it so far.
     var refusal: AccountAnswer.Result?
+    /// When it is shown again on all links; `nil` while there is one where it was not shown.
+    var retry: UInt64?
+
+    /// Lets it be shown on all links again.
+    mutating func beginAnew() { (triedOn, refusal, retry) = ([], nil, nil) }
 }

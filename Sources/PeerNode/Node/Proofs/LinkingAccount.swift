@@ -40,7 +40,7 @@ extension AccountProofs {
                 reason: "account.busy")
         }
         own[place]?.token = token
-        if known.asked == nil { own[place]?.triedOn = [] }
+        if known.asked == nil { own[place]?.beginAnew() }
         own[place]?.refusal = nil
         own[place]?.calls.append((call, time.monotonic &+ Limits.proofCallMilliseconds))
     }
@@ -79,13 +79,28 @@ extension AccountProofs {
     /// Nobody is there who has not been shown the token.
     private func answerInVain(_ place: Place) {
         guard let claim = own[place] else { return }
+        var pause = Limits.accountRetryMilliseconds
+        let error: NodeError
         switch claim.refusal {
-        case .refused(let reason): giveUp(place, .token(reason))
-        case .tooMany(let wait): giveUp(place, .tooManyTokens(wait))
+        case .refused(let reason): return giveUp(place, .token(reason))
+        case .tooMany(let wait):
+            // A peer says how long.
+            pause = max(pause, min(wait, Limits.letterHourMilliseconds))
+            error = .tooManyTokens(wait)
         case .notChecked, .notHere:
-            answer(place, .failure(.noTokenChecker(place.provider, isNobody: false)))
-        default: answer(place, .failure(.noTokenChecker(place.provider, isNobody: true)))
+            error = .noTokenChecker(place.provider, isNobody: false)
+        default:
+            let wasAsked = network.ordered.contains {
+                !$0.isClosing && claim.triedOn.contains($0.id)
+            }
+            error =
+                wasAsked ? .noTokenAnswer : .noTokenChecker(place.provider, isNobody: true)
         }
+        // Whoever is still linked then may be able to do what they could not do now.
+        if claim.retry == nil, !claim.triedOn.isEmpty {
+            own[place]?.retry = time.monotonic &+ pause
+        }
+        answer(place, .failure(error))
     }
 
     /// Lets go of a token that nobody takes. Another one may be brought for the same nonce.
@@ -93,6 +108,7 @@ extension AccountProofs {
         answer(place, .failure(error))
         own[place]?.token = nil
         own[place]?.asked = nil
+        own[place]?.retry = nil
     }
 
     /// Gives up waiting for what takes too long.
@@ -103,16 +119,11 @@ extension AccountProofs {
             return own[place] = nil
         }
         if let asked = claim.asked, asked.due <= now { own[place]?.asked = nil }
+        if let retry = claim.retry, retry <= now { own[place]?.beginAnew() }
         let late = claim.calls.filter { $0.due <= now }
         own[place]?.calls.removeAll { $0.due <= now }
         for waiting in late {
-            turn.emit(
-                .answer(
-                    waiting.call,
-                    .failure(
-                        NodeError(
-                            .pending, "no verifier has answered yet; this continues by itself",
-                            hint: "wsx-node account links", reason: "proof.no_answer"))))
+            turn.emit(.answer(waiting.call, .failure(.noTokenAnswer)))
         }
     }
 
