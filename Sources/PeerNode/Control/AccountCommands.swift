@@ -161,7 +161,7 @@ enum AccountCommandTable {
             name.definition, issuer.definition, client.definition, keys.definition,
             page.definition, exchange.definition,
         ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
-        failures: [.badRequest, .duplicate, .tooMany],
+        failures: [.badRequest, .duplicate, .conflict, .tooMany],
         example: ["name": "gitlab", "issuer": "https://gitlab.com", "client_id": "4f1c"],
         run: { (context, given) throws(NodeError) in
             .reply(
@@ -199,7 +199,7 @@ enum AccountCommandTable {
                 name.definition, newIssuer.definition, newClient.definition, keys.definition,
                 page.definition, exchange.definition,
             ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
-            failures: [.badRequest, .notFound],
+            failures: [.badRequest, .notFound, .conflict],
             example: ["name": "gitlab", "client_id": "5e2d"],
             run: { (context, given) throws(NodeError) in
                 .reply(

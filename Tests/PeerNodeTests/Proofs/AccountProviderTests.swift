@@ -91,6 +91,24 @@ import WorkspaceTestKit
         #expect(refusal.kind == .badRequest && refusal.message.contains("http://localhost"))
     }
 
+    @Test func `has an issuer that no other name has here`() throws {
+        let ada = try CoreBench().node("Ada")
+        try ada.ok("account.provider.add", Self.lab)
+        var twin = Self.lab.objectValue ?? [:]
+        twin["name"] = "lab2"
+        let refusal = try ada.refused("account.provider.add", .object(twin))
+        #expect(refusal.kind == .conflict && refusal.fields.first?.name == "issuer")
+        #expect(refusal.hint == "wsx-node account provider update lab")
+        twin["issuer"] = "https://id.example.org/"
+        try ada.ok("account.provider.add", .object(twin))
+        let change: JSONValue = ["name": "lab2", "issuer": "https://id.example.org"]
+        #expect(try ada.refused("account.provider.update", change).kind == .conflict)
+        // Its own is no other's.
+        try ada.ok(
+            "account.provider.update", ["name": "lab", "issuer": "https://id.example.org"])
+        #expect(try ada.ok("account.provider.list").items.count == 2)
+    }
+
     @Test func `is one of few, and lies sealed`() throws {
         let bench = CoreBench()
         let ada = try bench.node("Ada")
@@ -98,7 +116,8 @@ import WorkspaceTestKit
             try ada.ok(
                 "account.provider.add",
                 [
-                    "name": .string("p\(number)"), "issuer": "http://127.0.0.1:8080",
+                    "name": .string("p\(number)"),
+                    "issuer": .string("http://127.0.0.1:80\(number)"),
                     "client_id": "seen-nowhere",
                 ])
         }

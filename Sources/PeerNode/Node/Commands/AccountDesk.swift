@@ -72,6 +72,7 @@ final class AccountDesk: CorePart, AccountCommands {
         }
         let made = try changed(
             AccountProvider(name: draft.name, issuer: "", client: "", keys: nil), by: draft)
+        try checkIssuer(of: made, among: all)
         all.append(made)
         return try keep(made, among: all)
     }
@@ -82,7 +83,23 @@ final class AccountDesk: CorePart, AccountCommands {
         var all = try providers()
         let place = try place(of: draft.name, in: all)
         all[place] = try changed(all[place], by: draft)
+        try checkIssuer(of: all[place], among: all)
         return try keep(all[place], among: all)
+    }
+
+    /// An account belongs to one member under one name: with two names it could belong to two.
+    private func checkIssuer(
+        of provider: AccountProvider, among all: [AccountProvider]
+    ) throws(NodeError) {
+        let other = all.first {
+            !$0.name.utf8.elementsEqual(provider.name.utf8)
+                && $0.issuer.utf8.elementsEqual(provider.issuer.utf8)
+        }
+        guard let other else { return }
+        throw NodeError(
+            .conflict, "that issuer is the provider \(NodeError.quoted(other.name)) here already",
+            hint: "wsx-node account provider update \(other.name)", reason: "provider.issuer",
+            fields: [.init(name: "issuer", reason: "duplicate")])
     }
 
     func removeProvider(
