@@ -195,6 +195,20 @@ import WorkspaceTestKit
         #expect(try table.ada.ok("attestation.list", ["member": "@Bob"]).items.count == 2)
     }
 
+    /// The sign for kelvin is `k` in lower case, and in another's mailbox.
+    @Test func `verifies no address with other letters than ASCII has`() throws {
+        let table = try AccountTable()
+        try table.bob.ok("profile.set", ["email": "kim@example.org"])
+        table.bench.advance(5_000)
+        for email in ["\u{212a}im@example.org", "kim@example.org\u{301}"] {
+            try table.link(
+                table.bob, ["email": .string(email), "email_verified": true])
+            #expect(try ProofTable.verifier(of: "Bob", on: table.cleo) == nil)
+        }
+        try table.link(table.bob, ["email": "KIM@example.org", "email_verified": true])
+        #expect(try ProofTable.verifier(of: "Bob", on: table.cleo) == "Ada")
+    }
+
     // MARK: Verifiers
 
     @Test func `waits for a verifier, and goes on by itself`() throws {

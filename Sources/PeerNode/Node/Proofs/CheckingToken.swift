@@ -126,13 +126,19 @@ extension AccountProofs {
     private func attestEmail(
         _ account: TokenCheck.Account, of member: MemberID, in workspace: Workspace
     ) throws(StorageError) {
-        guard let email = account.email?.lowercased(),
+        guard let email = account.email.flatMap(Self.lowered),
             let shown = workspace.people.fields[member]?[.email],
             shown.utf8.elementsEqual(email.utf8), isAddress(shown),
             try core.profiles.attestations(of: workspace).holder(ofEmail: shown) == nil
         else { return }
         _ = try core.profiles.attest(
             Attestation(member, .email, .init(shown, by: .token)), in: workspace)
+    }
+
+    /// An address in lower case; `nil` for one with other than ASCII letters, of which some are another's in
+    /// lower case, such as the sign for kelvin.
+    private static func lowered(_ email: String) -> String? {
+        email.utf8.allSatisfy { $0 < 0x80 } ? email.lowercased() : nil
     }
 
     private func isAddress(_ text: String) -> Bool {
