@@ -61,8 +61,11 @@ public enum TokenChild {
     // MARK: The process
 
     /// The command for `/bin/sh -c` that becomes this process. The program stands in a variable, so that no
-    /// path is a word of the shell; nothing else of the environment goes along.
-    static let command = "exec /usr/bin/env -i \"$\(programVariable)\" \(word)"
+    /// path is a word of the shell; nothing else of the environment goes along. `env` would take a path with
+    /// `=` for a variable, so another shell starts the program, and keeps the folder to itself.
+    static let command =
+        "exec /usr/bin/env -i /bin/sh -c 'unset PWD OLDPWD; exec \"$0\" \(word)' "
+        + "\"$\(programVariable)\""
     /// Which variable.
     static let programVariable = "WSX_PROGRAM"
 

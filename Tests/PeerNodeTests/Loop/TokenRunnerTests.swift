@@ -95,7 +95,10 @@ import WorkspaceTestKit
 
     @Test func `has neither descriptors nor variables of the node`() throws {
         try withTemporaryFolder { root in
-            let script = root + "/check"
+            // To env this path would be a variable.
+            let script = root + "/a=b c/check"
+            try FileManager.default.createDirectory(
+                atPath: root + "/a=b c", withIntermediateDirectories: false)
             try """
             #!/bin/sh
             printf '%s ' "$#" "$1" "$HOME" "$WSX_PROGRAM" "$PATH_OF_TESTS"
