@@ -141,6 +141,25 @@ import WorkspaceTestKit
         #expect(table.ada.tokenQuestions.count == 1)
     }
 
+    @Test func `is proved by a claim still whose attestation could not be stored`() throws {
+        let table = try AccountTable()
+        table.ada.holdsTokenChecks = true
+        _ = table.bob.begin("account.link", try table.token(table.bob))
+        let question = try #require(table.ada.tokenQuestions.last)
+        let verdict = TokenChild.answer(to: question) { table.ada.keyFiles[$0] }
+        let number = try #require(table.ada.host?.core.proofs.accounts.lastCheck)
+        table.ada.holdsTokenChecks = false
+        table.ada.plant(.commitBefore(0), .busy)
+        table.ada.turn([.tokenChecked(number, verdict)])
+        #expect(table.ada.host?.core.proofs.accounts.used.count == 1)
+        table.bench.settle()
+        #expect(try AccountTable.states(on: table.ada) == [:])
+        // The links were closed; the next one asks again.
+        table.bench.advance(10 * 60_000)
+        #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
+        #expect(table.ada.tokenQuestions.count == 2)
+    }
+
     @Test func `belongs to one member`() throws {
         let table = try AccountTable()
         try table.link(table.bob)

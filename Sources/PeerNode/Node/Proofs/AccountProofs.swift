@@ -35,6 +35,8 @@ final class AccountProofs: CorePart {
     /// A claim that has proved something.
     struct UsedClaim {
         let attestation: OperationID
+        /// The number under which that is stored.
+        let arrival: Int64?
         /// Until when its token could be shown again, on the monotonic clock.
         let due: UInt64
     }

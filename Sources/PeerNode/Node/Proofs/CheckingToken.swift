@@ -37,7 +37,7 @@ extension AccountProofs {
             core.proofs.mayAttest(workspace.ownRole, in: workspace),
             let provider = try provider(named: ask.provider), let keys = provider.keys
         else { return .notHere }
-        if let known = used[name], known.due > time.monotonic {
+        if let known = used[name], known.due > time.monotonic, try isStored(known) {
             let place = AttestationBook.Place(asker.member, .account, provider.name)
             let word = try core.profiles.attestations(of: workspace).valid(place)
             return word?.id == known.attestation ? .proved(known.attestation) : .used
@@ -58,6 +58,13 @@ extension AccountProofs {
             .checkToken(
                 lastCheck, question: TokenQuestion(ask.token, wanted, keys: keys).line))
         return nil
+    }
+
+    /// Whether what a claim has proved is on the disk: the turn that wrote it may have failed.
+    private func isStored(_ claim: UsedClaim) throws(StorageError) -> Bool {
+        guard let arrival = claim.arrival else { return false }
+        let stored = try store.operations.operation(arrival, hasPayload: false)
+        return stored?.place.link.id == claim.attestation
     }
 
     /// Takes what became of a check.
@@ -117,7 +124,11 @@ extension AccountProofs {
         let end = account.expiry &+ Limits.tokenLeewayMilliseconds
         let longest = Limits.tokenAgeMillisecondsMax + 2 * Limits.tokenLeewayMilliseconds
         let left = min(end > time.wall ? end - time.wall : 0, longest)
-        used[check.name] = UsedClaim(attestation: made, due: time.monotonic &+ left)
+        let place = AttestationBook.Place(check.member, .account, name)
+        let word = try core.profiles.attestations(of: workspace).valid(place)
+        used[check.name] = UsedClaim(
+            attestation: made, arrival: word?.id == made ? word?.arrival : nil,
+            due: time.monotonic &+ left)
         try attestEmail(account, of: check.member, in: workspace)
         return .proved(made)
     }
