@@ -43,15 +43,25 @@ enum FormText {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(0x20)
             case UInt8(ascii: "%"):
-                let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-                guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else {
+                // A number from a text could have a sign.
+                let digits = rest.prefix(2).compactMap(hexDigit)
+                guard digits.count == 2, let high = digits.first, let low = digits.last else {
                     return nil
                 }
-                bytes.append(value)
+                bytes.append(high << 4 | low)
                 rest = rest.dropFirst(2)
             default: bytes.append(byte)
             }
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): letter - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): letter - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }
