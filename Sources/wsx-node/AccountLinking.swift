@@ -44,8 +44,9 @@ struct AccountLinking: SessionPart {
     static func noToken(_ why: String) -> NodeError {
         NodeError(
             .codeInvalid, "the provider gave no ID token: \(why)",
-            hint: "check its settings with 'wsx-node account provider list', or paste a token: "
-                + "wsx-node account link NAME --token -", reason: "login.no_token")
+            hint: "check its login_url and token_url with 'wsx-node account provider list --json', "
+                + "or paste a token: wsx-node account link NAME --token -",
+            reason: "login.no_token")
     }
 }
 
@@ -77,7 +78,8 @@ extension SystemIO {
         case .code?, .nothing?: throw AccountLinking.noToken("its answer has none")
         case nil:
             throw NodeError(
-                .timeout, "your browser did not come back", hint: "try again",
+                .timeout, "your browser did not come back",
+                hint: "wsx-node account link \(claim["provider"]?.stringValue ?? "NAME")",
                 reason: "login.timeout")
         }
     }

@@ -75,9 +75,11 @@ public final class LoginListener {
     private static func answer(_ descriptor: Int32, _ arrival: LoginRequest.Arrival) {
         let isWanted = arrival != .nothing
         let text =
-            isWanted
-            ? "You can close this page. wsx-node has what it needs.\n"
-            : "There is nothing here.\n"
+            switch arrival {
+            case .code, .token: "You can close this page. wsx-node has what it needs.\n"
+            case .refusal: "Your login was refused. Your terminal says why.\n"
+            case .nothing: "There is nothing here.\n"
+            }
         let answer =
             "HTTP/1.1 \(isWanted ? "200 OK" : "404 Not Found")\r\nContent-Type: text/plain\r\n"
             + "Content-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\n"

@@ -47,6 +47,28 @@ import WorkspaceTestKit
         #expect(shell.terminationStatus == 0)
     }
 
+    @Test func `tells a browser what it has brought`() throws {
+        guard let curl = Tool.path("curl", to: "come back from a login") else { return }
+        try withTemporaryFolder { root in
+            let listener = try LoginListener(port: 0)
+            let request = try #require(
+                listener.request(Self.claim(tokenURL: "http://127.0.0.1:1/")))
+            for (fields, arrival, words) in [
+                ("error=access_denied", LoginRequest.Arrival.refusal("access_denied"), "refused"),
+                ("code=c1", .code("c1"), "has what it needs"),
+            ] {
+                let process = try browser(
+                    curl, "-o", root + "/page",
+                    "\(request.redirect)?\(fields)&state=\(request.state)")
+                #expect(listener.wait(for: request, milliseconds: 60_000) == arrival)
+                process.waitUntilExit()
+                let page = try String(contentsOfFile: root + "/page", encoding: .utf8)
+                #expect(page.contains(words))
+                #expect(page.contains("refused") != page.contains("what it needs"))
+            }
+        }
+    }
+
     @Test func `takes a token that is posted`() throws {
         guard let curl = Tool.path("curl", to: "come back from a login") else { return }
         let listener = try LoginListener(port: 0)

@@ -312,6 +312,29 @@ import WorkspaceTestKit
         #expect(table.ada.log.contains("token.unchecked reason=no_keys"))
         let told = try table.ada.events(since: cursor, types: ["node.warning"])
         #expect(told.contains { $0["data"]?["kind"] == "token.unchecked" })
+        // Of another provider the owner is told apart, and of each once.
+        let other = TestProvider("https://other.example")
+        for node in [table.ada, table.bob] {
+            try node.ok(
+                "account.provider.add",
+                [
+                    "name": "other", "issuer": .string(other.issuer),
+                    "client_id": .string(other.client), "jwks": "/keys/other.json",
+                ])
+        }
+        let later = try table.ada.cursor()
+        for name in ["other", "lab", "other", "lab"] {
+            let nonce = try #require(
+                table.bob.ok("account.link", ["provider": .string(name)])["nonce"]?.stringValue)
+            let provider = name == "lab" ? table.provider : other
+            let token = provider.token(nonce, at: table.bench.wall)
+            let call: JSONValue = ["provider": .string(name), "id_token": .string(token)]
+            #expect(try table.bob.refused("account.link", call).kind == .pending)
+        }
+        let reports = try table.ada.events(since: later, types: ["node.warning"])
+        let messages = reports.compactMap { $0["data"]?["message"]?.stringValue }
+        #expect(messages.count == 2)
+        #expect(["lab", "other"].allSatisfy { name in messages.contains { $0.contains(name) } })
         // It says nothing about the token, which another check may take.
         table.ada.keyFiles["/keys/lab.json"] = table.provider.keyFile
         try table.link(table.bob)

@@ -46,8 +46,8 @@ final class AccountProofs: CorePart {
     var lastCheck: UInt64 = 0
     var used: [ForeignName: UsedClaim] = [:]
     var budget = LetterBudget(ofOne: Limits.tokensOfOneHourly, inAll: Limits.tokensHourly)
-    /// What the owner was told of that keeps this node from looking at tokens.
-    var toldTrouble: TokenTrouble?
+    /// What the owner was told of that keeps this node from looking at tokens, by the names of providers.
+    var toldTrouble: [String: TokenTrouble] = [:]
 
     /// When something is due, on the monotonic clock.
     var deadlines: [UInt64] {

@@ -110,6 +110,6 @@ extension AccountProofs {
                 : home.seal(
                     JSONValue.array(rows).bytes, name: Array(Self.keptName.utf8),
                     using: environment.random), of: Self.keptName)
-        toldTrouble = nil
+        toldTrouble = [:]
     }
 }

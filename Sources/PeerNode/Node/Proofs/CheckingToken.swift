@@ -82,19 +82,19 @@ extension AccountProofs {
             try note(trouble, of: check.provider)
             result = .notChecked
         case .account(let account):
-            toldTrouble = nil
+            toldTrouble[check.provider.name] = nil
             result = try attest(account, check, in: workspace)
         }
         tell(result, to: check.name, in: workspace)
     }
 
-    /// Tells the owner once why tokens cannot be looked at.
+    /// Tells the owner once why tokens of a provider cannot be looked at.
     private func note(
         _ trouble: TokenTrouble, of provider: AccountProvider
     ) throws(StorageError) {
         turn.emit(.log(.warning, "token.unchecked reason=\(trouble.rawValue)"))
-        guard toldTrouble != trouble else { return }
-        toldTrouble = trouble
+        guard toldTrouble[provider.name] != trouble else { return }
+        toldTrouble[provider.name] = trouble
         try core.warn([
             "kind": "token.unchecked",
             "message": .string(
