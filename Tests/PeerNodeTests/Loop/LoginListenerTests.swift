@@ -97,9 +97,14 @@ import WorkspaceTestKit
             defer { endpoint.end() }
             let listener = try LoginListener(port: 0)
             let request = try #require(listener.request(Self.claim(tokenURL: endpoint.address)))
-            #expect(LoginListener.exchange("c/1", for: request) == .token("a.b.c"))
+            let code = "c/that-no-argument-has-5b1e"
+            #expect(LoginListener.exchange(code, for: request) == .token("a.b.c"))
             let asked = try endpoint.asked()
-            #expect(asked.contains("code=c%2F1&") && asked.contains(request.verifier))
+            #expect(asked.contains("code=c%2Fthat-no-argument-has-5b1e&"))
+            #expect(asked.contains(request.verifier))
+            let seen = try endpoint.seen()
+            #expect(seen.clients > 0, "curl was looked at while it waited")
+            #expect(seen.secrets == 0)
             #expect(asked.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A\(listener.port)%2F"))
         }
         let listener = try LoginListener(port: 0)
@@ -109,7 +114,8 @@ import WorkspaceTestKit
     }
 }
 
-/// A token endpoint of tests: it keeps what it is asked, and answers with what stands in a file.
+/// A token endpoint of tests: it keeps what it is asked, and answers with what stands in a file. Before that
+/// it looks at the arguments and variables of all processes for what it was asked with.
 final class TokenEndpoint {
     /// Where it is.
     let address: String
@@ -117,12 +123,27 @@ final class TokenEndpoint {
     private let folder: String
 
     private static let program = """
-        import http.server, sys
+        import http.server, os, sys, urllib.parse
         folder = sys.argv[1]
+        def look(body):
+            fields = urllib.parse.parse_qs(body)
+            words = [word for name in ('code', 'code_verifier') for word in fields.get(name, [])]
+            words += [urllib.parse.quote(word, safe='') for word in words]
+            clients = secrets = 0
+            for process in filter(str.isdigit, os.listdir('/proc')):
+                for name in ('cmdline', 'environ'):
+                    try:
+                        text = open('/proc/%s/%s' % (process, name), 'rb').read()
+                    except OSError:
+                        continue
+                    clients += text == b'curl\\0--disable\\0--config\\0-\\0'
+                    secrets += any(word.encode() in text for word in words)
+            open(folder + '/seen', 'w').write('%d %d' % (clients, secrets))
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers['Content-Length']))
                 open(folder + '/asked', 'wb').write(body)
+                look(body.decode())
                 answer = open(folder + '/answer', 'rb').read()
                 self.send_response(200)
                 self.send_header('Content-Type', 'application/json')
@@ -132,7 +153,6 @@ final class TokenEndpoint {
             def log_message(self, *words): pass
         server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
         open(folder + '/port.new', 'w').write(str(server.server_port))
-        import os
         os.rename(folder + '/port.new', folder + '/port')
         server.serve_forever()
         """
@@ -160,6 +180,13 @@ final class TokenEndpoint {
 
     func asked() throws -> String {
         try String(contentsOfFile: folder + "/asked", encoding: .utf8)
+    }
+
+    /// How many processes were curl at the last exchange, and how many showed the code or the verifier.
+    func seen() throws -> (clients: Int, secrets: Int) {
+        let text = try String(contentsOfFile: folder + "/seen", encoding: .utf8)
+        let numbers = text.split(separator: " ").compactMap { Int($0) }
+        return (try #require(numbers.first), try #require(numbers.dropFirst().first))
     }
 
     func end() {
