@@ -30,17 +30,21 @@ public final class LoginListener {
 
     /// Waits for a browser.
     ///
+    /// - Parameter patience: how long a visitor is listened to, milliseconds.
     /// - Returns: what it brings; `nil` where none came within the time.
-    public func wait(for request: LoginRequest, milliseconds: UInt64) -> LoginRequest.Arrival? {
+    public func wait(
+        for request: LoginRequest, milliseconds: UInt64,
+        patience: UInt64 = Limits.loginVisitorMilliseconds
+    ) -> LoginRequest.Arrival? {
         let end = MonotonicClock.milliseconds() &+ milliseconds
         while Self.isReady(listener.descriptor.number, until: end) {
             let number = uninterrupted { accept(listener.descriptor.number, nil, nil) }
             guard number >= 0 else { continue }
             let visitor = FileDescriptor(owning: number)
             // Whoever connects and says nothing holds up nobody for long.
-            let patience = min(end, MonotonicClock.milliseconds() &+ 5_000)
+            let patienceEnd = min(end, MonotonicClock.milliseconds() &+ patience)
             let arrival =
-                Self.read(visitor.number, until: patience).map(request.arrival) ?? .nothing
+                Self.read(visitor.number, until: patienceEnd).map(request.arrival) ?? .nothing
             Self.answer(visitor.number, arrival)
             if arrival != .nothing { return arrival }
         }

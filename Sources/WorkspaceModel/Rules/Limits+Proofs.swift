@@ -82,6 +82,8 @@ extension Limits {
     public static let loginBytesMax = 64 * 1024
     /// How long a login in a browser is waited for.
     public static let loginMilliseconds: UInt64 = 10 * 60 * 1_000
+    /// How long a visitor of its port may say nothing meanwhile.
+    public static let loginVisitorMilliseconds: UInt64 = 5_000
     /// Accounts that a profile shows.
     public static let accountsShownMax = 16
 }

@@ -69,6 +69,59 @@ import WorkspaceTestKit
         }
     }
 
+    /// - Returns: a connection to the port that says nothing.
+    private func visitor(_ port: UInt16) throws -> FileDescriptor {
+        let visitor = FileDescriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(visitor.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        try #require(isConnected)
+        return visitor
+    }
+
+    @Test func `is held up by nobody who says nothing`() throws {
+        guard let curl = Tool.path("curl", to: "come back from a login") else { return }
+        let listener = try LoginListener(port: 0)
+        let request = try #require(listener.request(Self.claim(tokenURL: "http://127.0.0.1:1/")))
+        let silent = try (0..<2).map { _ in try visitor(listener.port) }
+        let process = try browser(curl, "\(request.redirect)?code=c1&state=\(request.state)")
+        let begin = MonotonicClock.milliseconds()
+        #expect(
+            listener.wait(for: request, milliseconds: 60_000, patience: 300) == .code("c1"))
+        #expect(MonotonicClock.milliseconds() >= begin + 600)
+        process.waitUntilExit()
+        withExtendedLifetime(silent) {}
+        #expect(Limits.loginVisitorMilliseconds == 5_000)
+    }
+
+    @Test func `takes no more of a visitor than a login needs`() throws {
+        guard let curl = Tool.path("curl", to: "come back from a login") else { return }
+        let listener = try LoginListener(port: 0)
+        let request = try #require(listener.request(Self.claim(tokenURL: "http://127.0.0.1:1/")))
+        func address(_ code: String) -> String {
+            "\(request.redirect)?code=\(code)&state=\(request.state)"
+        }
+        // It brings what was asked for, in a head that is too long.
+        let filling = String(repeating: "a", count: Limits.loginBytesMax)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c",
+            "\(curl) -s -q -H 'X: \(filling)' '\(address("c1"))'; "
+                + "\(curl) -s -q '\(address("c2"))'",
+        ]
+        shell.standardOutput = FileHandle.nullDevice
+        try shell.run()
+        #expect(listener.wait(for: request, milliseconds: 60_000) == .code("c2"))
+        shell.waitUntilExit()
+    }
+
     @Test func `takes a token that is posted`() throws {
         guard let curl = Tool.path("curl", to: "come back from a login") else { return }
         let listener = try LoginListener(port: 0)
@@ -105,6 +158,10 @@ import WorkspaceTestKit
             let seen = try endpoint.seen()
             #expect(seen.clients > 0, "curl was looked at while it waited")
             #expect(seen.secrets == 0)
+            // More than a token endpoint has to say is nothing.
+            let filling = String(repeating: "a", count: Limits.loginBytesMax)
+            try endpoint.answer(#"{"id_token":"\#(filling)"}"#)
+            #expect(LoginListener.exchange(code, for: request) == nil)
             #expect(asked.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A\(listener.port)%2F"))
         }
         let listener = try LoginListener(port: 0)

@@ -354,24 +354,6 @@ import WorkspaceTestKit
         try table.link(table.bob)
     }
 
-    @Test func `is ten checks in an hour for one member`() throws {
-        let table = try AccountTable()
-        let nonce = try table.nonce(table.bob)
-        for number in 0..<10 {
-            let bad = table.provider.token("\(number)", at: table.bench.wall)
-            let refusal = try table.bob.refused(
-                "account.link", ["provider": "lab", "id_token": .string(bad)])
-            #expect(refusal.reason == "token.nonce")
-        }
-        let good = table.provider.token(nonce, at: table.bench.wall)
-        let refusal = try table.bob.refused(
-            "account.link", ["provider": "lab", "id_token": .string(good)])
-        #expect(refusal.kind == .rateLimited)
-        #expect((refusal.details["retry_ms"]?.integerValue ?? 0) > 3_000_000)
-        #expect(table.ada.tokenQuestions.count == 10)
-        try table.link(table.cleo, subject: "s2")
-    }
-
     @Test func `counts while its verifier may verify`() throws {
         let table = try AccountTable()
         try table.letCleoVerify()
