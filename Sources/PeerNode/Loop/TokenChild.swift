@@ -108,8 +108,11 @@ public enum TokenChild {
         return nil
     }
 
-    /// Lets go of what a check needs no more, once everything that it reads is in memory.
-    private static func confine() -> Bool {
+    /// Lets go of what a check needs no more, once everything that it reads is in memory. The kernel holds root to
+    /// no number of processes.
+    ///
+    /// - Returns: whether all of it was possible.
+    static func confine() -> Bool {
         guard wsx_forbid_dumps() == 0 else { return false }
         let bounds: [(__rlimit_resource, UInt)] = [
             (RLIMIT_AS, UInt(Limits.tokenCheckMemoryBytes)),

@@ -123,6 +123,36 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `opens, starts and takes nothing more once it is confined`() async {
+        await #expect(processExitsWith: .success) {
+            typealias Fork = @convention(c) () -> Int32
+            let fork = dlsym(nil, "fork").map { unsafeBitCast($0, to: Fork.self) }
+            func maps(_ count: Int) -> Bool {
+                let start = mmap(
+                    nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                guard UInt(bitPattern: start) != .max else { return false }
+                munmap(start, count)
+                return true
+            }
+            // It could before: what follows is no want of the machine.
+            guard let fork, open("/dev/null", O_RDONLY) >= 0, maps(1 << 30) else { _exit(10) }
+            // Root is held to no number of processes.
+            if geteuid() == 0 { _ = setuid(65_534) }
+            guard TokenChild.confine() else { _exit(11) }
+            guard open("/dev/null", O_RDONLY) == -1, errno == EMFILE else { _exit(12) }
+            guard socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) == -1, errno == EMFILE else {
+                _exit(13)
+            }
+            guard !maps(1 << 30), errno == ENOMEM else { _exit(14) }
+            if geteuid() != 0 {
+                let process = fork()
+                if process == 0 { _exit(0) }
+                guard process == -1, errno == EAGAIN else { _exit(15) }
+            }
+            _exit(0)
+        }
+    }
+
     @Test func `is killed when its time is over, and says nothing then`() throws {
         try withTemporaryFolder { root in
             let script = root + "/check"
