@@ -103,6 +103,27 @@ extension PlacedOperations {
         }
     }
 
+    /// The revocations that may take something from what is exposed: all that are aimed at it, and of each
+    /// end that counts under several grants the strongest valid record besides, for what the others hit,
+    /// that one does; then the one by which no chain leads to the device under its grant.
+    func revocations(aimedAt exposure: AuthExposure) -> [Int] {
+        let targets = exposure.targets
+        guard !further.endsAgain.isEmpty else {
+            return targets.flatMap { reach.revocations[$0] ?? [] }
+        }
+        var found: [Int] = []
+        for target in targets {
+            for index in reach.revocations[target] ?? [] {
+                found.append(index)
+                if case .device = target, let strongest = further.strongest[index] {
+                    found.append(strongest)
+                }
+            }
+        }
+        if let index = further.cutOff[exposure.grant]?[exposure.device] { found.append(index) }
+        return found
+    }
+
     /// Where it is found by the ends beside those that it answers.
     func answeredTargets(of index: Int) -> [AuthTarget] {
         let members = Set(records[index].cited.answeredEnds.compactMap { records[$0].author })

@@ -11,11 +11,11 @@ extension PlacedOperations {
         for target in exposure(of: index)?.targets ?? [] {
             reach.exposed[target, default: []].append(index)
         }
+        // What it says is found by its first record, and what it takes, too.
+        guard record.again.original == nil else { return }
         for target in targets(ofRevocation: index) {
             reach.revocations[target, default: []].append(index)
         }
-        // What it says is found by its first record.
-        guard record.again.original == nil else { return }
         if record.operation.action.terms != nil { invites.all.append(index) }
         if record.operation.action.endsSomething { reach.endings.append(index) }
         for device in Set(record.gives.devices) {
@@ -125,8 +125,8 @@ extension PlacedOperations {
             records[other].dependants.removeLast()
         }
         for target in exposure(of: index)?.targets ?? [] { reach.exposed.drop(index, at: target) }
-        for target in targets(ofRevocation: index) { reach.revocations.drop(index, at: target) }
         guard record.again.original == nil else { return }
+        for target in targets(ofRevocation: index) { reach.revocations.drop(index, at: target) }
         if record.operation.action.terms != nil { invites.all.removeLast() }
         if record.operation.action.endsSomething { reach.endings.removeLast() }
         for device in Set(record.gives.devices) { people.grantsOfDevice.drop(index, at: device) }

@@ -133,11 +133,9 @@ extension AuthVerdicts {
 
     /// The same in no order; one that is found in two ways comes twice.
     func forEachRevocation(hitting exposure: AuthExposure, _ body: (Int) -> Void) {
-        for target in exposure.targets {
-            for index in placed.reach.revocations[target] ?? []
-            where records[index].isValid && hits(index, exposure) {
-                body(index)
-            }
+        for index in placed.revocations(aimedAt: exposure)
+        where records[index].isValid && hits(index, exposure) {
+            body(index)
         }
     }
 
@@ -146,10 +144,14 @@ extension AuthVerdicts {
     func isHit(
         _ exposure: AuthExposure, where counts: (Int) -> Bool = { _ in true }
     ) -> Bool {
-        exposure.targets.contains { target in
-            (placed.reach.revocations[target] ?? []).reversed().contains {
-                records[$0].isValid && counts($0) && hits($0, exposure)
-            }
+        func doesHit(_ index: Int) -> Bool {
+            records[index].isValid && counts(index) && hits(index, exposure)
+        }
+        guard placed.further.endsAgain.isEmpty else {
+            return placed.revocations(aimedAt: exposure).reversed().contains(where: doesHit)
+        }
+        return exposure.targets.contains { target in
+            (placed.reach.revocations[target] ?? []).reversed().contains(where: doesHit)
         }
     }
 

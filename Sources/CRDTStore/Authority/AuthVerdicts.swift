@@ -44,11 +44,12 @@ struct AuthVerdicts: Sendable {
             placed.records[index].again.isValidElsewhere = false
         }
         confirmations.counts = [:]
-        placed.further.finalsInForce = [:]
+        placed.further.followed = [:]
+        placed.further.strongest = [:]
         placed.further.firstUndoing = [:]
         placed.further.cutOff = [:]
         for index in order {
-            take(judge(index), at: index)
+            _ = take(judge(index), at: index)
             if records[index].isValid { _ = countConfirmations(by: index) }
         }
         findUnconfirmed()
@@ -73,34 +74,30 @@ struct AuthVerdicts: Sendable {
                 let original = placed.original(index)
                 changed.note(original, hadEffect: records[original].hasEffect)
             }
-            take(ruling, at: index)
+            let moved = take(ruling, at: index)
             var others: [Int] = []
             if ruling.isValid != before.isValid {
                 others = countConfirmations(by: index)
             }
             looks &+= records[index].dependants.count &+ ends(behind: index).count
             if records[index].operation.action.isInvitePolicy { looks &+= placed.invites.all.count }
-            for target in placed.targets(ofRevocation: index) {
-                looks &+= placed.reach.exposed[target]?.count ?? 0
-            }
-            others += affected(by: index)
+            others += affected(by: index) + reached(by: index) + cutOff(by: index, moved)
             for other in others { queue.insert(other, rank: records[other].rank) }
             updateUnconfirmed(by: index)
         }
         return changed.change { (records[$0].operation.id, records[$0].hasEffect) }
     }
 
-    private mutating func take(_ ruling: AuthRuling, at index: Int) {
+    /// - Returns: the devices that another end cuts off now, or none any more.
+    private mutating func take(_ ruling: AuthRuling, at index: Int) -> [DeviceID] {
         let wasValid = records[index].isValid
         placed.records[index].take(ruling)
-        guard records[index].isValid != wasValid else { return }
+        guard records[index].isValid != wasValid else { return [] }
         noteFinal(index)
-        guard let end = records[index].again.original else { return }
-        placed.records[end].again.isValidElsewhere = (placed.further.endsAgain[end] ?? []).contains
-        {
-            records[$0].isValid
-        }
-        findCutOff(from: index)
+        guard let end = records[index].again.original else { return [] }
+        noteStrongest(index, of: end)
+        placed.records[end].again.isValidElsewhere = placed.further.strongest[end] != nil
+        return findCutOff(from: index)
     }
 
     /// How many revocations are aimed at it.
@@ -108,30 +105,40 @@ struct AuthVerdicts: Sendable {
         exposure.targets.reduce(0) { $0 + (placed.reach.revocations[$1]?.count ?? 0) }
     }
 
-    /// The operations whose verdict may change because that of `index` just did.
-    ///
-    /// A revocation that took effect can only take validity, one that lost it only give it back.
+    /// The operations whose verdict may change because that of `index` just did, but for those that it
+    /// hits.
     private func affected(by index: Int) -> [Int] {
         var affected = records[index].dependants.filter { records[$0].fault == nil }
         affected += ends(behind: index)
         if records[index].operation.action.isInvitePolicy {
             affected += placed.invites.all.filter { placed.knows($0, index) }
         }
-        for target in placed.targets(ofRevocation: index) {
-            for other in placed.reach.exposed[target] ?? []
-            where mayChange(other, by: index)
-                && (voids(index, other) || mayCutOff(index, other))
-            {
-                affected.append(other)
-            }
-        }
         return affected
     }
 
-    /// Whether an end may have part in what leaves no chain to the device of an operation.
-    private func mayCutOff(_ index: Int, _ other: Int) -> Bool {
-        records[index].again.undoing != nil && records[other].grant == records[index].grant
-            && placed.isStronger(index, than: other)
+    /// Those that a revocation hits. One that took effect can only take validity, one that lost it only
+    /// give it back. Of the records of one end the strongest alone makes a difference.
+    private mutating func reached(by index: Int) -> [Int] {
+        guard isStrongest(index) else { return [] }
+        var reached: [Int] = []
+        for target in placed.targets(ofRevocation: index) {
+            let exposed = placed.reach.exposed[target] ?? []
+            looks &+= exposed.count
+            reached += exposed.filter { mayChange($0, by: index) && voids(index, $0) }
+        }
+        return reached
+    }
+
+    /// Those of some devices under the grant of an end that has part in what cuts them off.
+    private mutating func cutOff(by index: Int, _ devices: [DeviceID]) -> [Int] {
+        devices.flatMap { device in
+            let exposed = placed.reach.exposed[.device(device)] ?? []
+            looks &+= exposed.count
+            return exposed.filter {
+                records[$0].grant == records[index].grant && mayChange($0, by: index)
+                    && placed.isStronger(index, than: $0)
+            }
+        }
     }
 
     /// Whether the verdict may be another one now that a revocation takes effect, or loses it. What was
@@ -190,8 +197,7 @@ struct AuthVerdicts: Sendable {
     /// The valid revocations that hit an operation and do not know it.
     func revocations(taking index: Int) -> some Sequence<Int> {
         let exposure = placed.exposure(of: index)
-        return (exposure?.targets ?? []).lazy.flatMap { placed.reach.revocations[$0] ?? [] }.filter
-        {
+        return (exposure.map(placed.revocations(aimedAt:)) ?? []).lazy.filter {
             guard let exposure, records[$0].isValid else { return false }
             return hits($0, exposure) && !isBeyond(index, $0)
         }

@@ -206,13 +206,11 @@ extension AuthEvaluator {
     func ends(ofContent exposure: AuthExposure, leastRole: Role) -> [Int] {
         guard isNamed(exposure) else { return [] }
         var ends: Set<Int> = []
-        for target in exposure.targets {
-            for index in placed.reach.revocations[target] ?? []
-            where records[index].isValid && reachesContent(index, exposure, leastRole: leastRole)
-                && verdicts.hits(index, exposure)
-            {
-                ends.insert(index)
-            }
+        for index in placed.revocations(aimedAt: exposure)
+        where records[index].isValid && reachesContent(index, exposure, leastRole: leastRole)
+            && verdicts.hits(index, exposure)
+        {
+            ends.insert(index)
         }
         let others = membershipEnds(aimedAt: exposure).filter { !ends.contains($0) }
         ends.formUnion(endsOfLaterStandings(exposure, of: others))
@@ -234,7 +232,7 @@ extension AuthEvaluator {
 
     /// The valid revocations that put somebody out, and that may be aimed at this.
     private func membershipEnds(aimedAt exposure: AuthExposure) -> [Int] {
-        exposure.targets.flatMap { placed.reach.revocations[$0] ?? [] }.filter {
+        placed.revocations(aimedAt: exposure).filter {
             records[$0].isValid && records[$0].operation.action.endsMembership
         }
     }
@@ -242,9 +240,12 @@ extension AuthEvaluator {
     /// Those of some ends that reach what has replaced a grant. They are few, and what has replaced it
     /// may be hundreds.
     private func endsOfLaterStandings(_ exposure: AuthExposure, of ends: [Int]) -> [Int] {
-        if ends.isEmpty { return [] }
+        if ends.isEmpty, placed.further.cutOff.isEmpty { return [] }
         let later = standings(ofContent: exposure).dropFirst()
-        return ends.filter { end in later.contains { verdicts.hits(end, $0) } }
+        let along = later.compactMap { placed.further.cutOff[$0.grant]?[$0.device] }
+        return (ends + along).filter { end in
+            records[end].isValid && later.contains { verdicts.hits(end, $0) }
+        }
     }
 
     /// How content stands under its own grant, and under each valid one that has replaced that.
@@ -269,7 +270,8 @@ extension AuthEvaluator {
 
     /// Whether any revocation at all is aimed at it: most content is never looked at again.
     private func isNamed(_ exposure: AuthExposure) -> Bool {
-        exposure.targets.contains { placed.reach.revocations[$0] != nil }
+        !placed.further.cutOff.isEmpty
+            || exposure.targets.contains { placed.reach.revocations[$0] != nil }
     }
 
     func reachesContent(

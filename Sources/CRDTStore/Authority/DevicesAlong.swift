@@ -7,31 +7,68 @@ import WorkspaceModel
 /// device has bound and it does not know. Of the ends under one grant, the strongest first, the one that
 /// leaves no chain to a device hits what that device does under the grant.
 ///
-/// - Cost: whenever such an end gains or loses its effect, a look for each binding that it undoes, and for
-///   each of the member that the grant knows. Which end is the first that undoes a binding is kept, so
-///   that none is looked at for each other one.
+/// - Cost: whenever such an end gains or loses its effect, a look for each binding that it undoes; where it
+///   is the first that undoes one, another for each of the member that the grant knows. Which end is the
+///   first that undoes a binding is kept, so that none is looked at for each other one.
 extension AuthVerdicts {
     /// Finds anew which devices the ends of a grant cut off, now that one has gained or lost its effect.
-    mutating func findCutOff(from index: Int) {
+    ///
+    /// - Returns: the devices of which another end does it now, or none.
+    mutating func findCutOff(from index: Int) -> [DeviceID] {
         guard let undoing = records[index].again.undoing, let grant = records[index].grant else {
-            return
+            return []
         }
         var first = placed.further.firstUndoing[grant] ?? [:]
         placed.further.firstUndoing[grant] = nil
+        var isChanged = false
         looks &+= undoing.additions.count
         for binding in undoing.additions {
             guard let known = first[binding] else {
-                if records[index].isValid { first[binding] = index }
+                guard records[index].isValid else { continue }
+                first[binding] = index
+                isChanged = true
                 continue
             }
             if records[index].isValid {
-                if placed.isStronger(index, than: known) { first[binding] = index }
-            } else if known == index {
+                guard placed.isStronger(index, than: known) else { continue }
+                first[binding] = index
+            } else {
+                guard known == index else { continue }
                 first[binding] = nextUndoing(binding, under: grant, after: index)
             }
+            isChanged = true
         }
-        placed.further.cutOff[grant] = first.isEmpty ? nil : devicesCutOff(under: grant, first)
         placed.further.firstUndoing[grant] = first.isEmpty ? nil : first
+        guard isChanged else { return [] }
+        let before = placed.further.cutOff[grant] ?? [:]
+        let now = first.isEmpty ? [:] : devicesCutOff(under: grant, first)
+        placed.further.cutOff[grant] = now.isEmpty ? nil : now
+        return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
+    }
+
+    /// Notes of an end that has effect under several grants which of its records is the strongest, now that
+    /// one has gained or lost its effect.
+    mutating func noteStrongest(_ index: Int, of end: Int) {
+        let known = placed.further.strongest[end]
+        if records[index].isValid {
+            guard known.map({ placed.isStronger(index, than: $0) }) ?? true else { return }
+            placed.further.strongest[end] = index
+        } else if known == index {
+            let all = placed.further.endsAgain[end] ?? []
+            let from = placed.place(ofRecord: index, of: end)
+            let next = all[from...].firstIndex { records[$0].isValid }
+            looks &+= (next ?? all.count) - from
+            placed.further.strongest[end] = next.map { all[$0] }
+        }
+    }
+
+    /// Whether no other record of the same end, by which it has effect under another grant, is stronger
+    /// than one that has just gained or lost its effect. What it hits, that one would, too.
+    func isStrongest(_ index: Int) -> Bool {
+        guard let end = records[index].again.original,
+            let strongest = placed.further.strongest[end], strongest != index
+        else { return true }
+        return placed.isStronger(index, than: strongest)
     }
 
     /// The next valid end that undoes a binding.

@@ -102,10 +102,25 @@ extension PlacedOperations {
         let index = records.count
         record.admission = index
         records.append(record)
-        further.endsAgain[end, default: []].append(index)
-        if let behind { further.place(index, of: end, under: grant, behind) }
+        further.endsAgain[end, default: []].insert(index, at: place(ofRecord: index, of: end))
+        if let place = following(index) { further.place(index, of: end, at: place) }
         register(index)
         noteUndoing(index)
+    }
+
+    /// How many further records of an end are stronger than one.
+    func place(ofRecord index: Int, of end: Int) -> Int {
+        place(of: index, among: further.endsAgain[end] ?? [])
+    }
+
+    /// How many of some records, the strongest first, are stronger than one.
+    private func place(of index: Int, among all: [Int]) -> Int {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isStronger(all[middle], than: index) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Takes back the last record, which is a final end's under another grant.
@@ -116,9 +131,11 @@ extension PlacedOperations {
         let record = records.removeLast()
         guard let end = record.again.original else { return }
         if let behind = record.again.behind, let grant = record.grant {
-            further.unplace(end, under: grant, behind)
+            further.unplace(
+                end,
+                at: AuthFollowing(grant: grant, behind: behind, device: record.operation.device))
         }
-        further.endsAgain[end]?.removeLast()
+        further.endsAgain[end]?.removeAll { $0 == index }
         if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
     }
 }
@@ -175,13 +192,7 @@ extension PlacedOperations {
 
     /// How many ends that undo something under a grant are stronger than one.
     func place(ofUndoing index: Int, under grant: Int) -> Int {
-        let all = further.undoing[grant] ?? []
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isStronger(all[middle], than: index) { low = middle + 1 } else { high = middle }
-        }
-        return low
+        place(of: index, among: further.undoing[grant] ?? [])
     }
 
     mutating func unnoteUndoing(_ index: Int) {

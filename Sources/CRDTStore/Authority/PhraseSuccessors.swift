@@ -30,8 +30,9 @@ extension PlacedOperations {
         let device = records[index].operation.device
         if let named = further.successors[index], next[device]?[named]?.first == index {
             for root in Set(next.keys) {
+                let generations = generations(behind: root, of: member)
                 for grant in people.grantsOfDevice[root] ?? [] {
-                    placeBehind(root, under: grant, of: member)
+                    placeBehind(root, generations, under: grant, of: member)
                 }
             }
             return
@@ -54,13 +55,17 @@ extension PlacedOperations {
         }
         var seen: Set<DeviceID> = []
         for root in records[grant].gives.devices where seen.insert(root).inserted {
-            placeBehind(root, under: grant, of: member)
+            let generations = generations(behind: root, of: member)
+            placeBehind(root, generations, under: grant, of: member)
         }
     }
 
-    private mutating func placeBehind(_ root: DeviceID, under grant: Int, of member: MemberID) {
+    private mutating func placeBehind(
+        _ root: DeviceID, _ generations: [(UInt8, Set<DeviceID>)], under grant: Int,
+        of member: MemberID
+    ) {
         guard records[grant].gives.subject == member else { return }
-        for (generation, devices) in generations(behind: root, of: member) {
+        for (generation, devices) in generations {
             let behind = AuthBehind(root, generation: generation)
             for end in devices.sorted().flatMap({ further.endsByDevice[$0] ?? [] }) {
                 placeAgain(end, under: grant, behind: behind)
@@ -107,40 +112,44 @@ extension FurtherEnds {
     }
 }
 
+extension PlacedOperations {
+    /// Where the device of a record stands behind a listed one; `nil` where it stands behind nothing.
+    func following(_ index: Int) -> AuthFollowing? {
+        guard let behind = records[index].again.behind, let grant = records[index].grant else {
+            return nil
+        }
+        return AuthFollowing(grant: grant, behind: behind, device: records[index].operation.device)
+    }
+
+    /// Where the device stands that a final end names under its grant; `nil` for what names none.
+    func followingNamed(by index: Int) -> AuthFollowing? {
+        guard records[index].again.isFinalEnd, let grant = records[index].grant,
+            let device = further.successors[original(index)]
+        else { return nil }
+        let before = records[index].again.behind
+        let behind = AuthBehind(
+            before?.root ?? records[index].operation.device,
+            generation: (before?.generation ?? 0) + 1)
+        return AuthFollowing(grant: grant, behind: behind, device: device)
+    }
+}
+
 extension AuthVerdicts {
     /// Whether the phrase right before the one that wrote an end has a valid final end, under the same
     /// grant, that names it. What stands behind nothing needs none.
     func hasFollowed(_ index: Int) -> Bool {
-        guard let behind = records[index].again.behind, let grant = records[index].grant else {
-            return true
-        }
-        let device = records[index].operation.device
-        return (placed.further.finalsInForce[grant] ?? []).contains { end in
-            let before = records[end].again.behind
-            let isBefore =
-                behind.generation == 1
-                ? before == nil && records[end].operation.device == behind.root
-                : before?.root == behind.root && before?.generation == behind.generation - 1
-            return isBefore && records[end].author == records[index].author
-                && placed.further.successors[placed.original(end)] == device
-        }
+        placed.following(index).map { placed.further.followed[$0] != nil } ?? true
     }
 
-    /// Notes whether a final end is valid under its grant.
+    /// Counts a final end that has become valid under its grant, or is so no more.
     mutating func noteFinal(_ index: Int) {
-        guard records[index].again.isFinalEnd, let grant = records[index].grant else { return }
-        if records[index].isValid {
-            placed.further.finalsInForce[grant, default: []].insert(index)
-        } else if placed.further.finalsInForce[grant]?.remove(index) != nil,
-            placed.further.finalsInForce[grant]?.isEmpty == true
-        {
-            placed.further.finalsInForce[grant] = nil
-        }
+        guard let place = placed.followingNamed(by: index) else { return }
+        let count = (placed.further.followed[place] ?? 0) + (records[index].isValid ? 1 : -1)
+        placed.further.followed[place] = count > 0 ? count : nil
     }
 
-    /// What stands behind a final end under its grant, and so counts only with it.
+    /// What stands right behind a final end under its grant, and so counts only with it.
     func ends(behind index: Int) -> [Int] {
-        guard records[index].again.isFinalEnd, let grant = records[index].grant else { return [] }
-        return placed.further.behind[grant] ?? []
+        placed.followingNamed(by: index).flatMap { placed.further.behind[$0] } ?? []
     }
 }

@@ -82,8 +82,10 @@ struct InviteIndex: Sendable {
 struct FurtherEnds: Sendable {
     /// What may end a device under several grants, by who wrote it.
     var endsByDevice: [DeviceID: [Int]] = [:]
-    /// The further records of each.
+    /// The further records of each, the strongest first.
     var endsAgain: [Int: [Int]] = [:]
+    /// Of each that has effect by such records the strongest of these: what the others hit, that one does.
+    var strongest: [Int: Int] = [:]
     /// Of a revocation the latest ones of the same device by the same one that it knows.
     var earlierEnds: [Int: [Int]] = [:]
     /// The further records that undo bindings, by their grant, the strongest first.
@@ -102,12 +104,12 @@ struct FurtherEnds: Sendable {
     var successors: [Int: DeviceID] = [:]
     /// The final ends by which a device names another one: by member, by the one and by the other.
     var successions: [MemberID: [DeviceID: [DeviceID: [Int]]]] = [:]
-    /// The further records of whom stands behind a listed phrase, by grant.
-    var behind: [Int: [Int]] = [:]
+    /// The further records of whom stands behind a listed phrase, by where that is.
+    var behind: [AuthFollowing: [Int]] = [:]
     /// Which of them there are.
     private var placedBehind: Set<Place> = []
-    /// The final ends, and further records of such, that are valid, by the grant under which they are.
-    var finalsInForce: [Int: Set<Int>] = [:]
+    /// How many valid final ends, or further records of such, name a device there.
+    var followed: [AuthFollowing: Int] = [:]
 
     private struct Place: Hashable {
         let end: Int
@@ -120,15 +122,22 @@ struct FurtherEnds: Sendable {
         placedBehind.contains(Place(end: end, grant: grant, behind: behind))
     }
 
-    mutating func place(_ index: Int, of end: Int, under grant: Int, _ place: AuthBehind) {
-        behind[grant, default: []].append(index)
-        placedBehind.insert(Place(end: end, grant: grant, behind: place))
+    mutating func place(_ index: Int, of end: Int, at place: AuthFollowing) {
+        behind[place, default: []].append(index)
+        placedBehind.insert(Place(end: end, grant: place.grant, behind: place.behind))
     }
 
     /// Takes back the one that was placed last.
-    mutating func unplace(_ end: Int, under grant: Int, _ place: AuthBehind) {
-        behind[grant]?.removeLast()
-        if behind[grant]?.isEmpty == true { behind[grant] = nil }
-        placedBehind.remove(Place(end: end, grant: grant, behind: place))
+    mutating func unplace(_ end: Int, at place: AuthFollowing) {
+        behind[place]?.removeLast()
+        if behind[place]?.isEmpty == true { behind[place] = nil }
+        placedBehind.remove(Place(end: end, grant: place.grant, behind: place.behind))
     }
+}
+
+/// A device that stands behind a listed one under a grant.
+struct AuthFollowing: Hashable {
+    let grant: Int
+    let behind: AuthBehind
+    let device: DeviceID
 }
