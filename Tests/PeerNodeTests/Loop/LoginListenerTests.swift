@@ -108,7 +108,7 @@ import WorkspaceTestKit
             "\(request.redirect)?code=\(code)&state=\(request.state)"
         }
         // It brings what was asked for, in a head that is too long.
-        let filling = String(repeating: "a", count: Limits.loginBytesMax)
+        let filling = String(repeating: "a", count: Limits.loginBytesMax + 32 * 1024)
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = [

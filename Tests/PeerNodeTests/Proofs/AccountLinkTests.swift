@@ -150,11 +150,11 @@ import WorkspaceTestKit
         let number = try #require(table.ada.host?.core.proofs.accounts.lastCheck)
         table.ada.holdsTokenChecks = false
         table.ada.plant(.commitBefore(0), .busy)
-        table.ada.turn([.tokenChecked(number, verdict)])
+        let effects = table.ada.turn([.tokenChecked(number, verdict)])
         #expect(table.ada.host?.core.proofs.accounts.used.count == 1)
+        // A turn that fails closes the links; the next one asks again.
+        #expect(effects.contains { if case .close = $0 { true } else { false } })
         table.bench.settle()
-        #expect(try AccountTable.states(on: table.ada) == [:])
-        // The links were closed; the next one asks again.
         table.bench.advance(10 * 60_000)
         #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
         #expect(table.ada.tokenQuestions.count == 2)
@@ -279,7 +279,7 @@ import WorkspaceTestKit
         table.bench.advance(10 * 60_000)
         #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
         #expect(table.ada.tokenQuestions.count == 2 && bob.proofs.accounts.own.isEmpty)
-        #expect(Set(bob.links.network.links.keys) == links)
+        #expect(links.isSubset(of: Set(bob.links.network.links.keys)))
     }
 
     @Test func `is shown again to a verifier who gets the keys of its provider later`() throws {
@@ -293,7 +293,7 @@ import WorkspaceTestKit
         #expect(table.ada.tokenQuestions.isEmpty)
         table.bench.advance(2 * 60_000)
         #expect(try AccountTable.states(on: table.bob) == ["Bob": "valid"])
-        #expect(Set(bob.links.network.links.keys) == links)
+        #expect(links.isSubset(of: Set(bob.links.network.links.keys)))
     }
 
     @Test func `is looked at by a verifier whose keys are newer`() throws {
