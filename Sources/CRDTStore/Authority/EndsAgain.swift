@@ -70,8 +70,17 @@ extension PlacedOperations {
         return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
     }
 
-    /// - Parameter behind: where its author's device stands under the grant, which does not list it.
-    mutating func placeAgain(_ end: Int, under grant: Int, behind: AuthBehind? = nil) {
+    private mutating func placeAgain(_ end: Int, under grant: Int) {
+        var known = KnownEnds()
+        placeAgain(end, under: grant, behind: nil, known: &known)
+    }
+
+    /// - Parameters:
+    ///   - behind: where its author's device stands under the grant, which does not list it.
+    ///   - known: what was found of ends of devices that stand behind the same one.
+    mutating func placeAgain(
+        _ end: Int, under grant: Int, behind: AuthBehind?, known: inout KnownEnds
+    ) {
         looks &+= 1
         let first = records[end]
         guard case .device(let ended) = first.aim, behind != nil || first.grant != grant,
@@ -80,7 +89,7 @@ extension PlacedOperations {
             let author = deviceRank(ofGrant: grant, behind?.root ?? first.operation.device),
             isUnknown(end, to: grant)
         else { return }
-        let unknown = unknownAdditions(end, to: grant)
+        let unknown = unknownAdditions(end, to: grant, known: &known)
         guard first.again.isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
         else { return }
         var record = AuthRecord(
@@ -97,8 +106,13 @@ extension PlacedOperations {
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd,
             generation: behind?.generation ?? 0, lamport: first.lamport, id: first.operation.id)
-        let undone = unknown + unknownAdmissions(end, to: grant)
-        record.again.undoing = undoing(undone, by: record, ended, under: grant)
+        record.again.undoing =
+            known.undoings[KnownEnds.Pair(end: end, grant: grant)]
+            ?? undoing(
+                unknown + unknownAdmissions(end, to: grant), by: record, ended, under: grant)
+        if let undoing = record.again.undoing {
+            known.undoings[KnownEnds.Pair(end: end, grant: grant)] = undoing
+        }
         let index = records.count
         record.admission = index
         records.append(record)
@@ -123,6 +137,17 @@ extension PlacedOperations {
         return low
     }
 
+    /// The additions of a device that a grant knows and an end of it does not, looked for once.
+    private mutating func unknownAdditions(
+        _ end: Int, to grant: Int, known: inout KnownEnds
+    ) -> [Int] {
+        let pair = KnownEnds.Pair(end: end, grant: grant)
+        if let found = known.additions[pair] { return found }
+        let found = unknownAdditions(end, to: grant)
+        known.additions[pair] = found
+        return found
+    }
+
     /// Takes back the last record, which is a final end's under another grant.
     mutating func unplaceAgain() {
         let index = records.count - 1
@@ -138,6 +163,18 @@ extension PlacedOperations {
         further.endsAgain[end]?.removeAll { $0 == index }
         if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
     }
+}
+
+/// What was found of ends under grants, in the place of one listed device: it is the same in each generation
+/// in which their devices stand behind that one.
+struct KnownEnds {
+    struct Pair: Hashable {
+        let end: Int
+        let grant: Int
+    }
+
+    var additions: [Pair: [Int]] = [:]
+    var undoings: [Pair: AuthUndoing] = [:]
 }
 
 /// What an end undoes of what its device has bound: see `DevicesAlong`.

@@ -38,11 +38,11 @@ extension PlacedOperations {
             return
         }
         for root in next.keys {
+            var known = KnownEnds()
             for (generation, devices) in generations(behind: root, of: member)
             where devices.contains(device) {
                 for grant in people.grantsOfDevice[root] ?? [] {
-                    placeAgain(
-                        index, under: grant, behind: AuthBehind(root, generation: generation))
+                    placeAgain(index, under: grant, behind: behind, known: &known)
                 }
             }
         }
@@ -65,10 +65,11 @@ extension PlacedOperations {
         of member: MemberID
     ) {
         guard records[grant].gives.subject == member else { return }
+        var known = KnownEnds()
         for (generation, devices) in generations {
             let behind = AuthBehind(root, generation: generation)
             for end in devices.sorted().flatMap({ further.endsByDevice[$0] ?? [] }) {
-                placeAgain(end, under: grant, behind: behind)
+                placeAgain(end, under: grant, behind: behind, known: &known)
             }
         }
     }

@@ -84,7 +84,7 @@ import WorkspaceTestKit
             let looks = evaluator.looks - before
             #expect(change.furtherGrants > 8 * phrases * ends)
             #expect(
-                looks < 150 * change.furtherGrants,
+                looks < 40 * change.furtherGrants,
                 "\(looks) looks for \(change.furtherGrants) more times")
         }
     }
