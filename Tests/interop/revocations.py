@@ -18,7 +18,8 @@ def hits(a, r, o):
     if r.type == RVINV:
         return o.type == ADMIT and o.map[1] == r.map[1]
     if r.type == CONFIRM:
-        return a.is_own_end(o) and any(is_beside(a, a.ops[n], o) for n in r.map[1])
+        return (a.is_own_end(o) and any(is_beside(a, a.ops[n], o) for n in r.map[1])
+                and not is_named_before(a, r, o))
     if r.type == REMOVE and o.type == ADMIT:
         invite = a.ops[o.map[1]]
         if (a.author(invite).member == r.map[1]
@@ -39,6 +40,12 @@ def is_beside(a, end, o):
     of, to = a.author(end), a.author(o)
     return (end.type == LEAVE and of.member == to.member and to.role >= of.role
             and first_of(a, a.ops[end.grant]) is first_of(a, a.ops[o.grant]))
+
+
+def is_named_before(a, r, end):
+    """Whether a valid confirm that is stronger than r names an own end: of ends that were confirmed apart
+    the one by the strongest stays. `in_force` has all that are stronger."""
+    return any(c.type == CONFIRM and end.id in c.map[1] and a.rank(c) < a.rank(r) for c in a.in_force)
 
 
 def gives_up(a, r, o):

@@ -16,10 +16,11 @@ import successions
 import final_ends
 import along
 import late_admits
+import apart
 import worked
 
 MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
-           final_ends, along, late_admits, worked)
+           final_ends, along, late_admits, apart, worked)
 
 
 def main():

@@ -11,6 +11,32 @@ extension AuthVerdicts {
             && records[index].cited.answeredEnds.contains { isEnd($0, beside: target) }
     }
 
+    /// The strongest valid confirmation that names an own end.
+    func strongestConfirmation(of end: Int) -> Int? {
+        let end = placed.original(end)
+        guard let author = records[end].author else { return nil }
+        return (placed.reach.revocations[.ownEnd(author)] ?? []).filter {
+            records[$0].isValid && records[$0].operation.action.isConfirmation
+                && records[$0].cited.answeredEnds.contains(end)
+        }.min { placed.isStronger($0, than: $1) }
+    }
+
+    /// Whether a confirmation of another end takes nothing from one that a stronger one names: of ends that
+    /// were confirmed apart the one by the strongest stays, or none would.
+    func isAnswered(_ revocation: Int, _ strongest: Int?) -> Bool {
+        guard let strongest, records[revocation].operation.action.isConfirmation else {
+            return false
+        }
+        return placed.isStronger(strongest, than: revocation)
+    }
+
+    /// The own ends that a confirmation names, which weaker ones take no more, or may take again.
+    func endsNamed(by confirmation: Int) -> [Int] {
+        guard records[confirmation].operation.action.isConfirmation else { return [] }
+        return records[confirmation].cited.answeredEnds.flatMap { placed.everyRecord(of: $0) }
+            .filter { placed.isStronger(confirmation, than: $0) }
+    }
+
     /// Whether an end has ended what another one, which does not know it, would end: a departure all that
     /// its member had in no stronger role since the same coming in, and a revocation the same device under
     /// the same grant. An end of before, which may have had no effect, keeps nobody from leaving who has

@@ -161,6 +161,9 @@ extension AuthEvaluator {
 }
 
 extension AuthAction {
+    /// Whether it confirms something.
+    var isConfirmation: Bool { if case .confirm = self { true } else { false } }
+
     /// Whether it gives its author another device.
     var isAddition: Bool { if case .addDevices = self { true } else { false } }
 

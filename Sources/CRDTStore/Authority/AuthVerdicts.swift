@@ -77,7 +77,7 @@ struct AuthVerdicts: Sendable {
             let moved = take(ruling, at: index)
             var others: [Int] = []
             if ruling.isValid != before.isValid {
-                others = countConfirmations(by: index)
+                others = countConfirmations(by: index) + endsNamed(by: index)
             }
             looks &+= records[index].dependants.count &+ ends(behind: index).count
             if records[index].operation.action.isInvitePolicy { looks &+= placed.invites.all.count }
@@ -197,9 +197,10 @@ struct AuthVerdicts: Sendable {
     /// The valid revocations that hit an operation and do not know it.
     func revocations(taking index: Int) -> some Sequence<Int> {
         let exposure = placed.exposure(of: index)
+        let strongest = records[index].operation.isOwnEnd ? strongestConfirmation(of: index) : nil
         return (exposure.map(placed.revocations(aimedAt:)) ?? []).lazy.filter {
             guard let exposure, records[$0].isValid else { return false }
-            return hits($0, exposure) && !isBeyond(index, $0)
+            return hits($0, exposure) && !isBeyond(index, $0) && !isAnswered($0, strongest)
         }
     }
 }

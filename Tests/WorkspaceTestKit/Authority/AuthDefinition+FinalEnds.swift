@@ -108,7 +108,11 @@ extension AuthDefinition {
             guard facts[end].supports.allSatisfy({ valid.contains($0) }),
                 facts[end].behind.map({ hasFollowed(end, $0) { valid.contains($0) } }) ?? true
             else { continue }
-            let hits = facts[end].hitBy.filter { valid.contains($0) }
+            var judgement = Judgement(known: valid)
+            for place in valid { judgement.verdicts[place] = true }
+            let hits = facts[end].hitBy.filter {
+                valid.contains($0) && !isNamed(end, beforeBy: $0, &judgement)
+            }
             guard
                 hits.isEmpty && !isCutOff(end, among: valid)
                     || isKept(end, among: valid) && hits.allSatisfy({ givesUp($0, end) })

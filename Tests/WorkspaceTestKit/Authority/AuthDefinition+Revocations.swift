@@ -52,6 +52,19 @@ extension AuthDefinition {
         }
     }
 
+    /// Whether a valid confirm that is stronger than one that answers another end names an own end: of
+    /// ends that were confirmed apart the one by the strongest stays.
+    func isNamed(_ o: Int, beforeBy r: Int, _ judgement: inout Judgement) -> Bool {
+        guard rules.has(.answeredBefore), isOwnEnd(facts[o]),
+            case .confirm = facts[r].operation.action
+        else { return false }
+        return facts.indices.contains { other in
+            guard case .confirm(let named) = facts[other].operation.action else { return false }
+            return named.contains(facts[o].operation.id) && facts[other].rank < facts[r].rank
+                && isValid(other, &judgement)
+        }
+    }
+
     /// A leave, or an rmdev of the device that wrote it.
     func isOwnEnd(_ fact: Fact) -> Bool {
         switch fact.operation.action {

@@ -181,6 +181,7 @@ public final class AuthDefinition {
         if !isConfirmed, isCutOff(place, &judgement) { return false }
         return fact.hitBy.allSatisfy { other in
             isConfirmed && givesUp(other, place) || !isValid(other, &judgement)
+                || isNamed(place, beforeBy: other, &judgement)
         }
     }
 }

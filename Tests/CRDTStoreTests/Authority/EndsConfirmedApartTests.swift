@@ -1,0 +1,142 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// Ends of one phrase that were confirmed by who had not heard of each other, and what else somebody with
+/// the old words has written apart: PROTOCOL.md, 4.0, 4.0.3, V-6 and V-12.
+@Suite struct `Ends that were confirmed apart` {
+    /// Bob, a member, has the phrase `words` and the computer `bob`, and has linked the phone.
+    private struct Scene {
+        var story: Story
+        let entry: OperationID
+        let phone: OperationID
+        var start: [OperationID] { [phone] }
+
+        init(admins: [String] = ["ann", "ben"], members: [String] = []) {
+            story = Story(admins: admins, members: members)
+            let invite = story.write(
+                "root", after: story.heads, .invite(InviteTerms(role: .member)))
+            entry = story.write(
+                "root", after: [invite],
+                .admit(
+                    invite: invite, member: story.member("bob"),
+                    devices: [story.device("words"), story.device("bob")], request: nil))
+            phone = story.write(
+                "words", under: entry, after: [entry], .addDevices([story.device("phone")]))
+        }
+
+        mutating func revoke(
+            _ device: String, by author: String, under grant: OperationID? = nil,
+            after heads: [OperationID]
+        ) -> OperationID {
+            story.write(
+                author, under: grant ?? entry, after: heads, .removeDevice(story.device(device)))
+        }
+
+        mutating func add(
+            _ device: String, under grant: OperationID? = nil, after heads: [OperationID],
+            takesPlace: Bool = true
+        ) -> OperationID {
+            story.write(
+                "words", under: grant ?? entry, after: heads,
+                .addDevices([story.device(device)]), takesPlace: takesPlace)
+        }
+
+        /// Another phrase, and the final end of the old one that knows it.
+        mutating func replace(
+            by new: String, under grant: OperationID? = nil, after heads: [OperationID]? = nil
+        ) -> (added: OperationID, end: OperationID) {
+            let added = add(new, under: grant, after: heads ?? start)
+            return (added, revoke("words", by: "words", under: grant, after: [added]))
+        }
+
+        mutating func confirm(
+            _ end: OperationID, by admin: String, under grant: OperationID? = nil
+        ) -> OperationID {
+            story.write(admin, under: grant, after: [end], .confirm([end]))
+        }
+
+        mutating func give(
+            _ role: Role, to devices: [String], after heads: [OperationID], replacing: Bool = false
+        ) -> OperationID {
+            let words = RoleGrant(
+                member: story.member("bob"), devices: devices.map { story.device($0) }, role: role,
+                replaces: replacing)
+            return story.write("root", after: heads, .grant(words))
+        }
+
+        /// The grants by which each of these is in, the same in every order of arrival.
+        func grants(_ names: [String]) throws -> [OperationID?] {
+            var found: Set<[OperationID?]> = []
+            try story.inEveryOrder { evaluator in
+                found.insert(names.map { evaluator.bestGrant(of: story.device($0)) })
+                #expect(Set(evaluator.validOperations) == definition().validOperations())
+            }
+            try #require(found.count == 1)
+            return found.first ?? []
+        }
+
+        func definition(without missing: AuthRule...) -> AuthDefinition {
+            var generator = SeededGenerator(seed: 1)
+            var rules = AuthRuleSet.current
+            rules.missing = Set(missing)
+            return AuthDefinition(story.history, rules: rules, visitingWith: &generator)
+        }
+
+        func valid(without missing: AuthRule) -> Set<OperationID> {
+            definition(without: missing).validOperations()
+        }
+    }
+
+    @Test func `leave the one that the strongest has confirmed`() throws {
+        for isOwn in [true, false] {
+            var scene = Scene()
+            let (added, end) = scene.replace(by: "new")
+            let (other, another) = scene.replace(by: "evil")
+            _ = scene.confirm(end, by: isOwn ? "ann" : "ben")
+            _ = scene.confirm(another, by: isOwn ? "ben" : "ann")
+            let wanted = [nil, isOwn ? added : nil, isOwn ? nil : other, scene.phone]
+            #expect(try scene.grants(["words", "new", "evil", "phone"]) == wanted)
+            let (stays, goes) = isOwn ? (end, another) : (another, end)
+            #expect(scene.definition().validOperations().contains(stays))
+            #expect(!scene.definition().validOperations().contains(goes))
+            // Without the rule each is taken by the confirmation of the other, and the old words are in.
+            #expect(scene.valid(without: .answeredBefore).isDisjoint(with: [end, another]))
+        }
+    }
+
+    @Test func `leave it whoever is heard of last, and no matter how often`() throws {
+        var scene = Scene(admins: ["ann", "ben", "cid"])
+        let (added, end) = scene.replace(by: "new")
+        let (_, another) = scene.replace(by: "evil")
+        let first = scene.confirm(another, by: "ben")
+        _ = scene.confirm(end, by: "cid")
+        #expect(try scene.grants(["words", "new"]) == [nil, nil])
+        let last = scene.confirm(end, by: "ann")
+        #expect(try scene.grants(["words", "new"]) == [nil, added])
+        // And where the strongest turns out to have no effect, the next one decides.
+        _ = scene.story.write(
+            "root", after: scene.start, .remove(member: scene.story.member("ann")))
+        #expect(try scene.grants(["words", "new"]) == [nil, nil])
+        #expect(scene.definition().validOperations().isSuperset(of: [first, another]))
+        #expect(!scene.definition().validOperations().contains(last))
+    }
+
+    @Test func `leave one of two departures, and of two ends of a device`() throws {
+        for isDeparture in [true, false] {
+            var scene = Scene()
+            let action =
+                isDeparture ? AuthAction.leave : .removeDevice(scene.story.device("phone"))
+            let ends = (0..<2).map { _ in
+                scene.story.write("phone", under: scene.phone, after: scene.start, action)
+            }
+            _ = scene.confirm(ends[0], by: "ben")
+            _ = scene.confirm(ends[1], by: "ann")
+            #expect(try scene.grants(["phone"]) == [nil])
+            let valid = scene.definition().validOperations()
+            #expect(valid.contains(ends[1]) && !valid.contains(ends[0]))
+            #expect(scene.valid(without: .answeredBefore).isDisjoint(with: ends))
+        }
+    }
+}

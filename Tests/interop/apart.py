@@ -1,0 +1,65 @@
+"""Histories of ends that were confirmed by who had not heard of each other, and of what else somebody with
+the old words has written apart (4.0, V-6, V-12)."""
+
+import writer
+from confirmations import confirming
+from histories import history, remove, rmdev
+from terms import ADDDEV, ADMIN, DOCCREATE, LEAVE, MEMBER
+from world import Person, World
+from writer import Device
+
+CHANNEL = (DOCCREATE, {1: 1, 2: bytes(16)})
+
+
+class Apart:
+    """Two admins, the first the stronger one; a member with a phrase, a computer and a phone."""
+
+    def __init__(self, role=MEMBER):
+        self.w = w = World()
+        self.admins = [w.join(ADMIN), w.join(ADMIN)]
+        self.eve = w.join(MEMBER)
+        words, device = Device(), Device()
+        self.mina, self.entry = w.admit(w.owner, w.invite(w.owner, role), device, recovery=words)
+        self.words = Person(words, self.mina.member, self.entry.id)
+        self.phone, _ = w.link(self.words)
+        self.before = list(w.ops)
+
+    def replaced(self, under=None, expect=None, before=None):
+        """Another phrase and the final end of the old one, which know of nothing else."""
+        words = self.words.under(under) if under else self.words
+        before = before or self.before
+        new, added = self.w.link(words, knows=before, after=None, takes_place=True)
+        known = [*before, added]
+        end = self.w.write(words, rmdev(words.device), expect, knows=known)
+        return new, added, end, [*known, end]
+
+    def confirm(self, who, end, known, expect="valid"):
+        return self.w.write(who, confirming(end), expect, knows=known, after=None)
+
+    def standings(self, *who):
+        a = self.w.judged()
+        return [s and s[0] for s in (a.standing(p.device.id) for p in who)]
+
+
+@history
+def two_ends_that_were_confirmed_apart():
+    """The one that the strongest has confirmed stays, whichever that is."""
+    for first in range(2):
+        s = Apart()
+        ends = [s.replaced(expect="valid" if n == first else "void") for n in range(2)]
+        for n, (_, _, end, known) in enumerate(ends):
+            s.confirm(s.admins[0 if n == first else 1], end, known)
+        assert s.standings(s.words, ends[first][0], ends[1 - first][0]) == [None, MEMBER, None]
+        assert not s.w.disagreements(), s.w.disagreements()
+    return s.w
+
+
+@history
+def two_departures_that_were_confirmed_apart():
+    s = Apart()
+    ends = [s.w.write(s.mina, (LEAVE, {1: []}), expect, knows=s.before, after=None)
+            for expect in ("void", "valid")]
+    for end, admin in zip(ends, reversed(s.admins)):
+        s.confirm(admin, end, [*s.before, end])
+    assert s.standings(s.words, s.mina, s.phone) == [None, None, None]
+    return s.w
