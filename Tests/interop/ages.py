@@ -2,7 +2,7 @@
 
 import heapq
 
-ADMIT, ADDDEV, RMDEV, CONFIRM = 4, 5, 8, 20
+ADMIN, ADMIT, ADDDEV, REMOVE, RMDEV, CONFIRM = 1, 4, 5, 7, 8, 20
 
 
 class Roll:
@@ -34,11 +34,28 @@ class Roll:
             self.take(age, device, a.ops[name])
 
     def counting_finals(self, known):
-        """Of several final ends of one device those that somebody has confirmed, if there are any."""
+        """Of several final ends of one device those that the strongest confirm of any names, if there is
+        one by another member that nothing ends."""
         finals = [r for r in self.ends if self.a.is_final_end(r)]
-        named = {n for c in known if c.type == CONFIRM for n in c.map[1]}
-        confirmed = {r.device for r in finals if r.id in named}
-        return [r for r in finals if r.id in named or r.device not in confirmed]
+        confirms = sorted((c for c in known if c.type == CONFIRM and len(finals) > 1
+                           and self.a.author(c).member != self.member and not self.is_ended(c, known)),
+                          key=self.a.rank)
+        counting = []
+        for device in {r.device for r in finals}:
+            own = [r for r in finals if r.device == device]
+            named = ([r for r in own if r.id in c.map[1]] for c in confirms)
+            counting += next((found for found in named if found), own)
+        return counting
+
+    def is_ended(self, c, known):
+        """Whether a remove of its author's member or an rmdev of its device hits a confirm, valid or not."""
+        a, by = self.a, self.a.author(c)
+        return any(
+            (r.type == REMOVE and r.map[1] == by.member
+             or r.type == RMDEV and r.map[1] == c.device
+             and (a.author(r).member == by.member or a.author(r).role <= ADMIN))
+            and a.rank(r) < a.rank(c) and not a.knows(r, c.id) and not a.knows(a.ops[c.grant], r.id)
+            for r in known)
 
     def lets_in(self, admit):
         """Nobody comes in by a phrase that was replaced: some final end of it knows the admit."""

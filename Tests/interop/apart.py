@@ -63,3 +63,34 @@ def two_departures_that_were_confirmed_apart():
         s.confirm(admin, end, [*s.before, end])
     assert s.standings(s.words, s.mina, s.phone) == [None, None, None]
     return s.w
+
+
+@history
+def old_words_confirm_an_end_of_their_own():
+    """The confirm is void, and a plain member cites it: the new phrase may be given a role."""
+    s = Apart()
+    w = s.w
+    g = w.write(w.owner, writer.grant(
+        s.mina.member, [s.words.device.id, s.mina.device.id], ADMIN, False))
+    before = list(w.ops)
+    new, _, end, known = s.replaced(g, "valid", before)
+    s.confirm(w.owner, end, known)
+    _, _, other, known = s.replaced(g, "void", before)
+    s.confirm(s.words.under(g), other, known, "void")
+    w.write(s.eve, CHANNEL)
+    w.write(w.owner, writer.grant(s.mina.member, [new.device.id], MEMBER, True), "valid")
+    return w
+
+
+@history
+def an_admin_who_was_removed_confirms_an_end():
+    s = Apart()
+    w, (gone, admin) = s.w, s.admins
+    w.write(w.owner, remove(gone.member), "valid")
+    new, _, end, known = s.replaced(None, "valid", list(w.ops))
+    s.confirm(admin, end, known)
+    _, _, other, known = s.replaced(None, "void")
+    s.confirm(gone, other, known, "void")
+    w.write(s.eve, CHANNEL)
+    w.write(w.owner, writer.grant(s.mina.member, [new.device.id], MEMBER, False), "valid")
+    return w

@@ -123,15 +123,50 @@ extension PlacedOperations {
     }
 
     /// The final ends of a member's phrases that are known and count: of several of one phrase those that
-    /// somebody has confirmed, if there are any. Whoever has old words writes such ends with them, too.
+    /// the strongest confirmation names, if somebody else has confirmed any. Whoever has old words writes
+    /// such ends with them, too.
     private func countingFinals(of member: MemberID, before record: AuthRecord) -> Set<Int> {
         let known = (further.finalEnds[member] ?? []).filter { record.knows(records[$0].place) }
         guard known.count > 1 else { return Set(known) }
-        let confirmed = known.filter {
-            (further.confirms[$0] ?? []).contains { record.knows(records[$0].place) }
+        var strongest: [DeviceID: Int] = [:]
+        var confirmations: [Int: Set<Int>] = [:]
+        for end in known {
+            let device = records[end].operation.device
+            let found = (further.confirms[end] ?? []).filter {
+                record.knows(records[$0].place) && records[$0].author != member
+                    && !isEnded($0, before: record)
+            }
+            confirmations[end] = Set(found)
+            for index in found where strongest[device].map({ isStronger(index, than: $0) }) ?? true
+            {
+                strongest[device] = index
+            }
         }
-        let devices = Set(confirmed.map { records[$0].operation.device })
-        return Set(confirmed + known.filter { !devices.contains(records[$0].operation.device) })
+        return Set(
+            known.filter { end in
+                strongest[records[end].operation.device].map {
+                    confirmations[end]?.contains($0) == true
+                } ?? true
+            })
+    }
+
+    /// Whether the removal of its author, or the revocation of its device, takes a confirmation: one that is
+    /// known, whether it has effect or not.
+    private func isEnded(_ confirmation: Int, before record: AuthRecord) -> Bool {
+        guard let author = records[confirmation].author, let grant = records[confirmation].grant
+        else { return true }
+        func ends(_ end: Int) -> Bool {
+            record.knows(records[end].place) && isStronger(end, than: confirmation)
+                && !knows(end, confirmation) && !knows(grant, end)
+        }
+        let device = records[confirmation].operation.device
+        return (people.removals[.member(author)] ?? []).contains(where: ends)
+            || (people.removals[.device(device)] ?? []).contains { end in
+                let mayEnd =
+                    records[end].author == author
+                    || records[end].actingRole.map { $0 <= .admin } == true
+                return mayEnd && ends(end)
+            }
     }
 
     /// Nobody comes in by a phrase that was replaced: some final end of it knows the admission.

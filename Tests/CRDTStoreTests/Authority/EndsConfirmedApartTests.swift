@@ -139,4 +139,53 @@ import WorkspaceTestKit
             #expect(scene.valid(without: .answeredBefore).isDisjoint(with: ends))
         }
     }
+
+    // MARK: Who may be given a role
+
+    /// The old words of an admin confirm another end themselves, which has no effect, and are stronger than
+    /// the admin who has confirmed the first one. A member cites it.
+    @Test func `keep no new phrase from a role where the old words confirm one`() throws {
+        var scene = Scene(members: ["eve"])
+        let admin = scene.give(.admin, to: ["words", "bob"], after: scene.start)
+        let weaker = scene.story.promote("ben", to: .admin)
+        let (added, end) = scene.replace(by: "new", under: admin, after: [admin])
+        _ = scene.story.write("ben", under: weaker, after: [weaker, end], .confirm([end]))
+        let (_, another) = scene.replace(by: "evil", under: admin, after: [weaker])
+        _ = scene.confirm(another, by: "words", under: admin)
+        _ = scene.story.write("eve", after: scene.story.heads, .createDocument)
+        let given = scene.give(
+            .member, to: ["new", "bob"], after: scene.story.heads, replacing: true)
+        #expect(try scene.grants(["words", "evil", "new"]) == [nil, nil, given])
+        #expect(scene.definition().refusals[given] == nil && added != given)
+        #expect(scene.definition(without: .countsOthers).refusals[given] == .fault("A-19"))
+    }
+
+    @Test func `keep none from a role where an admin has confirmed one who was removed`() throws {
+        var scene = Scene(admins: ["ben", "ann"], members: ["eve"])
+        let removal = scene.story.write(
+            "root", after: scene.start, .remove(member: scene.story.member("ben")))
+        let (_, end) = scene.replace(by: "new", after: [removal])
+        _ = scene.confirm(end, by: "ann")
+        let (_, another) = scene.replace(by: "evil")
+        _ = scene.confirm(another, by: "ben")
+        _ = scene.story.write("eve", after: scene.story.heads, .createDocument)
+        let given = scene.give(.member, to: ["new", "bob"], after: scene.story.heads)
+        #expect(try scene.grants(["words", "evil"]) == [nil, nil])
+        #expect(scene.definition().refusals[given] == nil)
+        #expect(scene.definition(without: .countsOthers).refusals[given] == .fault("A-19"))
+    }
+
+    @Test func `let in by a role the phrase that the strongest has confirmed alone`() throws {
+        var scene = Scene()
+        let (_, end) = scene.replace(by: "new")
+        let (_, another) = scene.replace(by: "evil")
+        _ = scene.confirm(another, by: "ben")
+        _ = scene.confirm(end, by: "ann")
+        let heads = scene.story.heads
+        let new = scene.give(.member, to: ["new"], after: heads)
+        let evil = scene.give(.member, to: ["evil"], after: heads)
+        #expect(try scene.grants(["words", "evil"]) == [nil, nil])
+        #expect(scene.definition().refusals[new] == nil)
+        #expect(scene.definition().refusals[evil] == .fault("A-19"))
+    }
 }

@@ -24,7 +24,7 @@ extension AuthDefinition {
             guard case .removeDevice = facts[place].operation.action else { return false }
             return facts[place].author?.member == member
         }
-        let finals = countingFinals(among: ends, in: past)
+        let finals = countingFinals(among: ends, of: member, in: past)
         var waiting: [Binding] = []
         for place in past where !facts[place].isBehind {
             guard let bound = bound(by: facts[place]), bound.member == member,
@@ -51,21 +51,39 @@ extension AuthDefinition {
         return roll
     }
 
-    /// Of several final ends of one device those that somebody has confirmed, if there are any.
-    private func countingFinals(among ends: [Int], in past: PlainSet) -> [Int] {
+    /// Of several final ends of one device those that the strongest confirm of any names, if there is one
+    /// by another member that nothing ends.
+    private func countingFinals(
+        among ends: [Int], of member: MemberID, in past: PlainSet
+    ) -> [Int] {
         let finals = ends.filter { isFinalEnd(facts[$0]) }
-        guard rules.has(.countsConfirmed), !finals.isEmpty else { return finals }
-        var named: Set<OperationID> = []
-        for place in past {
-            guard case .confirm(let ids) = facts[place].operation.action else { continue }
-            named.formUnion(ids)
-        }
+        guard rules.has(.countsConfirmed), finals.count > 1 else { return finals }
+        let confirms = past.filter { place in
+            guard case .confirm = facts[place].operation.action else { return false }
+            return !rules.has(.countsOthers)
+                || facts[place].author?.member != member && !isEnded(place, in: past)
+        }.sorted { facts[$0].rank < facts[$1].rank }
         return finals.filter { end in
-            named.contains(facts[end].operation.id)
-                || !finals.contains {
-                    facts[$0].operation.device == facts[end].operation.device
-                        && named.contains(facts[$0].operation.id)
-                }
+            let own = finals.filter {
+                facts[$0].operation.device == facts[end].operation.device
+            }
+            let first = confirms.first { confirm in own.contains { names(confirm, $0) } }
+            return first.map { names($0, end) } ?? true
+        }
+    }
+
+    private func names(_ confirm: Int, _ end: Int) -> Bool {
+        guard case .confirm(let ids) = facts[confirm].operation.action else { return false }
+        return ids.contains(facts[end].operation.id)
+    }
+
+    /// Whether a remove or rmdev in a past, valid or not, hits a confirm.
+    private func isEnded(_ confirm: Int, in past: PlainSet) -> Bool {
+        past.contains { end in
+            switch facts[end].operation.action {
+            case .remove, .removeDevice: hits(end, confirm)
+            default: false
+            }
         }
     }
 
