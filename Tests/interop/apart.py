@@ -94,3 +94,21 @@ def an_admin_who_was_removed_confirms_an_end():
     w.write(s.eve, CHANNEL)
     w.write(w.owner, writer.grant(s.mina.member, [new.device.id], MEMBER, False), "valid")
     return w
+
+
+@history
+def old_words_revoke_what_their_end_does_not_know():
+    """Whatever an admin has confirmed who had not heard of it; the new phrase's signature is public."""
+    for victim in range(3):
+        s = Apart()
+        w = s.w
+        new, added, end, known = s.replaced(None, "valid")
+        s.confirm(s.admins[0], end, known)
+        said = {key: value for key, value in added.map.items() if key != 4}
+        again = w.write(s.words, (ADDDEV, said), "void", knows=s.before, after=None)
+        device = (new, s.phone, s.mina)[victim].device
+        kick = w.write(s.words, rmdev(device), "void", knows=[*s.before, again])
+        s.confirm(s.admins[1], kick, [*s.before, again, kick])
+        assert s.standings(new, s.phone, s.mina) == [MEMBER, MEMBER, MEMBER]
+        assert not w.disagreements(), w.disagreements()
+    return w

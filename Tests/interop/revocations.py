@@ -49,9 +49,12 @@ def is_named_before(a, r, end):
 
 
 def gives_up(a, r, o):
-    """V-6: whether r gives up what was its own author's, so that it takes nothing confirmed."""
+    """V-6: whether r gives up what was its own author's, so that it takes nothing confirmed. Who replaces a
+    phrase gives up no revocation by it: it may be somebody else's who has the words."""
     if r.type == RVINV:
         return a.author(r).role == MEMBER
+    if o.type == RMDEV and a.is_final_end(r):
+        return False
     return r.type in (RMDEV, LEAVE) and a.author(r).member == a.author(o).member
 
 

@@ -55,9 +55,19 @@ extension AuthVerdicts {
         switch records[revocation].aim {
         case .departure, .device:
             placed.rules == .workspace && records[revocation].author == records[index].author
+                && !isReplaced(index, by: revocation)
         case .invite: records[revocation].actingRole == .member
         default: false
         }
+    }
+
+    /// Whether a final end takes what its phrase has revoked. Nobody gives that up by it: whoever else has
+    /// the old words would revoke with them what has taken their place.
+    private func isReplaced(_ index: Int, by revocation: Int) -> Bool {
+        guard records[revocation].again.isFinalEnd,
+            case .removeDevice = records[index].operation.action
+        else { return false }
+        return true
     }
 
     /// Whether a valid operation that is stronger confirms it.

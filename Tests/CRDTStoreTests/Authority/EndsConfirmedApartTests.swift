@@ -188,4 +188,24 @@ import WorkspaceTestKit
         #expect(scene.definition().refusals[new] == nil)
         #expect(scene.definition().refusals[evil] == .fault("A-19"))
     }
+
+    // MARK: What old words revoke
+
+    /// What the new phrase has signed is public: the old words add it once more, as a device of every day.
+    @Test func `take with the old phrase what that revoked, though an admin has confirmed it`()
+        throws
+    {
+        for victim in ["new", "phone", "bob"] {
+            var scene = Scene()
+            let (added, end) = scene.replace(by: "new")
+            _ = scene.confirm(end, by: "ann")
+            let again = scene.add("new", after: scene.start, takesPlace: false)
+            let kick = scene.revoke(victim, by: "words", after: [again])
+            _ = scene.confirm(kick, by: "ben")
+            let wanted = [nil, added, scene.phone, scene.entry]
+            #expect(try scene.grants(["words", "new", "phone", "bob"]) == wanted)
+            #expect(!scene.definition().validOperations().contains(kick))
+            #expect(scene.valid(without: .v6Final).contains(kick))
+        }
+    }
 }

@@ -94,10 +94,19 @@ extension AuthDefinition {
     /// V-6: whether `r` gives up what was its own author's, so that it takes nothing confirmed.
     func givesUp(_ r: Int, _ o: Int) -> Bool {
         switch facts[r].operation.action {
-        case .removeDevice, .leave: facts[r].author?.member == facts[o].author?.member
+        case .removeDevice, .leave:
+            facts[r].author?.member == facts[o].author?.member && !replacesAuthor(r, of: o)
         case .revokeInvite: facts[r].author?.role == 2
         default: false
         }
+    }
+
+    /// Whether `r` is a final end, and `o` an rmdev: the old words may be somebody else's.
+    private func replacesAuthor(_ r: Int, of o: Int) -> Bool {
+        guard rules.has(.v6Final), case .removeDevice = facts[o].operation.action else {
+            return false
+        }
+        return isFinalEnd(facts[r])
     }
 
     /// V-6: whether what is confirmed may rest on a grant.
