@@ -112,3 +112,23 @@ def old_words_revoke_what_their_end_does_not_know():
         assert s.standings(new, s.phone, s.mina) == [MEMBER, MEMBER, MEMBER]
         assert not w.disagreements(), w.disagreements()
     return w
+
+
+@history
+def an_end_names_no_phrase_that_the_old_one_has_revoked():
+    s = Apart()
+    w = s.w
+    evil, other = w.link(s.words, knows=s.before, after=None, takes_place=True)
+    known = [*s.before, other]
+    known.append(w.write(s.words, rmdev(evil.device), "valid", knows=known))
+    new, added = w.link(s.words, knows=known, takes_place=True)
+    known.append(added)
+    end = w.write(s.words, rmdev(s.words.device), "valid", knows=known)
+    s.confirm(s.admins[0], end, [*known, end])
+    w.write(new, rmdev(s.mina.device), "valid", knows=[*known, end])
+    devices = [s.words.device.id, s.mina.device.id, s.phone.device.id]
+    w.write(w.owner, writer.grant(s.mina.member, devices, ADMIN, False), "valid",
+            knows=s.before, after=None)
+    w.write(evil, rmdev(s.phone.device), "void", knows=[*s.before, other])
+    assert s.standings(s.words, s.mina, s.phone, new) == [None, None, ADMIN, MEMBER]
+    return w

@@ -111,7 +111,8 @@ class Authority(Terms):
         """V-12: by device whom it stands behind under g, and how many phrases behind."""
         nexts = {}
         for e in ends:
-            if self.is_final_end(e) and self.author(e).member == member:
+            if (self.is_final_end(e) and self.author(e).member == member
+                    and self.successor(e) is not None):
                 nexts.setdefault(e.device, set()).add(self.successor(e))
         found = {}
         for root in dict.fromkeys(d for d, _, _ in self.listed(g)):

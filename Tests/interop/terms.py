@@ -113,9 +113,13 @@ class Terms:
                 and self.author(p).member == self.author(o).member]
 
     def successor(self, end):
-        """V-12: the device that takes the place, by the first such adddev that a final end knows."""
-        first = min(self.successions(end), key=lambda p: (self.lam[p.id], p.id))
-        return first.map[1][0][0]
+        """V-12: the device that takes the place, by the first such adddev that a final end knows and whose
+        device the old phrase has not revoked, as far as it knows; None where it has revoked all."""
+        gone = {p.map[1] for p in self.known(end, RMDEV) if p.device == end.device
+                and self.author(p).member == self.author(end).member}
+        named = [p for p in self.successions(end) if p.map[1][0][0] not in gone]
+        first = min(named, key=lambda p: (self.lam[p.id], p.id), default=None)
+        return first and first.map[1][0][0]
 
     def introduces(self, o):
         """The name of the key that an operation introduces, or None."""

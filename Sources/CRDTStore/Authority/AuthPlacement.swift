@@ -17,8 +17,8 @@ extension PlacedOperations {
             record.admission = record.grant.flatMap { records[$0].admission }
         }
         record.aim = aim(of: record)
-        let successor = successor(by: record)
-        record.again.isFinalEnd = successor != nil
+        let successions = successions(before: record)
+        record.again.isFinalEnd = !successions.isEmpty
         record.canBeKept = operation.canBeKept && !endsOwnPhrase(record)
         if record.place.position == 0 {
             branchTips.append(index)
@@ -31,7 +31,10 @@ extension PlacedOperations {
             people.given[subject, default: []].append(index)
         }
         register(index)
-        if record.fault == nil, !record.isOpaque, let successor, let author = record.author {
+        if record.again.isFinalEnd, record.fault == nil, !record.isOpaque,
+            let author = record.author
+        {
+            let successor = successor(by: record, of: successions)
             further.note(index, by: operation.device, of: author, naming: successor)
         }
         if record.fault == nil, let kept = operation.action.drops {

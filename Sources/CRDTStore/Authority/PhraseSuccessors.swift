@@ -6,15 +6,28 @@ import WorkspaceModel
 /// - Cost: a record for each revocation by such a phrase and each grant that lists the first one. Whose
 ///   phrases took no place costs nothing.
 extension PlacedOperations {
-    /// The device that a final end names: that of the first addition that takes the place of its device and
-    /// that it knows. `nil` for what is no final end.
-    func successor(by end: AuthRecord) -> DeviceID? {
+    /// The additions that take the place of the device of a final end and that it knows; none for what is no
+    /// final end.
+    func successions(before end: AuthRecord) -> [Int] {
         guard case .removeDevice(end.operation.device) = end.operation.action,
             let member = end.author
-        else { return nil }
+        else { return [] }
         return (people.additions[member] ?? []).filter {
             records[$0].operation.takesPlace && records[$0].operation.device == end.operation.device
                 && end.knows(records[$0].place)
+        }
+    }
+
+    /// The device that a final end names: that of the first of these which the old phrase has not revoked,
+    /// as far as it knows. `nil` where that has revoked all.
+    func successor(by end: AuthRecord, of successions: [Int]) -> DeviceID? {
+        successions.filter { addition in
+            !devicesBound(addition).contains { device in
+                (people.removals[.device(device)] ?? []).contains {
+                    records[$0].operation.device == end.operation.device
+                        && records[$0].author == end.author && end.knows(records[$0].place)
+                }
+            }
         }.min {
             (records[$0].lamport, records[$0].operation.id)
                 < (records[$1].lamport, records[$1].operation.id)
@@ -41,6 +54,7 @@ extension PlacedOperations {
             var known = KnownEnds()
             for (generation, devices) in generations(behind: root, of: member)
             where devices.contains(device) {
+                let behind = AuthBehind(root, generation: generation)
                 for grant in people.grantsOfDevice[root] ?? [] {
                     placeAgain(index, under: grant, behind: behind, known: &known)
                 }
@@ -92,19 +106,22 @@ extension PlacedOperations {
 }
 
 extension FurtherEnds {
-    /// Notes the final end of a member's device that names another one.
-    mutating func note(_ end: Int, by device: DeviceID, of member: MemberID, naming next: DeviceID)
-    {
+    /// Notes the final end of a member's device, which may name another one.
+    mutating func note(
+        _ end: Int, by device: DeviceID, of member: MemberID, naming next: DeviceID?
+    ) {
         finalEnds[member, default: []].append(end)
+        guard let next else { return }
         successors[end] = next
         successions[member, default: [:]][device, default: [:]][next, default: []].append(end)
     }
 
     /// Takes back the one that was noted last.
     mutating func forget(_ end: Int, by device: DeviceID, of member: MemberID) {
-        guard let next = successors.removeValue(forKey: end) else { return }
+        guard finalEnds[member]?.last == end else { return }
         finalEnds[member]?.removeLast()
         if finalEnds[member]?.isEmpty == true { finalEnds[member] = nil }
+        guard let next = successors.removeValue(forKey: end) else { return }
         successions[member]?[device]?[next]?.removeLast()
         guard successions[member]?[device]?[next]?.isEmpty == true else { return }
         successions[member]?[device]?[next] = nil

@@ -208,4 +208,36 @@ import WorkspaceTestKit
             #expect(scene.valid(without: .v6Final).contains(kick))
         }
     }
+
+    // MARK: Who follows
+
+    /// The thief had put a phrase in before. Whoever replaces the old one revokes that with it.
+    @Test func `name no phrase that the old one has revoked`() throws {
+        var scene = Scene()
+        let other = scene.add("evil", after: scene.start)
+        let gone = scene.revoke("evil", by: "words", after: [other])
+        let (added, end) = scene.replace(by: "new", after: [gone])
+        _ = scene.confirm(end, by: "ann")
+        _ = scene.revoke("bob", by: "new", under: added, after: [end])
+        let given = scene.give(.admin, to: ["words", "bob", "phone"], after: scene.start)
+        let kick = scene.revoke("phone", by: "evil", under: other, after: [other])
+        let wanted = [nil, nil, given, added, nil]
+        #expect(try scene.grants(["words", "bob", "phone", "new", "evil"]) == wanted)
+        #expect(!scene.definition().validOperations().contains(kick))
+        #expect(scene.valid(without: .v12Gone).contains(kick))
+    }
+
+    @Test func `name none where the old one has revoked all, and end it all the same`() throws {
+        var scene = Scene()
+        let other = scene.add("evil", after: scene.start)
+        let gone = scene.revoke("evil", by: "words", after: [other])
+        let end = scene.revoke("words", by: "words", after: [gone])
+        let given = scene.give(.admin, to: ["words", "phone"], after: scene.start)
+        let kick = scene.revoke("phone", by: "evil", under: other, after: [other])
+        #expect(try scene.grants(["words", "phone", "evil"]) == [nil, given, nil])
+        let valid = scene.definition().validOperations()
+        #expect(valid.contains(end) && !valid.contains(kick))
+        let late = scene.give(.admin, to: ["words"], after: scene.story.heads)
+        #expect(scene.definition().refusals[late] == .fault("A-19"))
+    }
 }

@@ -126,7 +126,7 @@ import WorkspaceTestKit
     /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, of
     /// `A device that its person revoked`, of `What a revoked device had linked`, and of `Old words`.
     static let inHistories: Set<AuthRule> = [
-        .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final,
+        .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v12Gone,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,

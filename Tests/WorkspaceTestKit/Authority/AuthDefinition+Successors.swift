@@ -11,10 +11,21 @@ extension AuthDefinition {
         let generation: Int
     }
 
-    /// The device that a final end says takes the place: by the first such addition that it knows.
+    /// The device that a final end says takes the place: by the first such addition that it knows, but for
+    /// devices that the old phrase has revoked, as far as it knows.
     func successor(of end: Int) -> DeviceID? {
         guard isFinalEnd(facts[end]), let author = facts[end].author else { return nil }
-        let first = successions(author, in: facts[end].past).min {
+        let past = facts[end].past
+        let gone = past.compactMap { place -> DeviceID? in
+            guard rules.has(.v12Gone), facts[place].operation.device == author.device,
+                facts[place].author?.member == author.member,
+                case .removeDevice(let device) = facts[place].operation.action
+            else { return nil }
+            return device
+        }
+        let first = successions(author, in: past).filter { place in
+            bound(by: facts[place])?.devices.contains { gone.contains($0) } != true
+        }.min {
             (facts[$0].lam, facts[$0].operation.id) < (facts[$1].lam, facts[$1].operation.id)
         }
         return first.flatMap { bound(by: facts[$0])?.devices.first }
