@@ -169,24 +169,7 @@ struct ColumnSet {
                 ], drops: ["COUNTS", "ID", "ADDED"])
         case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case .ledgers, .balance, .ledgerItems, .orders, .spends, .storeSetting: ofLedgers(shape)
-        case .attestations:
-            ColumnSet(
-                [
-                    "MEMBER": "member.name", "KIND": "kind", "VALUE": "value", "BY": "by.name",
-                    "SINCE": "at", "COUNTS": "state", "ID": "id",
-                ], drops: ["ID", "KIND", "SINCE"])
-        case .accountLinks:
-            ColumnSet(
-                [
-                    "MEMBER": "member.name", "PROVIDER": "provider", "ACCOUNT": "value",
-                    "BY": "by.name", "SINCE": "at", "COUNTS": "state", "ID": "id",
-                ], drops: ["ID", "SINCE", "BY"])
-        case .accountProviders:
-            ColumnSet(
-                [
-                    "NAME": "name", "ISSUER": "issuer", "CLIENT": "client_id",
-                    "KEYS": "jwks",
-                ], drops: ["KEYS", "CLIENT"])
+        case .attestations, .accountLinks, .accountProviders: ofProofs(shape)
         case .presences:
             ColumnSet([
                 "ID": "id", "NAME": "name", "STATE": "state", "TEXT": "text", "UNTIL": "until",

@@ -57,10 +57,13 @@ final class AccountProofs: CorePart {
         }
     }
 
-    func tick() {
+    func tick() throws(StorageError) {
         let now = time.monotonic
-        for place in own.keys.sorted() { passTime(of: place, now) }
+        let places = own.keys.sorted()
+        for place in places { passTime(of: place, now) }
         used = used.filter { $0.value.due > now }
+        // Whoever has not answered in time is not waited for until something else happens.
+        for place in places { try goOn(with: place) }
     }
 
     /// Lets go of tokens. Which claims have proved something stays: it tells nobody anything.

@@ -43,7 +43,7 @@ final class Proofs: Component {
         let now = time.monotonic
         for number in own.keys.sorted() { passTime(of: number, now) }
         foreign = foreign.filter { $0.value.due > now }
-        accounts.tick()
+        try accounts.tick()
     }
 
     override func forgetSecrets() {

@@ -87,23 +87,6 @@ extension Syncing {
         }
     }
 
-    private func proofWord(
-        _ message: SyncMessage, on link: PeerLink
-    ) throws(StorageError) {
-        guard let number = message.workspace, let workspace = workspace(numbered: number, on: link)
-        else { return }
-        switch message {
-        case .proofAsk(_, let ask): try core.proofs.asked(ask, in: workspace, on: link)
-        case .proofAnswer(_, let answer):
-            try core.proofs.answered(answer, in: workspace, on: link)
-        case .accountAsk(_, let ask):
-            try core.proofs.accounts.asked(ask, in: workspace, on: link)
-        case .accountAnswer(_, let answer):
-            try core.proofs.accounts.answered(answer, in: workspace, on: link)
-        default: break
-        }
-    }
-
     /// `ws_open`: which workspace the peer means is in the tag, that only members can make.
     private func opened(
         _ opening: WorkspaceOpening, _ message: SyncMessage, on link: PeerLink
@@ -150,7 +133,7 @@ extension Syncing {
             .first { Self.tag(of: $0.id, handshakeHash: peer.handshakeHash) == tag }
     }
 
-    private func workspace(numbered number: WorkspaceNumber, on link: PeerLink) -> Workspace? {
+    func workspace(numbered number: WorkspaceNumber, on link: PeerLink) -> Workspace? {
         link.theirNumbers[number].flatMap { core.workspaces[$0] }
     }
 
