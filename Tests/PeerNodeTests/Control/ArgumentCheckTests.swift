@@ -154,8 +154,8 @@ import WorkspaceTestKit
     @Test func `is found for every method with one letter left out`() {
         for command in Command.methods {
             let typed = String(command.name.dropLast())
-            // One of them is another one's name.
-            guard typed != "coin.spend" else { continue }
+            // Some of them are another one's name, such as that of `coin.spends`.
+            guard !Command.methods.contains(where: { $0.name == typed }) else { continue }
             let error = #expect(throws: NodeError.self) { try Command.method(typed) }
             let hint = error?.hint ?? ""
             #expect(hint.hasPrefix("did you mean '"), "\(typed)")
