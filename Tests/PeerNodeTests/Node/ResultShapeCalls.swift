@@ -3,6 +3,12 @@ import WorkspaceModel
 @testable import PeerNode
 
 extension `Every method answers with the fields of the contract` {
+    /// Makes a provider known, which the other calls about accounts need.
+    static let provider = Call(
+        method: "account.provider.add",
+        parameters: ["name": "lab", "issuer": "https://id.example.org", "client_id": "wsx"],
+        fields: ResultFields.accountProvider)
+
     static let notesAndFiles: [Call] = [
         Call(
             method: "note.create", parameters: ["channel": "general", "title": "List"],
@@ -11,10 +17,7 @@ extension `Every method answers with the fields of the contract` {
             method: "identity.email.check", parameters: ["email": "m@example.org"],
             fields: ResultFields.emailCheck),
         Call(method: "mail.command", parameters: ["command": "x"], fields: ["id", "command"]),
-        Call(
-            method: "account.provider.add",
-            parameters: ["name": "lab", "issuer": "https://id.example.org", "client_id": "wsx"],
-            fields: ResultFields.accountProvider),
+        provider,
         Call(
             method: "account.provider.list", fields: ResultFields.page,
             element: ResultFields.accountProvider),
