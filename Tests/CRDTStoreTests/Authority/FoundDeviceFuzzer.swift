@@ -15,6 +15,8 @@ struct FoundDeviceFuzzer {
     private let owner: DeviceID
     private let bob: MemberID
     private let eve: DeviceID
+    /// Who confirms ends, and by which grant: the owner and an admin, and the phrase where it is an admin's.
+    private var confirming: [(device: DeviceID, grant: OperationID)] = []
     /// The phrase, and those that took its place.
     private var phrases: [DeviceID] = []
     /// The invite, the grant of Eve, and all that was known before Bob came.
@@ -41,6 +43,16 @@ struct FoundDeviceFuzzer {
         early = (invite.id, entry.id, everything)
         for _ in 0..<3 {
             write(by: owner, under: root.id, knowing: everything, .setWorkspace(mayInvite: .owner))
+        }
+        let ann = DeviceID(generator.bytes(32))
+        confirming = [(owner, root.id)]
+        if let open = write(
+            by: owner, under: root.id, knowing: everything, .invite(InviteTerms(role: .admin))),
+            let admitted = write(
+                by: owner, under: root.id, knowing: everything,
+                .admit(invite: open.id, member: MemberID(generator.bytes(16)), devices: [ann]))
+        {
+            confirming.append((ann, admitted.id))
         }
         devices = [DeviceID(generator.bytes(32)), DeviceID(generator.bytes(32))]
         phrases = [devices[0]]
@@ -141,10 +153,17 @@ struct FoundDeviceFuzzer {
         ends.randomElement(using: &generator).map { confirm($0.id) }
     }
 
+    /// Who confirms it has mostly heard of nothing else.
     private mutating func confirm(_ end: OperationID) {
-        let past = history.closure(of: [end])
-        guard let root = history.operations.first?.id else { return }
-        write(by: owner, under: root, knowing: past, .confirm([end]))
+        var all = confirming
+        if let role = history.operations.last(where: { history.subject(of: $0.id) == bob }),
+            let phrase = history.devices(of: role).first
+        {
+            all.append((phrase, role.id))
+        }
+        guard let who = all.randomElement(using: &generator) else { return }
+        let past = history.closure(of: [end, who.grant])
+        write(by: who.device, under: who.grant, knowing: past, .confirm([end]))
     }
 
     /// Two found devices link the same one, and each is revoked by a word that does not know of it.

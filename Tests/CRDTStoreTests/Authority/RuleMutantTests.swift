@@ -124,7 +124,8 @@ import WorkspaceTestKit
 
     /// What single histories miss: those here, of `What a transfer takes (V-3)`, of `What is
     /// confirmed (V-6)`, of `Who has ended their own part`, of `A phrase that was replaced`, of
-    /// `A device that its person revoked`, of `What a revoked device had linked`, and of `Old words`.
+    /// `A device that its person revoked`, of `What a revoked device had linked`, of `Old words`, and of
+    /// `Ends that were confirmed apart`.
     static let inHistories: Set<AuthRule> = [
         .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v12Gone,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
