@@ -47,31 +47,33 @@ extension AuthDefinition {
         }
     }
 
-    /// Whether the end that leaves no chain to the device of an operation hits that, of what is valid and
+    /// The end that leaves no chain to the device of an operation, where it hits that, of what is valid and
     /// stronger.
-    func isCutOff(_ o: Int, _ judgement: inout Judgement) -> Bool {
-        guard let author = facts[o].author, facts[o].behind == nil else { return false }
-        return isHit(o, author, by: undoing(author, before: o).filter { isValid($0, &judgement) })
+    func endCuttingOff(_ o: Int, _ judgement: inout Judgement) -> Int? {
+        guard let author = facts[o].author, facts[o].behind == nil else { return nil }
+        let ends = undoing(author, before: o).filter { isValid($0, &judgement) }
+        return end(hitting: o, author, of: ends)
     }
 
     /// The same, where it is known what is valid.
-    func isCutOff(_ o: Int, among valid: PlainSet) -> Bool {
-        guard let author = facts[o].author, facts[o].behind == nil else { return false }
-        return isHit(o, author, by: undoing(author, before: o).filter { valid.contains($0) })
+    func endCuttingOff(_ o: Int, among valid: PlainSet) -> Int? {
+        guard let author = facts[o].author, facts[o].behind == nil else { return nil }
+        let ends = undoing(author, before: o).filter { valid.contains($0) }
+        return end(hitting: o, author, of: ends)
     }
 
-    /// Whether the first of some ends that leaves no chain, from the strongest on, neither knows the
+    /// The first of some ends that leaves no chain, from the strongest on, where it neither knows the
     /// operation nor is it (V-7, V-10).
-    private func isHit(_ o: Int, _ author: Given, by ends: [Int]) -> Bool {
+    private func end(hitting o: Int, _ author: Given, of ends: [Int]) -> Int? {
         func mayHit(_ end: Int) -> Bool {
             original(end) != original(o) && !(rules.has(.known) && knows(facts[end], o))
         }
         guard rules.has(.v11Together) else {
-            return ends.contains { mayHit($0) && isCutOff(author, by: [$0]) }
+            return ends.first { mayHit($0) && isCutOff(author, by: [$0]) }
         }
         let sorted = ends.sorted { facts[$0].rank < facts[$1].rank }
         let first = sorted.indices.first { isCutOff(author, by: Array(sorted[...$0])) }
-        return first.map { mayHit(sorted[$0]) } ?? false
+        return first.map { sorted[$0] }.flatMap { mayHit($0) ? $0 : nil }
     }
 
     /// Whether an end is the first of those that are valid, from the strongest on, that leaves no chain

@@ -113,9 +113,10 @@ extension AuthDefinition {
             let hits = facts[end].hitBy.filter {
                 valid.contains($0) && !isNamed(end, beforeBy: $0, &judgement)
             }
+            let taking = hits + [endCuttingOff(end, among: valid)].compactMap { $0 }
             guard
-                hits.isEmpty && !isCutOff(end, among: valid)
-                    || isKept(end, among: valid) && hits.allSatisfy({ givesUp($0, end) })
+                taking.isEmpty
+                    || isKept(end, among: valid) && taking.allSatisfy({ givesUp($0, end) })
             else { continue }
             valid.insert(end)
         }

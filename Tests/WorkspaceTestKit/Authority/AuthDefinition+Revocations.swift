@@ -128,7 +128,7 @@ extension AuthDefinition {
         else { return false }
         return !isValid(author.grant, &judgement)
             || facts[invite].hitBy.contains { isValid($0, &judgement) }
-            || isCutOff(invite, &judgement)
+            || endCuttingOff(invite, &judgement) != nil
     }
 
     /// V-6: whether it is an rmdev of another recovery device of its author's member.

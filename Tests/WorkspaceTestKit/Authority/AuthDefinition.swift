@@ -178,7 +178,9 @@ public final class AuthDefinition {
             return false
         }
         if rules.has(.v1Allowed), !isAllowed(place, &judgement) { return false }
-        if !isConfirmed, isCutOff(place, &judgement) { return false }
+        if let end = endCuttingOff(place, &judgement), !isConfirmed || !givesUp(end, place) {
+            return false
+        }
         return fact.hitBy.allSatisfy { other in
             isConfirmed && givesUp(other, place) || !isValid(other, &judgement)
                 || isNamed(place, beforeBy: other, &judgement)
