@@ -7,6 +7,7 @@ import WorkspaceTestKit
 /// What was opened in this turn already, for whoever reads it again in it.
 @Suite struct `Contents opened in a turn` {
     private static let payload: [UInt8] = [1, 2, 3]
+    private let bench = CoreBench()
 
     private func said(_ text: String) -> ContentPayload { .message(.init(text: text)) }
 
@@ -36,7 +37,6 @@ import WorkspaceTestKit
     }
 
     @Test func `are forgotten when the turn has ended`() throws {
-        let bench = CoreBench()
         let ada = try bench.node("Ada")
         let bob = try bench.guest("Bob", of: ada)
         try ada.send("one")

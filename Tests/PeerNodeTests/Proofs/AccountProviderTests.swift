@@ -6,12 +6,12 @@ import WorkspaceTestKit
 
 /// What a node knows of providers of accounts.
 @Suite struct `A login provider` {
+    private let bench = CoreBench()
     private static let lab: JSONValue = [
         "name": "lab", "issuer": "https://id.example.org", "client_id": "wsx",
     ]
 
     @Test func `is added, changed, listed and removed on one node`() throws {
-        let bench = CoreBench()
         let ada = try bench.node("Ada")
         #expect(try ada.ok("account.provider.list").items.isEmpty)
         let made = try ada.ok("account.provider.add", Self.lab)
@@ -50,7 +50,6 @@ import WorkspaceTestKit
     func `has a name, addresses and a path in their form`(
         _ field: String, _ value: String
     ) throws {
-        let bench = CoreBench()
         let ada = try bench.node("Ada")
         var given = Self.lab.objectValue ?? [:]
         given[field] = .string(value)
@@ -79,7 +78,7 @@ import WorkspaceTestKit
         _ address: String, _ isGood: Bool
     ) throws {
         #expect(AccountProvider.isAddress(address) == isGood)
-        let ada = try CoreBench().node("Ada")
+        let ada = try bench.node("Ada")
         try ada.ok("account.provider.add", Self.lab)
         let change: JSONValue = ["name": "lab", "token_url": .string(address)]
         guard !isGood else {
@@ -92,7 +91,7 @@ import WorkspaceTestKit
     }
 
     @Test func `has an issuer that no other name has here`() throws {
-        let ada = try CoreBench().node("Ada")
+        let ada = try bench.node("Ada")
         try ada.ok("account.provider.add", Self.lab)
         var twin = Self.lab.objectValue ?? [:]
         twin["name"] = "lab2"
@@ -110,7 +109,6 @@ import WorkspaceTestKit
     }
 
     @Test func `is one of few, and lies sealed`() throws {
-        let bench = CoreBench()
         let ada = try bench.node("Ada")
         for number in 0..<Limits.accountProvidersMax {
             try ada.ok(
