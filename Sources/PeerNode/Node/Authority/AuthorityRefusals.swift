@@ -5,14 +5,19 @@ import WorkspaceModel
 
 /// What a member is told who may not do something, and who may be asked about.
 extension Memberships {
-    /// Nobody is given a role that no device could use.
+    /// Nobody is given a role that no device could use. A recovery phrase alone is enough only for who has
+    /// nothing else.
     ///
     /// - Throws: `forbidden` where no device that somebody is in with may be listed.
     func refuseWithoutDevice(
         _ standing: MemberStanding, in workspace: Workspace
     ) throws(NodeError) {
-        guard listed(standing, in: workspace).isEmpty else { return }
-        throw noDevice(of: standing.member, in: workspace)
+        let phrases = workspace.recoveryDevices
+        let listed = listed(standing, in: workspace)
+        let isForPhrase = standing.devices.allSatisfy(phrases.contains) && !listed.isEmpty
+        guard isForPhrase || !listed.allSatisfy(phrases.contains) else {
+            throw noDevice(of: standing.member, in: workspace)
+        }
     }
 
     /// What is told of somebody whose devices may not be listed.
