@@ -30,7 +30,12 @@ struct ConfirmationPlan {
     mutating func cancelAll() { (due, departures) = ([:], [:]) }
 
     /// When something of all that is due first.
-    var deadlines: [UInt64] { Array(due.values) + departures.values }
+    var nextDeadline: UInt64? {
+        var first = Earliest()
+        for moment in due.values { first.take(moment) }
+        for moment in departures.values { first.take(moment) }
+        return first.moment
+    }
 }
 
 /// Who gives up a device, or leaves, may not know of all that was done with it: whom it let in, and

@@ -9,9 +9,7 @@ final class Memberships: Component {
     /// When it confirms what members have made.
     var confirmations = ConfirmationPlan()
 
-    override var deadlines: [UInt64] {
-        confirmations.deadlines
-    }
+    override var nextDeadline: UInt64? { confirmations.nextDeadline }
 
     override func tick() throws(StorageError) {
         try confirmWhenDue()

@@ -8,7 +8,7 @@ final class Channels: Component {
     /// Words about who follows a channel that count and were not read.
     var owedWords = OwedWords()
 
-    override var deadlines: [UInt64] { erasureDue.map { [$0] } ?? [] }
+    override var nextDeadline: UInt64? { erasureDue }
 
     override func tick() throws(StorageError) { try eraseDeleted() }
 }

@@ -4,7 +4,11 @@ import WorkspaceModel
 /// Everything that happens because time has passed: each room says when, and does it.
 extension NodeCore {
     /// When the core wants to be asked again at the latest, on the monotonic clock.
-    var nextDeadline: UInt64? { components.compactMap { $0.deadlines.min() }.min() }
+    var nextDeadline: UInt64? {
+        var first = Earliest()
+        for component in components { first.take(component.nextDeadline) }
+        return first.moment
+    }
 
     func processDeadlines() throws(StorageError) {
         for component in components { try component.tick() }

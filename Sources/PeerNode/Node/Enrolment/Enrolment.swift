@@ -15,25 +15,25 @@ final class Enrolment: Component {
     /// The recovery phrase.
     var recovery: Recovery { Recovery(core) }
 
-    override var deadlines: [UInt64] {
-        var deadlines: [UInt64] = []
+    override var nextDeadline: UInt64? {
+        var first = Earliest()
         let rest = network.fullDisk.until
         for join in network.joining.joins {
-            join.deadline.map { deadlines.append($0) }
-            if join.hasOthers, join.stage != .syncing { join.turnEnds.map { deadlines.append($0) } }
+            first.take(join.deadline)
+            if join.hasOthers, join.stage != .syncing { first.take(join.turnEnds) }
             if join.stage == .searching, join.dial == nil, join.connection == nil,
                 !join.addresses.isEmpty, !network.registry.isSuspended
             {
-                deadlines.append(max(join.nextDial, rest))
+                first.take(max(join.nextDial, rest))
             }
         }
         if let linking = network.joining.linking {
-            deadlines.append(linking.deadline)
+            first.take(linking.deadline)
             if linking.isWaitingToDial, !network.registry.isSuspended {
-                deadlines.append(max(linking.nextDial, rest))
+                first.take(max(linking.nextDial, rest))
             }
         }
-        return deadlines
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

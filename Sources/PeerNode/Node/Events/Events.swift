@@ -10,8 +10,10 @@ final class Events: Component, NoticeCommands {
     /// The event number at which old events are looked for again.
     var nextTrim: Int64 = 4_096
 
-    override var deadlines: [UInt64] {
-        subscriptions.waiters.map(\.deadline) + subscriptions.keepalives
+    override var nextDeadline: UInt64? {
+        var first = Earliest(subscriptions.nextKeepalive)
+        for waiter in subscriptions.waiters { first.take(waiter.deadline) }
+        return first.moment
     }
 
     override func tick() { subscriptions.noteKeepalives(now: time.monotonic) }

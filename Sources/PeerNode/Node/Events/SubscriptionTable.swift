@@ -89,8 +89,8 @@ struct SubscriptionTable {
     /// The number given last on each connection that ever had a stream: none is given twice.
     private var lastIDs: [UInt64: Int64] = [:]
 
-    /// When signs of life are due.
-    var keepalives: [UInt64] { subscriptions.values.compactMap(\.keepaliveDue) }
+    /// When the next sign of life is due.
+    var nextKeepalive: UInt64? { subscriptions.values.lazy.compactMap(\.keepaliveDue).min() }
 
     /// The notes that streams are about.
     var notes: Set<ViewStore.NotePlace> { Set(subscriptions.values.compactMap(\.filter.note)) }

@@ -53,16 +53,14 @@ final class Files: Component {
     /// The room that files take.
     var cache: FileCache { FileCache(core) }
 
-    override var deadlines: [UInt64] {
-        var deadlines = [wordsDue, claimDue, retryDue, picturesDue].compactMap { $0 }
-        if !transfers.isEmpty {
-            scheduler.nextDeadline(after: time.monotonic).map { deadlines.append($0) }
-        }
-        deadlines += errands.values.compactMap(\.waitsUntil)
-        deadlines += holderQuestions.map(\.due)
-        copyChecks.values.min().map { deadlines.append($0) }
-        if mayWrite, home != nil, store.blobs.isInUse { deadlines.append(collectDue) }
-        return deadlines
+    override var nextDeadline: UInt64? {
+        var first = Earliest(wordsDue, claimDue, retryDue, picturesDue)
+        if !transfers.isEmpty { first.take(scheduler.nextDeadline(after: time.monotonic)) }
+        for errand in errands.values { first.take(errand.waitsUntil) }
+        for question in holderQuestions { first.take(question.due) }
+        for check in copyChecks.values { first.take(check) }
+        if mayWrite, home != nil, store.blobs.isInUse { first.take(collectDue) }
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

@@ -25,10 +25,10 @@ final class Integrity: Component {
     /// Whether this turn has erased something, so that the write-ahead log still holds it.
     var hasErased = false
 
-    override var deadlines: [UInt64] {
-        var deadlines = [forgettingDue, patrolDue, payloadErasureDue].compactMap { $0 }
-        if mayWrite, home != nil { deadlines.append(nextVoidErasure) }
-        return deadlines
+    override var nextDeadline: UInt64? {
+        var first = Earliest(forgettingDue, patrolDue, payloadErasureDue)
+        if mayWrite, home != nil { first.take(nextVoidErasure) }
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

@@ -12,8 +12,8 @@ struct KeyChangePlan {
 
     private var entries: [Int64: Entry] = [:]
 
-    /// When each is due.
-    var deadlines: some Sequence<UInt64> { entries.values.lazy.map(\.due) }
+    /// When the first is due.
+    var nextDeadline: UInt64? { entries.values.lazy.map(\.due).min() }
 
     /// Plans one for `wait` from now. What changes meanwhile puts it off, so that one answers much
     /// that comes together; but nobody puts it off for ever.

@@ -11,7 +11,7 @@ final class KeySchedule: Component {
     /// What was opened in this turn.
     var fresh = FreshContents()
 
-    override var deadlines: [UInt64] { Array(keyChanges.deadlines) }
+    override var nextDeadline: UInt64? { keyChanges.nextDeadline }
 
     override func tick() throws(StorageError) { try changeKeysWhenDue() }
 

@@ -41,7 +41,7 @@ final class Ledgers: Component {
 
     // MARK: When time passes
 
-    override var deadlines: [UInt64] { [questionDue, checkDue].compactMap { $0 } }
+    override var nextDeadline: UInt64? { Earliest(questionDue, checkDue).moment }
 
     override func tick() throws(StorageError) {
         try passChecks()

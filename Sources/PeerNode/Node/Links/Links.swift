@@ -10,17 +10,18 @@ final class Links: Component {
     /// Kinds of warnings about clocks that were told since the start.
     var toldClocks: Set<String> = []
 
-    override var deadlines: [UInt64] {
-        var deadlines = network.contests.map(\.deadline)
+    override var nextDeadline: UInt64? {
+        var first = Earliest(
+            network.strangers.budget.nextDeadline, network.addresses.addressNews.due,
+            nextReachingDeadline)
+        for contest in network.contests { first.take(contest.deadline) }
         for link in network.links.values {
-            link.session.nextDeadline.map { deadlines.append($0) }
-            link.beginning.agreementDue.map { deadlines.append($0) }
-            link.farewell.map { deadlines.append($0.due) }
-            deadlines += link.syncs.values.compactMap(\.deadline)
+            first.take(link.session.nextDeadline)
+            first.take(link.beginning.agreementDue)
+            first.take(link.farewell?.due)
+            for sync in link.syncs.values { first.take(sync.deadline) }
         }
-        network.strangers.budget.nextDeadline.map { deadlines.append($0) }
-        network.addresses.addressNews.due.map { deadlines.append($0) }
-        return deadlines + reachingDeadlines
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

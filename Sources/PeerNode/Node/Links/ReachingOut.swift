@@ -4,17 +4,17 @@ import WorkspaceModel
 /// Finding others: dialling them, and calling into the local network.
 extension Links {
     /// When somebody is dialled or called next.
-    var reachingDeadlines: [UInt64] {
-        var deadlines: [UInt64] = []
+    var nextReachingDeadline: UInt64? {
+        var first = Earliest()
         if mayDialPeers {
-            network.registry.nextDeadline.map { deadlines.append(max($0, network.fullDisk.until)) }
+            first.take(network.registry.nextDeadline.map { max($0, network.fullDisk.until) })
         }
         if network.addresses.announces, mayLink, !network.registry.isSuspended,
             !network.addresses.listening.isEmpty
         {
-            deadlines.append(network.beacons.next)
+            first.take(network.beacons.next)
         }
-        return deadlines
+        return first.moment
     }
 
     /// Tells addresses, dials and calls, as far as that is due.

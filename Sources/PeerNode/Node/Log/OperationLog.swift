@@ -30,7 +30,7 @@ final class OperationLog: Component {
     /// Forks and restorations, in words.
     var evidence: ForkEvidence { ForkEvidence(core) }
 
-    override var deadlines: [UInt64] { network.ownHistory.nextDeadline.map { [$0] } ?? [] }
+    override var nextDeadline: UInt64? { network.ownHistory.nextDeadline }
 
     override func forgetWorkspaces() {
         waiting = WaitingRoom()

@@ -55,12 +55,11 @@ final class Notes: Component {
 
     // MARK: When time passes
 
-    override var deadlines: [UInt64] {
-        guard home != nil else { return [] }
-        let passing = [company.wordDue, company.claimEnd].compactMap { $0 }
-        guard mayWrite else { return passing }
-        return passing
-            + (hasLookedForDrafts ? [draftDue].compactMap { $0 } : [time.monotonic])
+    override var nextDeadline: UInt64? {
+        guard home != nil else { return nil }
+        var first = Earliest(company.wordDue, company.claimEnd)
+        if mayWrite { first.take(hasLookedForDrafts ? draftDue : time.monotonic) }
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

@@ -5,7 +5,7 @@ import WorkspaceModel
 
 /// What a person keeps for all of their devices: read markers, settings, stars and reminders.
 final class OwnDocuments: Component {
-    override var deadlines: [UInt64] { [nextMarker, nextReminder].compactMap { $0 } }
+    override var nextDeadline: UInt64? { Earliest(nextMarker, nextReminder).moment }
 
     override func tick() throws(StorageError) { try writeMarkers() }
 }

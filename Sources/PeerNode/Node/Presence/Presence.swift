@@ -34,16 +34,19 @@ extension Presences {
 
     /// When something about the own presence is due, on the monotonic clock. Nothing is, unless a
     /// choice ends, or was made within two seconds of the last one.
-    var presenceDeadlines: [UInt64] {
-        guard home != nil else { return [] }
-        var due = untoldPresence.map { (toldPresence[$0] ?? 0) &+ Limits.presenceMilliseconds }
+    var nextPresenceDeadline: UInt64? {
+        guard home != nil else { return nil }
+        var first = Earliest()
+        for workspace in untoldPresence {
+            first.take((toldPresence[workspace] ?? 0) &+ Limits.presenceMilliseconds)
+        }
         for workspace in workspaces.values {
             guard let until = workspace.own.presenceChoice.until,
                 workspace.own.shownPresence == workspace.own.presenceChoice
             else { continue }
-            due.append(time.monotonic &+ (until > time.wall ? until - time.wall : 0))
+            first.take(time.monotonic &+ (until > time.wall ? until - time.wall : 0))
         }
-        return due
+        return first.moment
     }
 
     /// Ends the choices whose time is over.

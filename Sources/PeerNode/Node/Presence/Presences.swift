@@ -12,7 +12,7 @@ final class Presences: Component {
     /// When others were told last that the own member types, on the monotonic clock.
     var toldTyping: [DocumentID: UInt64] = [:]
 
-    override var deadlines: [UInt64] { presenceDeadlines }
+    override var nextDeadline: UInt64? { nextPresenceDeadline }
 
     override func tick() { endPresences() }
 

@@ -29,8 +29,10 @@ final class PrivateDocuments: Component {
     /// Why somebody is in one.
     var why: PrivateWhy { PrivateWhy(core) }
 
-    override var deadlines: [UInt64] {
-        (judgingDue.map { [$0] } ?? []) + guests.guestsDue.values.flatMap(\.values)
+    override var nextDeadline: UInt64? {
+        var first = Earliest(judgingDue)
+        for channels in guests.guestsDue.values { for due in channels.values { first.take(due) } }
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

@@ -50,11 +50,15 @@ final class AccountProofs: CorePart {
     var toldTrouble: [String: TokenTrouble] = [:]
 
     /// When something is due, on the monotonic clock.
-    var deadlines: [UInt64] {
-        own.values.flatMap { claim in
-            claim.calls.map(\.due) + [claim.due]
-                + [claim.asked?.due, claim.retry].compactMap { $0 }
+    var nextDeadline: UInt64? {
+        var first = Earliest()
+        for claim in own.values {
+            first.take(claim.due)
+            first.take(claim.asked?.due)
+            first.take(claim.retry)
+            for call in claim.calls { first.take(call.due) }
         }
+        return first.moment
     }
 
     func tick() throws(StorageError) {

@@ -33,10 +33,14 @@ final class Proofs: Component {
         case invite(CallID, InviteObject)
     }
 
-    override var deadlines: [UInt64] {
-        own.values.flatMap { claim in
-            claim.calls.map(\.due) + [claim.asked?.due, claim.code?.due].compactMap { $0 }
-        } + accounts.deadlines
+    override var nextDeadline: UInt64? {
+        var first = Earliest(accounts.nextDeadline)
+        for claim in own.values {
+            first.take(claim.asked?.due)
+            first.take(claim.code?.due)
+            for call in claim.calls { first.take(call.due) }
+        }
+        return first.moment
     }
 
     override func tick() throws(StorageError) {

@@ -7,7 +7,7 @@ import WorkspaceModel
 final class Queries: Component {
     var search = SearchState()
 
-    override var deadlines: [UInt64] {
-        search.quietAfter > time.monotonic ? [search.quietAfter] : []
+    override var nextDeadline: UInt64? {
+        search.quietAfter > time.monotonic ? search.quietAfter : nil
     }
 }

@@ -10,7 +10,7 @@ final class Syncing: Component, LinkSyncs {
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
 
-    override var deadlines: [UInt64] { receiptsDue.map { [$0] } ?? [] }
+    override var nextDeadline: UInt64? { receiptsDue }
 }
 
 /// Messages of peers, and the sync sessions they belong to.

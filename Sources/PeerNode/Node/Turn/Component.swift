@@ -15,9 +15,9 @@ class CorePart: CoreMember {
 
 /// A room of the core: a part with state of its own. `core` makes it when somebody first asks for it.
 class Component: CorePart {
-    /// When it has something to do, on the monotonic clock. Nothing that would be in vain now, which
-    /// would keep the loop awake.
-    var deadlines: [UInt64] { [] }
+    /// When it has something to do next, on the monotonic clock. No moment at which that would be in vain,
+    /// which would keep the loop awake. Asked twice a turn: it makes no list.
+    var nextDeadline: UInt64? { nil }
 
     /// Does what is due.
     func tick() throws(StorageError) {}
