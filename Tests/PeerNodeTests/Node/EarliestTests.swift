@@ -11,7 +11,8 @@ struct EarliestTests {
         #expect(Earliest(nil, nil, nil, nil).moment == nil)
     }
 
-    @Test(arguments: [[3, 2, 1, 4], [1, 2, 3, 4], [4, nil, 1, nil], [nil, nil, 5, 1]] as [[UInt64?]])
+    @Test(
+        arguments: [[3, 2, 1, 4], [1, 2, 3, 4], [4, nil, 1, nil], [nil, nil, 5, 1]] as [[UInt64?]])
     func `is the smallest, wherever it stands`(_ moments: [UInt64?]) {
         #expect(Earliest(moments[0], moments[1], moments[2], moments[3]).moment == 1)
         var taken = Earliest()
