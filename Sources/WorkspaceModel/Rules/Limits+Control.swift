@@ -82,6 +82,8 @@ extension Limits {
     public static let searchBulkMin: Int64 = 64
     /// How long nothing in bulk has come before the search index goes on.
     public static let searchQuietMilliseconds: UInt64 = 500
+    /// How long messages are gathered before the search index is handed them, unless somebody asks.
+    public static let searchGatherMilliseconds: UInt64 = 200
     /// Operations that are handed to the search index in one turn: about 3 ms.
     public static let searchedPerTurnMax: Int64 = 256
     /// Notes among them: each may have to be opened, about 1 ms.

@@ -50,6 +50,39 @@ import WorkspaceTestKit
         #expect(try mina.search("\"plan 0\"")["complete"] == true)
         #expect(try mina.texts(of: "\"plan 0\"") == ["plan 0"])
     }
+
+    /// A node whose index has everything, and from now on does nothing unasked.
+    private func upToDate(on bench: CoreBench) throws -> BenchNode {
+        let mina = try bench.node("Mina")
+        bench.advance(Limits.searchQuietMilliseconds)
+        let core = try #require(mina.host?.core)
+        #expect(core.queries.search.through == core.turn.store.operations.arrival)
+        mina.holdsSearchJobs = true
+        return mina
+    }
+
+    @Test func `gathers what is said for a moment, however long more is said`() throws {
+        let bench = CoreBench()
+        let mina = try upToDate(on: bench)
+        let core = try #require(mina.host?.core)
+        let step = Limits.searchGatherMilliseconds / 4
+        for number in 0..<4 {
+            try mina.send("plan \(number)")
+            #expect(mina.heldSearchJobCount == 0)
+            bench.advance(step)
+        }
+        #expect(mina.heldSearchJobCount == 1, "the first of them has waited for as long as any may")
+        #expect(core.queries.search.through == core.turn.store.operations.arrival)
+    }
+
+    @Test func `gathers nothing that somebody asks for`() throws {
+        let bench = CoreBench()
+        let mina = try upToDate(on: bench)
+        try mina.send("the xylograph")
+        #expect(mina.heldSearchJobCount == 0)
+        mina.holdsSearchJobs = false
+        #expect(try mina.texts(of: "xylograph") == ["the xylograph"])
+    }
 }
 
 /// What a question opens in one turn, in which nobody else is served.

@@ -110,9 +110,13 @@ extension Queries {
         let came = store.operations.arrival - search.arrivalBefore
         search.arrivalBefore = store.operations.arrival
         // Not while there is much to take in: a first sync comes first, unless somebody asks or
-        // words have to go.
+        // words have to go. What is said in a conversation is gathered too: who asks is served at once,
+        // and nobody else needs each message alone to wake the index.
         if came > Limits.searchBulkMin {
             search.quietAfter = time.monotonic &+ Limits.searchQuietMilliseconds
+        } else if came > 0, search.through >= store.operations.arrival - came {
+            search.quietAfter = max(
+                search.quietAfter, time.monotonic &+ Limits.searchGatherMilliseconds)
         }
         if !search.notesAgain.isEmpty, search.notesDue <= time.monotonic { takeNotesAgain() }
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
