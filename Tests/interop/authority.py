@@ -95,32 +95,32 @@ class Authority(Terms):
         """V-10: each end of an own device as if it cited each other grant where it counts."""
         counted = self.counted()
         ends = [o for o in counted if o.type == RMDEV]
+        lines = {e.id: self.line(e) for e in ends}
         for g in (g for g in counted if g.type in GRANTS):
-            for member in {m for _, m, _ in self.listed(g)}:
-                behind = self.standing_behind(g, member, ends)
-                for e in ends:
-                    if self.author(e).member != member:
-                        continue
-                    given = self.gives(g, e.device)
-                    listed = [None] if given and given.member == member and g.id != e.grant else []
-                    for place in [*listed, *behind.get(e.device, [])]:
-                        if self.is_final_end(e) or self.is_first_for(e, g):
-                            yield replace(e, grant=g.id, is_again=True, behind=place)
+            for e in ends:
+                behind = [(root, k) for k, root in enumerate(lines[e.id], 1)
+                          if self.gives_own(g, root, e)]
+                listed = [None] if self.gives_own(g, e.device, e) and g.id != e.grant else []
+                for place in [*listed, *behind]:
+                    if self.is_final_end(e) or self.is_first_for(e, g):
+                        yield replace(e, grant=g.id, is_again=True, behind=place)
 
-    def standing_behind(self, g, member, ends):
-        """V-12: by device whom it stands behind under g, and how many phrases behind."""
-        nexts = {}
-        for e in ends:
-            if (self.is_final_end(e) and self.author(e).member == member
-                    and self.successor(e) is not None):
-                nexts.setdefault(e.device, set()).add(self.successor(e))
-        found = {}
-        for root in dict.fromkeys(d for d, _, _ in self.listed(g)):
-            reached = {root} if self.gives(g, root).member == member else set()
-            for generation in range(1, SUCCESSIONS_MAX + 1):
-                reached = {n for d in reached for n in nexts.get(d, ())}
-                for device in reached:
-                    found.setdefault(device, []).append((root, generation))
+    def gives_own(self, g, device, e):
+        """Whether g gives a device to the member as whose e ends one."""
+        given = self.gives(g, device)
+        return given and given.member == self.author(e).member
+
+    def line(self, e):
+        """V-12: the phrases behind which the author of e stands, the nearest first."""
+        member, device, past, found = self.author(e).member, e.device, e, []
+        while len(found) < SUCCESSIONS_MAX:
+            words = [b for b in self.known(past, ADDDEV) if self.takes_place(b)
+                     and b.map[1][0][0] == device and self.author(b).member == member]
+            past = min(words, key=lambda b: (self.lam[b.id], b.id), default=None)
+            if past is None:
+                break
+            device = past.device
+            found.append(device)
         return found
 
     def has_followed(self, o):
@@ -134,10 +134,11 @@ class Authority(Terms):
                    for e in self.in_force if e.type == RMDEV)
 
     def is_first_for(self, e, g):
-        """Whether g gives the ended device to the member, or knows what that one has bound and e does
-        not, and knows neither e nor another own revocation of the one by the other that e knows."""
+        """Whether g is no adddev, and gives the ended device to the member, or knows what that one has bound
+        and e does not, and knows neither e nor another own revocation of the one by the other that e
+        knows."""
         author, given = self.author(e), self.gives(g, e.map[1])
-        return (e.map[1] != e.device
+        return (e.map[1] != e.device and g.type != ADDDEV
                 and (given and given.member == author.member or unknown_additions(self, e, g))
                 and not self.knows(g, e.id)
                 and not any(p.map[1] == e.map[1] and p.device == e.device

@@ -277,6 +277,20 @@ def a_promotion_that_did_not_know_of_the_second_of_two_words():
 
 
 @history
+def a_revocation_by_a_device_that_two_have_linked():
+    """V-10: it counts again under no adddev. Where the one that it cites goes, so does the word."""
+    w, _, words, mina = member_with_phrase()
+    before = list(w.ops)
+    phone, one = w.link(mina, expect="void")
+    decoy, _ = w.link(mina, expect="void", knows=before)
+    w.link(words, phone.device, "valid", knows=[*before, w.ops[-1]], after=None)
+    tablet, two = w.link(words, knows=before, after=None)
+    w.write(phone, rmdev(mina.device), "void", knows=[*before, one], after=None)
+    w.write(words, rmdev(mina.device), "valid", knows=[*before, two])
+    return w
+
+
+@history
 def an_admins_word_of_a_device_that_others_have_too():
     """Counted again under an admin's grant, it ends the device for its author's member alone."""
     w = World()

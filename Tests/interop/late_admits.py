@@ -5,6 +5,7 @@ import writer
 from along import promoted, standings
 from bindings import FOR_JOINING, company
 from confirmations import confirming
+from final_ends import member_with_phrase
 from histories import history, remove, rmdev
 from terms import ADMIN, MEMBER, WSSET
 from world import Person, World
@@ -166,6 +167,25 @@ def a_late_admit_of_a_phrase_between():
     _, late = s.admit(s.new.device)
     promoted(w, s.mina, [s.words, s.new, s.mina, s.phone], [*s.unaware, late])
     assert standings(w, s.words, s.new, s.mina, s.phone, third) == [None, None, 1, None, 2]
+    return w
+
+
+@history
+def a_phrase_that_two_have_put_in_their_places():
+    """V-12: the first word that an end knows tells behind which phrase its author stands."""
+    for is_first in (True, False):
+        w, _, words, mina = member_with_phrase()
+        before = list(w.ops)
+        other, _ = w.link(words, knows=before, after=None, takes_place=True)
+        known, new = list(w.ops), Device()
+        own, one = w.link(words, new, knows=before, after=None, takes_place=True)
+        theirs, two = w.link(other, new, knows=known, after=None, takes_place=True)
+        w.write(words, rmdev(words.device), "valid", knows=[*before, one], after=None)
+        # An end that knows the later word alone has another line.
+        said = w.write(own if is_first else theirs, rmdev(mina.device), after=None,
+                       knows=[*known, one, two] if is_first else [*known, two])
+        promoted(w, mina, [words, mina], before)
+        assert standings(w, words, mina) == [None, None if is_first else ADMIN], said
     return w
 
 

@@ -123,6 +123,8 @@ def undoes(a, r):
     grant."""
     grant, ended = a.ops[r.grant], r.map[1]
     given = a.gives(grant, ended)
+    if grant.type == ADDDEV:
+        return []
     if (ended != r.device and given and given.member == a.author(r).member
             and not a.rank_of_author(r) < a.rank_of_grant(grant, ended)):
         return []

@@ -35,7 +35,7 @@ extension PlacedOperations {
             let author = record.author
         {
             let successor = successor(by: record, of: successions)
-            further.note(index, by: operation.device, of: author, naming: successor)
+            further.note(index, of: author, naming: successor)
         }
         if record.fault == nil, let kept = operation.action.drops {
             appendOwnPart(of: index, keeping: kept)

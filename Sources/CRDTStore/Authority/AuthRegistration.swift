@@ -43,7 +43,7 @@ extension PlacedOperations {
                 invites.admissions[invite, default: []].append(index)
             }
         case .addDevices:
-            if let author = record.author { people.additions[author, default: []].append(index) }
+            if let author = record.author { registerAddition(index, of: author) }
         case .request:
             if let invite = record.cited.reference {
                 invites.requests[invite, default: []].append(index)
@@ -103,10 +103,14 @@ extension PlacedOperations {
         unregister(index)
         let record = records.removeLast()
         if let author = record.author {
-            further.forget(index, by: record.operation.device, of: author)
+            further.forget(index, of: author)
         }
         if deviceEndedAgain(by: record) != nil {
             further.endsByDevice.drop(index, at: record.operation.device)
+            for root in further.lines.removeValue(forKey: index) ?? [] {
+                further.endsBehind[root]?.removeLast()
+                if further.endsBehind[root]?.isEmpty == true { further.endsBehind[root] = nil }
+            }
         }
         further.earlierEnds[index] = nil
         record.gives.subject.map { people.given.drop(index, at: $0) }
@@ -149,7 +153,7 @@ extension PlacedOperations {
             people.admitted.drop(index, at: member)
             record.cited.reference.map { invites.admissions.drop(index, at: $0) }
         case .addDevices:
-            record.author.map { people.additions.drop(index, at: $0) }
+            if let author = record.author { unregisterAddition(index, of: author) }
         case .request:
             record.cited.reference.map { invites.requests.drop(index, at: $0) }
         case .remove(let member):
@@ -169,6 +173,32 @@ extension PlacedOperations {
             record.cited.reference.map { reach.recuts.drop(index, at: $0) }
         default:
             break
+        }
+    }
+}
+
+/// What links devices, which is found in three ways.
+extension PlacedOperations {
+    private func linker(of index: Int, _ member: MemberID) -> OwnDevice {
+        OwnDevice(member: member, device: records[index].operation.device)
+    }
+
+    fileprivate mutating func registerAddition(_ index: Int, of member: MemberID) {
+        people.additions[member, default: []].append(index)
+        people.links[linker(of: index, member), default: []].append(index)
+        guard records[index].operation.takesPlace else { return }
+        for device in Set(devicesBound(index)) {
+            people.successions[OwnDevice(member: member, device: device), default: []]
+                .append(index)
+        }
+    }
+
+    fileprivate mutating func unregisterAddition(_ index: Int, of member: MemberID) {
+        people.additions.drop(index, at: member)
+        people.links.drop(index, at: linker(of: index, member))
+        guard records[index].operation.takesPlace else { return }
+        for device in Set(devicesBound(index)) {
+            people.successions.drop(index, at: OwnDevice(member: member, device: device))
         }
     }
 }

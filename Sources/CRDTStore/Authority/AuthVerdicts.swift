@@ -131,13 +131,18 @@ struct AuthVerdicts: Sendable {
 
     /// Those of some devices under the grant of an end that has part in what cuts them off.
     private mutating func cutOff(by index: Int, _ devices: [DeviceID]) -> [Int] {
-        devices.flatMap { device in
-            let exposed = placed.reach.exposed[.device(device)] ?? []
-            looks &+= exposed.count
-            return exposed.filter {
-                records[$0].grant == records[index].grant && mayChange($0, by: index)
-                    && placed.isStronger(index, than: $0)
-            }
+        guard !devices.isEmpty, let grant = records[index].grant else { return [] }
+        let under = records[grant].dependants
+        let by = devices.reduce(0) { $0 + (placed.reach.exposed[.device($1)]?.count ?? 0) }
+        // What very many others certify is looked at under its own grant, and not once for each of them.
+        let found =
+            under.count < by
+            ? under.filter { devices.contains(records[$0].operation.device) }
+            : devices.flatMap { placed.reach.exposed[.device($0)] ?? [] }
+        looks &+= min(under.count, by)
+        return found.filter {
+            records[$0].grant == grant && mayChange($0, by: index)
+                && placed.isStronger(index, than: $0)
         }
     }
 

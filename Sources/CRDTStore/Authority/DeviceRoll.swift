@@ -109,7 +109,7 @@ extension PlacedOperations {
     }
 
     /// What an operation binds; no device is older than what has linked it.
-    private func links(
+    func links(
         by index: Int, after author: DeviceRoll.DeviceAge?
     ) -> [DeviceRoll.Link] {
         let (lamport, id) = (records[index].lamport, records[index].operation.id)

@@ -119,7 +119,11 @@ extension AuthVerdicts {
     private mutating func links(under grant: Int) -> [DeviceRoll.Link] {
         if let known = placed.further.links[grant] { return known }
         guard let member = records[grant].gives.subject else { return [] }
-        let links = placed.roll(of: member, before: placed.knowing(grant)).links
+        // Nothing that such a grant knows binds the member, so that nothing else has to be looked at.
+        let links =
+            placed.isEntry(grant)
+            ? placed.links(by: grant, after: nil)
+            : placed.roll(of: member, before: placed.knowing(grant)).links
         placed.further.links[grant] = links
         return links
     }

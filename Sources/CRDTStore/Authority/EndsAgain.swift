@@ -5,14 +5,15 @@ import WorkspaceModel
 ///
 /// A final end, by which a recovery phrase that was replaced has ended itself for good, counts under every
 /// grant that gives the phrase to its member. A revocation of another own device counts under those that
-/// give its author to the member and do not know it, where they give the other one, too, or know what that one
-/// has bound. Under each grant but its own an end has a record of its
+/// give its author to the member, link nothing and do not know it, where they give the ended one, too, or know
+/// what that one has bound. Under each grant but its own an end has a record of its
 /// own, which is as strong as the grant makes its author, rests on the grant alone, and is made when the
 /// later of the two comes. For an author in the place of another see `AuthBehind`.
 ///
-/// - Cost: a record for each pair of an end and a grant. Each is a look. Of several final ends all but the
-///   strongest are void, so that they are not kept; of several revocations of one device by another only
-///   those have such records that know no other one.
+/// - Cost: a record for each pair of an end and a grant. Each is a look, and under a grant by somebody else
+///   one more for each binding of the ended device. Of several final ends all but the strongest are void, so
+///   that they are not kept; of several revocations of one device by another only those have such records
+///   that know no other one.
 extension PlacedOperations {
     /// The device that a record ends, where it may count again.
     func deviceEndedAgain(by record: AuthRecord) -> DeviceID? {
@@ -30,19 +31,21 @@ extension PlacedOperations {
         if let device = deviceEndedAgain(by: record) {
             further.earlierEnds[index] = latestEnds(of: device, before: index)
             further.endsByDevice[record.operation.device, default: []].append(index)
+            var known = KnownEnds()
             for grant in people.grantsOfDevice[record.operation.device] ?? [] {
-                placeAgain(index, under: grant)
+                placeAgain(index, under: grant, behind: nil, known: &known)
             }
-            placeBehind(of: index)
+            placeBehind(of: index, known: &known)
         }
         for grant in [index, record.ownPart].compactMap({ $0 })
         where records[grant].gives.role != nil {
-            for device in Set(records[grant].gives.devices) {
+            var known = KnownEnds()
+            for device in Set(records[grant].gives.devices).sorted() {
                 for end in further.endsByDevice[device] ?? [] {
-                    placeAgain(end, under: grant)
+                    placeAgain(end, under: grant, behind: nil, known: &known)
                 }
             }
-            placeBehind(under: grant)
+            placeBehind(under: grant, known: &known)
         }
     }
 
@@ -70,11 +73,6 @@ extension PlacedOperations {
         return !knows(grant, end) && earlier.allSatisfy { knows(grant, $0) }
     }
 
-    private mutating func placeAgain(_ end: Int, under grant: Int) {
-        var known = KnownEnds()
-        placeAgain(end, under: grant, behind: nil, known: &known)
-    }
-
     /// - Parameters:
     ///   - behind: where its author's device stands under the grant, which does not list it.
     ///   - known: what was found of ends of devices that stand behind the same one.
@@ -85,11 +83,12 @@ extension PlacedOperations {
         let first = records[end]
         guard case .device(let ended) = first.aim, behind != nil || first.grant != grant,
             records[grant].gives.subject == first.author,
-            behind.map({ !further.isPlaced(end, under: grant, $0) }) ?? true,
+            first.again.isFinalEnd || !isLink(grant),
             let author = deviceRank(ofGrant: grant, behind?.root ?? first.operation.device),
             isUnknown(end, to: grant)
         else { return }
-        let unknown = unknownAdditions(end, to: grant, known: &known)
+        let isUndoing = !(first.again.isFinalEnd && isLink(grant))
+        let unknown = isUndoing ? unknownAdditions(end, to: grant, known: &known) : []
         guard first.again.isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
         else { return }
         var record = AuthRecord(
@@ -106,18 +105,14 @@ extension PlacedOperations {
         record.rank = AuthRank(
             author: author, isOwnEnd: first.operation.isOwnEnd,
             generation: behind?.generation ?? 0, lamport: first.lamport, id: first.operation.id)
-        record.again.undoing =
-            known.undoings[KnownEnds.Pair(end: end, grant: grant)]
-            ?? undoing(
-                unknown + unknownAdmissions(end, to: grant), by: record, ended, under: grant)
-        if let undoing = record.again.undoing {
-            known.undoings[KnownEnds.Pair(end: end, grant: grant)] = undoing
+        if mayUndo(record, ended, under: grant) {
+            record.again.undoing = undoing(by: end, unknown, under: grant, known: &known)
         }
         let index = records.count
         record.admission = index
         records.append(record)
         further.endsAgain[end, default: []].insert(index, at: place(ofRecord: index, of: end))
-        if let place = following(index) { further.place(index, of: end, at: place) }
+        if let place = following(index) { further.place(index, at: place) }
         register(index)
         noteUndoing(index)
     }
@@ -137,10 +132,22 @@ extension PlacedOperations {
         return low
     }
 
+    /// Whether a grant links a device: it gives that one alone.
+    private func isLink(_ grant: Int) -> Bool { records[grant].operation.action.isAddition }
+
+    /// Whether a grant has its member's devices from itself alone: nothing that it knows binds any.
+    func isEntry(_ grant: Int) -> Bool {
+        switch records[grant].operation.action {
+        case .create, .admit: true
+        default: false
+        }
+    }
+
     /// The additions of a device that a grant knows and an end of it does not, looked for once.
     private mutating func unknownAdditions(
         _ end: Int, to grant: Int, known: inout KnownEnds
     ) -> [Int] {
+        guard !isEntry(grant) else { return [] }
         let pair = KnownEnds.Pair(end: end, grant: grant)
         if let found = known.additions[pair] { return found }
         let found = unknownAdditions(end, to: grant)
@@ -153,20 +160,19 @@ extension PlacedOperations {
         let index = records.count - 1
         unregister(index)
         unnoteUndoing(index)
-        let record = records.removeLast()
-        guard let end = record.again.original else { return }
-        if let behind = record.again.behind, let grant = record.grant {
-            further.unplace(
-                end,
-                at: AuthFollowing(grant: grant, behind: behind, device: record.operation.device))
+        if let place = following(index) { further.unplace(at: place) }
+        if let end = records[index].again.original {
+            let place = place(ofRecord: index, of: end)
+            if further.endsAgain[end]?.indices.contains(place) == true {
+                further.endsAgain[end]?.remove(at: place)
+            }
+            if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
         }
-        further.endsAgain[end]?.removeAll { $0 == index }
-        if further.endsAgain[end]?.isEmpty == true { further.endsAgain[end] = nil }
+        records.removeLast()
     }
 }
 
-/// What was found of ends under grants, in the place of one listed device: it is the same in each generation
-/// in which their devices stand behind that one.
+/// What was found of ends under grants: it is the same in whosever place they count there.
 struct KnownEnds {
     struct Pair: Hashable {
         let end: Int
@@ -175,6 +181,8 @@ struct KnownEnds {
 
     var additions: [Pair: [Int]] = [:]
     var undoings: [Pair: AuthUndoing] = [:]
+    /// By grant what the devices of its member have linked, as far as it knows.
+    var linked: [Int: [DeviceID: [DeviceID]]] = [:]
 }
 
 /// What an end undoes of what its device has bound: see `DevicesAlong`.
@@ -183,19 +191,19 @@ extension PlacedOperations {
     /// does not.
     mutating func unknownAdditions(_ end: Int, to grant: Int) -> [Int] {
         guard case .removeDevice(let ended) = records[end].operation.action,
-            let found = records[end].author.flatMap({ people.additions[$0] })
+            let member = records[end].author,
+            let found = people.links[OwnDevice(member: member, device: ended)]
         else { return [] }
         looks &+= found.count
-        return found.filter {
-            records[$0].operation.device == ended && knows(grant, $0) && !knows(end, $0)
-        }
+        return found.filter { knows(grant, $0) && !knows(end, $0) }
     }
 
     /// What has let the member in by a phrase, as far as a grant knows, or is it, and a final end of the
     /// phrase does not.
     mutating func unknownAdmissions(_ end: Int, to grant: Int) -> [Int] {
         guard records[end].again.isFinalEnd, let member = records[end].author else { return [] }
-        let all = people.admitted[member] ?? []
+        // Of so many that do not know of each other each is looked at under itself alone.
+        let all = isEntry(grant) ? [grant] : people.admitted[member] ?? []
         looks &+= all.count
         return all.filter {
             records[$0].operation.action.isAdmission
@@ -212,13 +220,22 @@ extension PlacedOperations {
         return record.rank.author < loser
     }
 
-    /// What an end undoes under a grant; `nil` for nothing.
+    /// What an end undoes under a grant, where it may; `nil` for nothing. Under what links a device a
+    /// final end takes that one anyway.
     private mutating func undoing(
-        _ bindings: [Int], by record: AuthRecord, _ ended: DeviceID, under grant: Int
+        by end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
     ) -> AuthUndoing? {
-        guard !bindings.isEmpty, mayUndo(record, ended, under: grant) else { return nil }
-        let devices = devices(reachedFrom: bindings.flatMap(devicesBound), under: grant)
-        return AuthUndoing(bindings.sorted(), devices: Array(devices))
+        guard !isLink(grant) else { return nil }
+        let pair = KnownEnds.Pair(end: end, grant: grant)
+        if let found = known.undoings[pair] { return found }
+        let bindings = unknown + unknownAdmissions(end, to: grant)
+        guard !bindings.isEmpty else { return nil }
+        let devices = devices(
+            reachedFrom: bindings.flatMap(devicesBound),
+            links(knownTo: grant, known: &known))
+        let found = AuthUndoing(bindings.sorted(), devices: Array(devices))
+        known.undoings[pair] = found
+        return found
     }
 
     /// Notes an end among those of its grant that undo something, the strongest first.
@@ -243,16 +260,28 @@ extension PlacedOperations {
         further.cutOff[grant] = nil
     }
 
-    /// Some devices, and those to which additions that a grant knows lead from them.
-    private mutating func devices(reachedFrom first: [DeviceID], under grant: Int) -> Set<DeviceID>
-    {
-        let further = records[grant].gives.subject.flatMap { people.additions[$0] } ?? []
-        looks &+= further.count
-        var open = first
+    /// What each device of a grant's member has linked, as far as the grant knows.
+    private mutating func links(
+        knownTo grant: Int, known: inout KnownEnds
+    ) -> [DeviceID: [DeviceID]] {
+        if let found = known.linked[grant] { return found }
         var linked: [DeviceID: [DeviceID]] = [:]
-        for addition in further where addition == grant || knows(grant, addition) {
-            linked[records[addition].operation.device, default: []] += devicesBound(addition)
+        if !isEntry(grant) {
+            let all = records[grant].gives.subject.flatMap { people.additions[$0] } ?? []
+            looks &+= all.count
+            for addition in all where addition == grant || knows(grant, addition) {
+                linked[records[addition].operation.device, default: []] += devicesBound(addition)
+            }
         }
+        known.linked[grant] = linked
+        return linked
+    }
+
+    /// Some devices, and those to which links lead from them.
+    private func devices(
+        reachedFrom first: [DeviceID], _ linked: [DeviceID: [DeviceID]]
+    ) -> Set<DeviceID> {
+        var open = first
         var reached: Set<DeviceID> = []
         while let device = open.popLast() {
             guard reached.insert(device).inserted else { continue }

@@ -3,8 +3,8 @@ import WorkspaceModel
 /// Phrases that took the place of one that a grant lists: what they revoke counts under that grant, where
 /// the final ends say so by which each names the next (PROTOCOL.md, 4.0.3, V-12).
 ///
-/// - Cost: a record for each revocation by such a phrase and each grant that lists the first one. Whose
-///   phrases took no place costs nothing.
+/// - Cost: a record for each end by such a phrase and each grant that lists one before it: of these an end
+///   has `phraseSuccessionsMax` at most. It waits there without effect until the final ends have come.
 extension PlacedOperations {
     /// The additions that take the place of the device of a final end and that it knows; none for what is no
     /// final end.
@@ -12,9 +12,9 @@ extension PlacedOperations {
         guard case .removeDevice(end.operation.device) = end.operation.action,
             let member = end.author
         else { return [] }
-        return (people.additions[member] ?? []).filter {
-            records[$0].operation.takesPlace && records[$0].operation.device == end.operation.device
-                && end.knows(records[$0].place)
+        let own = OwnDevice(member: member, device: end.operation.device)
+        return (people.links[own] ?? []).filter {
+            records[$0].operation.takesPlace && end.knows(records[$0].place)
         }
     }
 
@@ -28,105 +28,71 @@ extension PlacedOperations {
                         && records[$0].author == end.author && end.knows(records[$0].place)
                 }
             }
-        }.min {
-            (records[$0].lamport, records[$0].operation.id)
-                < (records[$1].lamport, records[$1].operation.id)
-        }.flatMap { devicesBound($0).first }
+        }.min(by: { isEarlier($0, than: $1) }).flatMap { devicesBound($0).first }
     }
 
-    /// Where a new end counts whose author stands behind another phrase; and, where it is the first that
-    /// names its successor, where all ends by those behind it count.
-    mutating func placeBehind(of index: Int) {
-        guard let member = records[index].author, let next = further.successions[member] else {
-            return
+    /// The phrases behind which the device of an end stands, the nearest first: who put it in their place,
+    /// as the end knows, who put that one in theirs, as that word knows, and so on. Each word leads to one
+    /// phrase, so nothing that anybody writes has an end count in many places.
+    private mutating func line(of end: Int) -> [DeviceID] {
+        guard let member = records[end].author else { return [] }
+        var line: [DeviceID] = []
+        var (device, knowing) = (records[end].operation.device, end)
+        while line.count < Limits.phraseSuccessionsMax {
+            let all = people.successions[OwnDevice(member: member, device: device)] ?? []
+            looks &+= all.count
+            let known = all.filter { knows(knowing, $0) }
+            guard let word = known.min(by: { isEarlier($0, than: $1) }) else { break }
+            device = records[word].operation.device
+            line.append(device)
+            knowing = word
         }
-        let device = records[index].operation.device
-        if let named = further.successors[index], next[device]?[named]?.first == index {
-            for root in Set(next.keys) {
-                let generations = generations(behind: root, of: member)
-                for grant in people.grantsOfDevice[root] ?? [] {
-                    placeBehind(root, generations, under: grant, of: member)
-                }
-            }
-            return
-        }
-        for root in next.keys {
-            var known = KnownEnds()
-            for (generation, devices) in generations(behind: root, of: member)
-            where devices.contains(device) {
-                let behind = AuthBehind(root, generation: generation)
-                for grant in people.grantsOfDevice[root] ?? [] {
-                    placeAgain(index, under: grant, behind: behind, known: &known)
-                }
+        return line
+    }
+
+    private func isEarlier(_ index: Int, than other: Int) -> Bool {
+        (records[index].lamport, records[index].operation.id)
+            < (records[other].lamport, records[other].operation.id)
+    }
+
+    /// Where a new end counts whose author stands behind another phrase.
+    mutating func placeBehind(of index: Int, known: inout KnownEnds) {
+        let line = line(of: index)
+        guard !line.isEmpty else { return }
+        further.lines[index] = line
+        for (root, generation) in zip(line, UInt8(1)...) {
+            further.endsBehind[root, default: []].append(.init(end: index, generation: generation))
+            let behind = AuthBehind(root, generation: generation)
+            for grant in people.grantsOfDevice[root] ?? [] {
+                placeAgain(index, under: grant, behind: behind, known: &known)
             }
         }
     }
 
     /// The ends that count so under a new grant.
-    mutating func placeBehind(under grant: Int) {
-        guard let member = records[grant].gives.subject, further.successions[member] != nil else {
-            return
-        }
-        var seen: Set<DeviceID> = []
-        for root in records[grant].gives.devices where seen.insert(root).inserted {
-            let generations = generations(behind: root, of: member)
-            placeBehind(root, generations, under: grant, of: member)
-        }
-    }
-
-    private mutating func placeBehind(
-        _ root: DeviceID, _ generations: [(UInt8, Set<DeviceID>)], under grant: Int,
-        of member: MemberID
-    ) {
-        guard records[grant].gives.subject == member else { return }
-        var known = KnownEnds()
-        for (generation, devices) in generations {
-            let behind = AuthBehind(root, generation: generation)
-            for end in devices.sorted().flatMap({ further.endsByDevice[$0] ?? [] }) {
-                placeAgain(end, under: grant, behind: behind, known: &known)
+    mutating func placeBehind(under grant: Int, known: inout KnownEnds) {
+        for root in Set(records[grant].gives.devices).sorted() {
+            for place in further.endsBehind[root] ?? [] {
+                let behind = AuthBehind(root, generation: place.generation)
+                placeAgain(place.end, under: grant, behind: behind, known: &known)
             }
         }
-    }
-
-    /// The devices that stand behind one, by how many phrases behind.
-    private func generations(
-        behind root: DeviceID, of member: MemberID
-    ) -> [(UInt8, Set<DeviceID>)] {
-        var found: [(UInt8, Set<DeviceID>)] = []
-        var devices: Set<DeviceID> = [root]
-        for generation in UInt8(1)...UInt8(Limits.phraseSuccessionsMax) {
-            devices = devices.reduce(into: []) {
-                $0.formUnion(further.successions[member]?[$1]?.keys.map { $0 } ?? [])
-            }
-            guard !devices.isEmpty else { break }
-            found.append((generation, devices))
-        }
-        return found
     }
 }
 
 extension FurtherEnds {
     /// Notes the final end of a member's device, which may name another one.
-    mutating func note(
-        _ end: Int, by device: DeviceID, of member: MemberID, naming next: DeviceID?
-    ) {
+    mutating func note(_ end: Int, of member: MemberID, naming next: DeviceID?) {
         finalEnds[member, default: []].append(end)
-        guard let next else { return }
         successors[end] = next
-        successions[member, default: [:]][device, default: [:]][next, default: []].append(end)
     }
 
     /// Takes back the one that was noted last.
-    mutating func forget(_ end: Int, by device: DeviceID, of member: MemberID) {
+    mutating func forget(_ end: Int, of member: MemberID) {
         guard finalEnds[member]?.last == end else { return }
         finalEnds[member]?.removeLast()
         if finalEnds[member]?.isEmpty == true { finalEnds[member] = nil }
-        guard let next = successors.removeValue(forKey: end) else { return }
-        successions[member]?[device]?[next]?.removeLast()
-        guard successions[member]?[device]?[next]?.isEmpty == true else { return }
-        successions[member]?[device]?[next] = nil
-        if successions[member]?[device]?.isEmpty == true { successions[member]?[device] = nil }
-        if successions[member]?.isEmpty == true { successions[member] = nil }
+        successors[end] = nil
     }
 }
 

@@ -58,12 +58,22 @@ struct PeopleIndex: Sendable {
     var admitted: [MemberID: [Int]] = [:]
     /// Additions of devices, by whose.
     var additions: [MemberID: [Int]] = [:]
+    /// The same by whose and by which device wrote them.
+    var links: [OwnDevice: [Int]] = [:]
+    /// Those that put a device in its author's place, by whose and by the device that they put there.
+    var successions: [OwnDevice: [Int]] = [:]
     /// Grants by which their author gave up a role, by author.
     var drops: [MemberID: [Int]] = [:]
     /// Revocations of devices, by whose author's member.
     var ownRemovals: [MemberID: [Int]] = [:]
     /// Removals by member and by device.
     var removals: [AuthTarget: [Int]] = [:]
+}
+
+/// A device as one of a member's.
+struct OwnDevice: Hashable {
+    let member: MemberID
+    let device: DeviceID
 }
 
 /// What was said of invites.
@@ -102,36 +112,30 @@ struct FurtherEnds: Sendable {
     var finalEnds: [MemberID: [Int]] = [:]
     /// The device that each final end names.
     var successors: [Int: DeviceID] = [:]
-    /// The final ends by which a device names another one: by member, by the one and by the other.
-    var successions: [MemberID: [DeviceID: [DeviceID: [Int]]]] = [:]
+    /// The ends by devices that stand behind a phrase, by that phrase.
+    var endsBehind: [DeviceID: [EndBehind]] = [:]
+    /// The phrases behind which the device of an end stands, the nearest first.
+    var lines: [Int: [DeviceID]] = [:]
     /// The further records of whom stands behind a listed phrase, by where that is.
     var behind: [AuthFollowing: [Int]] = [:]
-    /// Which of them there are.
-    private var placedBehind: Set<Place> = []
     /// How many valid final ends, or further records of such, name a device there.
     var followed: [AuthFollowing: Int] = [:]
 
-    private struct Place: Hashable {
+    /// An end whose device stands behind a phrase.
+    struct EndBehind: Sendable {
         let end: Int
-        let grant: Int
-        let behind: AuthBehind
+        /// How many phrases behind that one: at least 1.
+        let generation: UInt8
     }
 
-    /// Whether an end has a record under a grant in the place of the same device.
-    func isPlaced(_ end: Int, under grant: Int, _ behind: AuthBehind) -> Bool {
-        placedBehind.contains(Place(end: end, grant: grant, behind: behind))
-    }
-
-    mutating func place(_ index: Int, of end: Int, at place: AuthFollowing) {
+    mutating func place(_ index: Int, at place: AuthFollowing) {
         behind[place, default: []].append(index)
-        placedBehind.insert(Place(end: end, grant: place.grant, behind: place.behind))
     }
 
     /// Takes back the one that was placed last.
-    mutating func unplace(_ end: Int, at place: AuthFollowing) {
+    mutating func unplace(at place: AuthFollowing) {
         behind[place]?.removeLast()
         if behind[place]?.isEmpty == true { behind[place] = nil }
-        placedBehind.remove(Place(end: end, grant: place.grant, behind: place.behind))
     }
 }
 

@@ -127,6 +127,26 @@ import WorkspaceTestKit
         #expect(change.moved == [first])
     }
 
+    /// Such a word gives one device and no other, so that what that one revokes is not in by it.
+    @Test func `is judged again under no word that links the one which revoked it`() throws {
+        var scene = Scene()
+        func link(_ device: String, by author: String, after heads: [OperationID]) -> OperationID {
+            scene.story.write(
+                author, under: scene.entry, after: heads,
+                .addDevices([scene.story.device(device)]))
+        }
+        let phone = link("phone", by: "words", after: scene.start)
+        let decoy = link("decoy", by: "bob", after: scene.start)
+        let again = link("phone", by: "words", after: [decoy])
+        let word = scene.story.write(
+            "phone", under: phone, after: [phone], .removeDevice(scene.story.device("bob")))
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(scene.story.history.operations.filter { $0.id != word })
+        let change = try evaluator.add(try #require(scene.story.history[word]))
+        #expect(change.furtherGrants == 0 && evaluator.isValid(again))
+        #expect(scene.valid() == Set(evaluator.validOperations))
+    }
+
     /// Forks of one word, of which none knows another: each is looked at once for a grant, not each
     /// with each.
     @Test func `costs a look for each of its forks, not for each pair of them`() throws {

@@ -337,6 +337,27 @@ import WorkspaceTestKit
 
     // MARK: The evaluator
 
+    /// Accomplices who were in before let the old words in again and again, none knowing of another one.
+    @Test func `cost some looks for each admit that their end does not know`() throws {
+        func looks(_ admits: Int) throws -> Int {
+            var scene = Scene()
+            for number in 0..<admits { _ = scene.admit("e\(number)") }
+            let (_, end) = scene.replace()
+            var evaluator = AuthEvaluator()
+            try evaluator.feed(scene.story.history.operations.filter { $0.id != end })
+            let before = evaluator.looks
+            let change = try evaluator.add(try #require(scene.story.history[end]))
+            #expect(change.furtherGrants == admits)
+            for number in 0..<admits {
+                #expect(evaluator.bestGrant(of: scene.story.device("e\(number)")) == nil)
+            }
+            return evaluator.looks - before
+        }
+        let (few, many) = (try looks(10), try looks(40))
+        #expect(many <= 5 * few, "\(few) looks for 10, \(many) for 40")
+        #expect(many < 40 * 40)
+    }
+
     /// The thief of the computer writes forks of an end of the phone, which has linked as many devices as
     /// they like. All of them lose their effect at once.
     @Test func `that are forked cost a look for each pair of an end and a link`() throws {

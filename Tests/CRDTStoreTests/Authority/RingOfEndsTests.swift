@@ -3,8 +3,8 @@ import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
-/// Phrases that name each other by their final ends, so that one stands behind another in many generations
-/// (PROTOCOL.md, V-12): one member makes an end count hundreds of times with few operations.
+/// Phrases that name each other by their final ends (PROTOCOL.md, V-12). A device stands behind those alone
+/// from which one line of words leads to it, or a member would have each end count in hundreds of places.
 @Suite struct `A ring of ends` {
     /// Bob has the phrase `words` and the computer `x`. The words put in some phrases apart, of which each
     /// names `a`, and `h`, which names `a` too and has revoked the computer some times.
@@ -72,20 +72,58 @@ import WorkspaceTestKit
         #expect(Set(atOnce.validOperations) == valid)
     }
 
-    /// Each end counts once for each grant and generation. What that costs is a few looks for each, and no
-    /// look for each pair of them.
-    @Test func `costs some looks for each time that an end counts`() throws {
+    /// Each end counts once for each grant that lists its device or one before it in its line, and the one
+    /// that closes the ring has no other one counted.
+    @Test func `has no end count more often than there are grants before it`() throws {
         for (phrases, ends) in [(8, 8), (20, 20)] {
             let ring = Ring(phrases: phrases, ends: ends)
             var evaluator = AuthEvaluator()
-            try evaluator.feed(ring.story.history.operations.filter { $0.id != ring.closing })
+            var further = 0
+            for operation in ring.story.history.operations where operation.id != ring.closing {
+                further += try evaluator.add(operation).furtherGrants
+            }
+            #expect(further <= ends + 4 * phrases, "\(further)")
             let before = evaluator.looks
             let change = try evaluator.add(try #require(ring.story.history[ring.closing]))
             let looks = evaluator.looks - before
-            #expect(change.furtherGrants > 8 * phrases * ends)
+            #expect(change.furtherGrants <= phrases + Limits.phraseSuccessionsMax)
             #expect(
-                looks < 40 * change.furtherGrants,
+                looks < 40 * (change.furtherGrants + phrases),
                 "\(looks) looks for \(change.furtherGrants) more times")
         }
+    }
+
+    /// Of two words that put a phrase in others' places the first one tells behind which it stands.
+    @Test func `puts nobody behind two phrases of which neither came behind the other`() throws {
+        var story = Story(admins: [])
+        let invite = story.write("root", after: story.heads, .invite(InviteTerms(role: .member)))
+        let entry = story.write(
+            "root", after: [invite],
+            .admit(
+                invite: invite, member: story.member("bob"),
+                devices: [story.device("words"), story.device("x")], request: nil))
+        var ring = Writer(story: story)
+        let other = ring.add("other", by: "words", under: entry, after: entry)
+        let one = ring.add("new", by: "words", under: entry, after: entry)
+        let two = ring.add("new", by: "other", under: other, after: other)
+        story = ring.story
+        let word = story.write(
+            "new", under: one, after: [one, two], .removeDevice(story.device("x")))
+        _ = story.write("words", under: entry, after: [one], .removeDevice(story.device("words")))
+        // The owner knows neither of the new phrases.
+        let devices = ["words", "x"].map { story.device($0) }
+        let given = story.write(
+            "root", after: [entry],
+            .grant(RoleGrant(member: story.member("bob"), devices: devices, role: .admin)))
+        let setting = story.write(
+            "x", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(story.history.operations.filter { $0.id != word })
+        let change = try evaluator.add(try #require(story.history[word]))
+        #expect(change.furtherGrants == 2)
+        #expect(evaluator.verdict(on: setting) == .revoked(by: word))
+        var generator = SeededGenerator(seed: 1)
+        let valid = AuthDefinition(story.history, visitingWith: &generator).validOperations()
+        try story.inEveryOrder { #expect(Set($0.validOperations) == valid) }
     }
 }

@@ -37,7 +37,9 @@ private final class Till {
     }
 
     func chargeLast(_ units: Int, and author: [UInt8], at now: UInt64) {
-        last.map { budget.charge(units, besides: $0, and: .init(.authority, of: author), now: now) }
+        last.map {
+            budget.charge(units, to: [$0.share, .init(.authority, of: author)], now: now)
+        }
     }
 
     func refundLast() { last.map { budget.refund($0) } }
@@ -124,6 +126,10 @@ private final class Till {
         #expect(AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: false) == 1_000)
         let most = AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: true)
         #expect(most == Limits.authorityBurstPerLinkedDevice)
+        // An end that counts under very many grants costs no more than the smallest share has.
+        let again = { AuthorityBudget.units(ofVerdicts: unit, further: $0, isByAdmin: $1) }
+        #expect(again(unit - 1, false) == 1 && again(3 * unit, false) == 4)
+        #expect(again(1_000 * unit, false) == 1 + most && again(1_000 * unit, true) == most)
         #expect(budget.takes(from: ada, at: 0))
         budget.chargeLast(10_000, and: ada, at: 0)
         #expect(!budget.takes(from: ada, at: 2 * Self.hour - 1))

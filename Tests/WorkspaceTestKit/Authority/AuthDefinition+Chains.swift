@@ -21,6 +21,7 @@ extension AuthDefinition {
     /// The additions that an end undoes under the grant where it is judged once more.
     private func undone(by end: Int) -> [Int] {
         guard facts[end].again != nil, let author = facts[end].author,
+            !isLink(author.grant),
             case .removeDevice(let ended) = facts[end].operation.action
         else { return [] }
         if rules.has(.v11Stronger), ended != author.device,

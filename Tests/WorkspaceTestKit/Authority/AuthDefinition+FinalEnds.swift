@@ -52,11 +52,12 @@ extension AuthDefinition {
             || device != facts[end].author?.device && isFirst(end, of: device, for: grant)
     }
 
-    /// Whether a grant gives the device to the author of its revocation, too, or knows what it has bound
-    /// and the revocation does not (V-11), and does not know that; nor does the revocation know another
-    /// one of that author's that the grant does not know.
+    /// Whether a grant that is no adddev gives the device to the author of its revocation, too, or knows what
+    /// it has bound and the revocation does not (V-11), and does not know that; nor does the revocation know
+    /// another one of that author's that the grant does not know.
     private func isFirst(_ end: Int, of device: DeviceID, for grant: Int) -> Bool {
         guard rules.has(.v10Own), let author = facts[end].author, !knows(facts[grant], end),
+            !isLink(grant),
             given(by: grant, to: device)?.member == author.member
                 || rules.has(.v11Unlisted) && !unknownAdditions(end, to: grant).isEmpty
         else { return false }
@@ -67,6 +68,11 @@ extension AuthDefinition {
             return (one.device, one.member) == (author.device, author.member)
                 && !knows(facts[grant], other)
         }
+    }
+
+    /// Whether a grant is an adddev.
+    func isLink(_ grant: Int) -> Bool {
+        if case .addDevices = facts[grant].operation.action { true } else { false }
     }
 
     /// The place of what it says, however often that is judged.

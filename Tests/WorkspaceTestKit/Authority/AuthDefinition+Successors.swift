@@ -31,46 +31,55 @@ extension AuthDefinition {
         return first.flatMap { bound(by: facts[$0])?.devices.first }
     }
 
-    /// What is judged so since the last operation is here.
-    func endsBehind() -> [Fact] {
-        guard rules.has(.v12) else { return [] }
-        let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
-        let finals = all.filter { isFinalEnd(facts[$0]) }
-        guard !finals.isEmpty else { return [] }
-        var found: [Fact] = []
-        for grant in all {
-            for root in devices(facts[grant].operation.action) ?? [] {
-                guard let given = given(by: grant, to: root) else { continue }
-                found += endsBehind(given, finals, all)
+    /// The phrases behind which the author of an end stands, the nearest first: who has put it in their place,
+    /// by the first such word that the end knows, who has put that one, as that word knows, and so on.
+    func line(of end: Int) -> [DeviceID] {
+        guard let author = facts[end].author else { return [] }
+        var line: [DeviceID] = []
+        var (device, past) = (author.device, facts[end].past)
+        while line.count < Limits.phraseSuccessionsMax {
+            let words = past.filter { place in
+                let fact = facts[place]
+                guard fact.operation.takesPlace, fact.author?.member == author.member else {
+                    return false
+                }
+                return bound(by: fact)?.devices.contains(device) == true
             }
+            guard
+                let first = words.min(by: {
+                    (facts[$0].lam, facts[$0].operation.id)
+                        < (facts[$1].lam, facts[$1].operation.id)
+                })
+            else { break }
+            (device, past) = (facts[first].operation.device, facts[first].past)
+            line.append(device)
         }
-        return found
+        return line
     }
 
-    private func endsBehind(_ root: Given, _ finals: [Int], _ all: [Int]) -> [Fact] {
-        var found: [Fact] = []
-        var devices: Set<DeviceID> = [root.device]
-        for generation in 1...Limits.phraseSuccessionsMax where !devices.isEmpty {
-            let before = finals.filter {
-                devices.contains(facts[$0].operation.device)
-                    && facts[$0].author?.member == root.member
-            }
-            devices = Set(before.compactMap(successor))
-            for end in all {
-                guard let author = facts[end].author, author.member == root.member,
-                    devices.contains(author.device), countsAgain(end, under: root.grant)
-                else { continue }
-                let behind = Behind(
-                    end: end, grant: root.grant, root: root.device, generation: generation)
-                guard placedBehind.insert(behind).inserted else { continue }
-                // What hits the device hits it there, too, as strong as the one before it.
-                let given = Given(
-                    grant: root.grant, member: root.member, role: root.role,
-                    device: author.device, place: root.place)
-                found.append(judged(end, as: given, behind: behind))
-            }
+    /// What is judged so since an operation is here, an end or a grant.
+    func endsBehind(by place: Int) -> [Fact] {
+        guard rules.has(.v12) else { return [] }
+        let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
+        return all.flatMap { endsBehind(place, under: $0) }
+            + all.flatMap { endsBehind($0, under: place) }
+    }
+
+    private func endsBehind(_ end: Int, under grant: Int) -> [Fact] {
+        guard let author = facts[end].author, case .removeDevice = facts[end].operation.action,
+            devices(facts[grant].operation.action) != nil
+        else { return [] }
+        return zip(line(of: end), 1...).compactMap { root, generation in
+            guard let given = given(by: grant, to: root), given.member == author.member,
+                countsAgain(end, under: grant)
+            else { return nil }
+            let behind = Behind(end: end, grant: grant, root: root, generation: generation)
+            // What hits the device hits it there, too, as strong as the one before it.
+            let standing = Given(
+                grant: grant, member: given.member, role: given.role, device: author.device,
+                place: given.place)
+            return judged(end, as: standing, behind: behind)
         }
-        return found
     }
 
     /// Whether the one right before it has a valid final end under the grant that names it.

@@ -14,8 +14,6 @@ public final class AuthDefinition {
     var places: [OperationID: Int] = [:]
     /// What is judged once more, by the grant under which it is (V-10).
     var again: [Int: [Int]] = [:]
-    /// What is so in the place of another device (V-12).
-    var placedBehind: Set<Behind> = []
     /// What was refused, and why (S-1).
     public private(set) var refusals: [OperationID: AuthRefusal] = [:]
     /// Whether a verdict was ever asked for while it was being made: the rules would be circular.
@@ -96,7 +94,7 @@ public final class AuthDefinition {
         append(fact)
         guard !fact.isBehind else { return nil }
         for again in endsAgain(by: place) { append(again) }
-        for again in endsBehind() { append(again) }
+        for again in endsBehind(by: place) { append(again) }
         return nil
     }
 

@@ -80,7 +80,7 @@ struct AuthorityBudget {
 
     /// What was taken out of a share.
     struct Payment {
-        fileprivate let share: Share
+        let share: Share
         fileprivate let units: Double
     }
 
@@ -130,12 +130,10 @@ struct AuthorityBudget {
     /// Takes what an operation cost besides, as was found out by judging it, also where that is more
     /// than was left.
     ///
-    /// - Parameter author: the share of its author's member, which pays that too where it paid
-    ///   nothing before.
-    mutating func charge(
-        _ units: Int, besides payment: Payment, and author: Share, now: UInt64
-    ) {
-        for share in Set([payment.share, author]) {
+    /// - Parameter shares: each pays all of it. Of an operation these are the one that has paid for it and
+    ///   that of its author's member, which may have paid nothing before.
+    mutating func charge(_ units: Int, to shares: Set<Share>, now: UInt64) {
+        for share in shares {
             var allowance = refilled(share, among: members, now: now)
             allowance.left = max(allowance.left - Double(units), -share.kind.most)
             members[share] = allowance
@@ -181,9 +179,16 @@ struct AuthorityBudget {
     }
 
     /// How many units more it costs where it turns over the verdicts of others.
-    static func units(ofVerdicts count: Int, isByAdmin: Bool) -> Int {
-        let units = count / Limits.authorityVerdictsPerUnit
-        return isByAdmin ? min(units, Limits.authorityBurstPerLinkedDevice) : units
+    ///
+    /// - Parameter further: how many more times an end is judged, each under a further grant: as much as so
+    ///   many verdicts, but never more than the smallest share has. How many grants there are is up to
+    ///   others than who ends a device.
+    static func units(ofVerdicts count: Int, further: Int = 0, isByAdmin: Bool) -> Int {
+        let most = Limits.authorityBurstPerLinkedDevice
+        let units =
+            count / Limits.authorityVerdictsPerUnit
+            + min(further / Limits.authorityVerdictsPerUnit, most)
+        return isByAdmin ? min(units, most) : units
     }
 
     /// Whose operations had to wait within the last hour, or what is said of them would stand for

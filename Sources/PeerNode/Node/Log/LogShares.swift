@@ -36,26 +36,32 @@ final class LogShares: LogPart {
     }
 
     /// Who pays for the verdicts that an operation turns over, which is found out afterwards.
+    ///
+    /// Who gives somebody a role pays nothing for that: what it turns over is what the other one has
+    /// written, ends of devices that count under it, too.
     func payer(
         of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
         in workspace: Workspace, from source: OperationSource
     ) -> UnsettledVerdicts.Payer {
+        if case .grant(let grant)? = operation.authority, grant.drops == nil {
+            return .init(
+                shares: [.init(.authority, of: grant.member.bytes)], isByAdmin: false)
+        }
         let role = workspace.judged.evaluator.actingRole(of: operation.id)
+        let author = AuthorityBudget.Share(
+            .authority, of: payer(of: log.device, source, in: workspace))
         return .init(
-            payment: payment,
-            author: .init(.authority, of: payer(of: log.device, source, in: workspace)),
-            isByAdmin: role.map { $0 <= .admin } ?? false)
+            shares: [payment.share, author], isByAdmin: role.map { $0 <= .admin } ?? false)
     }
 
-    /// Has those who paid for an operation pay for the verdicts, too, that it has turned over in the
-    /// authority document (S-5).
+    /// Has those who pay for the verdicts that an operation has turned over in the authority document
+    /// do so (S-5).
     func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
-        let units =
-            AuthorityBudget.units(ofVerdicts: change.all.count, isByAdmin: payer.isByAdmin)
-            + change.furtherGrants
+        let units = AuthorityBudget.units(
+            ofVerdicts: change.all.count, further: change.furtherGrants,
+            isByAdmin: payer.isByAdmin)
         guard units > 0 else { return }
-        authorityBudget.charge(
-            units, besides: payer.payment, and: payer.author, now: time.monotonic)
+        authorityBudget.charge(units, to: payer.shares, now: time.monotonic)
     }
 
     /// The own share of a device; `nil` for one that nothing valid binds.

@@ -21,9 +21,8 @@ struct UnsettledVerdicts {
 
     /// Who pays for an operation (S-5).
     struct Payer {
-        let payment: AuthorityBudget.Payment
-        /// The share of its author's member.
-        let author: AuthorityBudget.Share
+        /// What has paid for it, and the share of its author's member: each pays.
+        let shares: Set<AuthorityBudget.Share>
         let isByAdmin: Bool
     }
 

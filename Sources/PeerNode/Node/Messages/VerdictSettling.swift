@@ -62,7 +62,7 @@ extension Messages {
                 isByAdmin: bill.payer.isByAdmin)
             guard units > 0 else { continue }
             core.log.shares.authorityBudget.charge(
-                units, besides: bill.payer.payment, and: bill.payer.author, now: time.monotonic)
+                units, to: bill.payer.shares, now: time.monotonic)
         }
         unsettled.forgetGivenBack()
     }

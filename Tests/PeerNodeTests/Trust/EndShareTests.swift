@@ -1,0 +1,80 @@
+import CRDTStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What a member's ends of own devices cost: they count again under each role that somebody gives
+/// without knowing of them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
+@Suite struct `The cost of ends that count again` {
+    private let pair: HostilePair
+
+    init() throws {
+        pair = try HostilePair()
+        pair.takeOver()
+    }
+
+    /// What is left of the share of a member at a node.
+    private func left(of member: MemberID, at node: BenchNode) throws -> Int {
+        var left = 0
+        try node.inTurn { core, _ in
+            var budget = core.log.shares.authorityBudget
+            let share = AuthorityBudget.Share(.authority, of: member.bytes)
+            while budget.pay(1, from: [share], now: core.turn.time.monotonic) != nil { left += 1 }
+        }
+        return left
+    }
+
+    /// Mallory links a phone, and revokes it by forks that do not know of each other.
+    private func ends(_ count: Int) throws -> (
+        link: ForgedLog, phone: DeviceID, all: [SignedOperation]
+    ) {
+        let phone = ForeignDevice(300)
+        let key = try #require(try pair.ada.workspace().currentKey).id
+        let entry = [ListedDevice.own(phone)].signed(
+            entering: .adding(
+                to: pair.workspace, before: pair.keys.id, member: pair.known.member))
+        var link = try ForgedLog(pair.mallory, incarnation: 80)
+        link.write(
+            .addDevices(entry, keyID: key, wraps: []), knowing: try ForgedLog.heads(of: pair.ada))
+        let grant = link.operations[0].header.grant
+        let all = (0..<count).map { number in
+            var log = ForgedLog(
+                pair.keys.signing, like: link, under: grant, incarnation: 100 + UInt32(number))
+            return log.write(
+                .removeDevice(phone.id, cuts: [], rekey: nil), knowing: [link.reference])
+        }
+        return (link, phone.id, all)
+    }
+
+    @Test func `is paid for by who has written them, and not by who gives a role`() throws {
+        let count = 2 * Limits.authorityVerdictsPerUnit
+        let (link, phone, all) = try ends(count)
+        try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let ada = try pair.ada.workspace().member
+        let (before, hers) = (
+            try left(of: ada, at: pair.bob), try left(of: pair.known.member, at: pair.bob)
+        )
+        #expect(hers > 0)
+        // Ada's node has not heard of the ends.
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
+        let roles = 4
+        for number in 0..<roles {
+            var log = try ForgedLog(pair.ada, incarnation: 81 + UInt32(number))
+            let role = AuthorityPayload.Grant(
+                member: pair.known.member, devices: [pair.keys.id, phone], role: .admin,
+                replaces: false, drops: nil, cuts: [])
+            let given = log.write(.grant(role), knowing: heads)
+            try pair.hand([given], to: pair.bob, as: try ForeignDevice(of: pair.ada))
+            #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
+        }
+        #expect(try left(of: ada, at: pair.bob) == before - roles)
+        // Each role has the ends judged once more, and says of them that they count elsewhere.
+        let paid = hers - (try left(of: pair.known.member, at: pair.bob))
+        #expect(paid >= roles * (count / Limits.authorityVerdictsPerUnit))
+        #expect(paid <= 2 * roles * (count / Limits.authorityVerdictsPerUnit))
+        #expect(try pair.bob.workspace().judged.evaluator.bestGrant(of: phone) == nil)
+    }
+}
