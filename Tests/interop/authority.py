@@ -6,7 +6,7 @@ import bindings
 import faults
 from revocations import gives_up, hits, is_confirmed, is_revocation, unknown_additions
 from standings import held, strongest
-from terms import (ADDDEV, ADMIN, ADMIT, CREATE, FEATURE, GRANTS, INVITE, OWNER, RMDEV, SUCCESSIONS_MAX,
+from terms import (ADDDEV, ADMIN, ADMIT, CONFIRM, CREATE, FEATURE, GRANT, GRANTS, INVITE, OWNER, RMDEV, SUCCESSIONS_MAX,
                    WSSET, Terms)
 
 
@@ -95,9 +95,13 @@ class Authority(Terms):
         """V-10: each end of an own device as if it cited each other grant where it counts."""
         counted = self.counted()
         ends = [o for o in counted if o.type == RMDEV]
-        lines = {e.id: self.line(e) for e in ends}
+        lines = {e.id: self.line(e.device, self.author(e).member, e) for e in ends}
         for g in (g for g in counted if g.type in GRANTS):
+            replaced = self.replaced_by_listed(g) if g.type == GRANT else {}
             for e in ends:
+                place = replaced.get((self.author(e).member, e.device))
+                if place and self.is_final_end(e) and not self.knows(g, e.id):
+                    yield replace(e, grant=g.id, is_again=True, behind=place)
                 behind = [(root, k) for k, root in enumerate(lines[e.id], 1)
                           if self.gives_own(g, root, e)]
                 listed = [None] if self.gives_own(g, e.device, e) and g.id != e.grant else []
@@ -110,24 +114,44 @@ class Authority(Terms):
         given = self.gives(g, device)
         return given and given.member == self.author(e).member
 
-    def line(self, e):
-        """V-12: the phrases behind which the author of e stands, the nearest first."""
-        member, device, past, found = self.author(e).member, e.device, e, []
+    def line(self, device, member, o):
+        """V-12: the phrases behind which a device stands, as far as o knows, the nearest first."""
+        found = []
         while len(found) < SUCCESSIONS_MAX:
-            words = [b for b in self.known(past, ADDDEV) if self.takes_place(b)
+            words = [b for b in self.known(o, ADDDEV) if self.takes_place(b)
                      and b.map[1][0][0] == device and self.author(b).member == member]
-            past = min(words, key=lambda b: (self.lam[b.id], b.id), default=None)
-            if past is None:
+            o = min(words, key=lambda b: (self.lam[b.id], b.id), default=None)
+            if o is None:
                 break
-            device = past.device
+            device = o.device
             found.append(device)
         return found
 
+    def replaced_by_listed(self, g):
+        """V-13: by member and phrase that g does not give, the first device of its list that stands behind
+        that phrase, and how far."""
+        found = {}
+        for device, _, _ in self.listed(g):
+            member = self.gives(g, device).member
+            for k, phrase in enumerate(self.line(device, member, g), 1):
+                given = self.gives(g, phrase)
+                if not given or given.member != member:
+                    found.setdefault((member, phrase), (device, -k))
+        return found
+
+    def is_confirmed_by_another(self, o):
+        """V-13: by a valid confirm of another member's that is stronger than o."""
+        return any(c.type == CONFIRM and o.id in c.map[1] and self.rank(c) < self.rank(o)
+                   and self.author(c).member != self.author(o).member for c in self.in_force)
+
     def has_followed(self, o):
-        """V-12: whether the one right before it has a final end under its grant that names it."""
+        """V-12: whether the one right before it has a final end under its grant that names it. V-13: whether
+        somebody else has confirmed it, where it is of a phrase before a listed one."""
         if not o.behind:
             return True
         root, generation = o.behind
+        if generation < 0:
+            return self.is_confirmed_by_another(o)
         return any(e.grant == o.grant and self.is_final_end(e) and self.successor(e) == o.device
                    and (e.behind == (root, generation - 1)
                         or generation == 1 and not e.behind and e.device == root)

@@ -128,7 +128,20 @@ def undoes(a, r):
     if (ended != r.device and given and given.member == a.author(r).member
             and not a.rank_of_author(r) < a.rank_of_grant(grant, ended)):
         return []
-    return unknown_additions(a, r, grant) + unknown_admits(a, r, grant)
+    return [*unknown_additions(a, r, grant), *revoked_successions(a, r, grant),
+            *unknown_admits(a, r, grant)]
+
+
+def revoked_successions(a, end, grant):
+    """V-13: what has put devices in the place of a phrase that the grant does not give, where the phrase
+    has revoked them, as far as its end knows."""
+    if not end.behind or end.behind[1] > 0:
+        return []
+    member = a.author(end).member
+    gone = {p.map[1] for p in a.known(end, RMDEV)
+            if p.device == end.device and a.author(p).member == member}
+    return [b for b in a.known(grant, ADDDEV) if a.takes_place(b) and b.device == end.device
+            and a.author(b).member == member and b.map[1][0][0] in gone and a.knows(end, b.id)]
 
 
 def unknown_admits(a, end, grant):

@@ -17,10 +17,11 @@ import final_ends
 import along
 import late_admits
 import apart
+import listed_phrases
 import worked
 
 MODULES = (histories, invites, transfers, endings, confirmations, open_ends, successions,
-           final_ends, along, late_admits, apart, worked)
+           final_ends, along, late_admits, apart, listed_phrases, worked)
 
 
 def main():

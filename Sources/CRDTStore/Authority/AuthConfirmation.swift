@@ -25,7 +25,7 @@ extension AuthVerdicts {
     mutating func countConfirmations(by index: Int) -> [Int] {
         let isValid = records[index].isValid
         return confirmedRecords(by: index).filter { other in
-            guard placed.isStronger(index, than: other) else { return false }
+            guard mayConfirm(index, other) else { return false }
             let before = confirmations.counts[other] ?? 0
             let count = isValid ? before + 1 : before - 1
             confirmations.counts[other] = count > 0 ? count : nil
@@ -40,11 +40,19 @@ extension AuthVerdicts {
         return named.flatMap { placed.everyRecord(of: $0) }
     }
 
+    /// Whether a confirmation is strong enough for an operation. Where a phrase is given that stands behind
+    /// the one of an end, nobody confirms the own one there: who has old words would.
+    private func mayConfirm(_ confirmation: Int, _ index: Int) -> Bool {
+        placed.isStronger(confirmation, than: index)
+            && !(records[index].again.isBeforeListed
+                && records[confirmation].author == records[index].author)
+    }
+
     /// Counts those that were there before an end's record under another grant.
     mutating func countConfirmations(of index: Int) {
         guard let end = records[index].again.original else { return }
         let count = (placed.further.confirms[end] ?? []).count {
-            records[$0].isValid && placed.isStronger($0, than: index)
+            records[$0].isValid && mayConfirm($0, index)
         }
         confirmations.counts[index] = count > 0 ? count : nil
     }

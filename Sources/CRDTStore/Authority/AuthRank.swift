@@ -95,8 +95,8 @@ struct AuthRank: Hashable, Comparable, Sendable {
     /// who has left writes nothing any more as if from before that.
     var isOwnEnd = false
     /// How many phrases its device stands behind the one in whose place it counts: weaker than all that
-    /// this one's device writes there, with what comes before it.
-    var generation: UInt8 = 0
+    /// this one's device writes there, with what comes before it. Less than 0 where that one stands behind it.
+    var generation: Int8 = 0
     let lamport: UInt64
     let id: OperationID
     /// 1 for what the author of a transfer keeps: judged behind the transfer itself.

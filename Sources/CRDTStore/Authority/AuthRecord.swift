@@ -121,6 +121,9 @@ struct AuthAgain: Sendable {
     var isFinalEnd = false
     /// Whether an end has effect under another grant than the one that it cites.
     var isValidElsewhere = false
+
+    /// Whether its phrase stood before the one in whose place it counts.
+    var isBeforeListed: Bool { behind.map { $0.generation < 0 } ?? false }
 }
 
 /// Where an addition that takes its author's place puts the device that it lists.
@@ -154,14 +157,14 @@ final class AuthUndoing: Sendable {
     }
 }
 
-/// Where a phrase stands behind one that a grant lists, whose place it took.
+/// Where a phrase stands behind one that a grant lists, whose place it took; or where it stood before one.
 final class AuthBehind: Hashable, Sendable {
     /// The device that is listed.
     let root: DeviceID
-    /// How many phrases behind that one: at least 1.
-    let generation: UInt8
+    /// How many phrases behind that one; less than 0 where that one stands so many behind it. Never 0.
+    let generation: Int8
 
-    init(_ root: DeviceID, generation: UInt8) {
+    init(_ root: DeviceID, generation: Int8) {
         self.root = root
         self.generation = generation
     }

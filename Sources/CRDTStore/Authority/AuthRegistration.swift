@@ -98,8 +98,10 @@ extension PlacedOperations {
                     people.grantsOfDevice.drop(part, at: device)
                 }
             }
+            forgetReplaced(under: part)
             records.removeLast()
         }
+        forgetReplaced(under: index)
         unregister(index)
         let record = records.removeLast()
         if let author = record.author {

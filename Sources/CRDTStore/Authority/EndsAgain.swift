@@ -33,19 +33,22 @@ extension PlacedOperations {
             further.endsByDevice[record.operation.device, default: []].append(index)
             var known = KnownEnds()
             for grant in people.grantsOfDevice[record.operation.device] ?? [] {
-                placeAgain(index, under: grant, behind: nil, known: &known)
+                placeAgain(
+                    index, under: grant, nil, as: record.operation.device, known: &known)
             }
             placeBehind(of: index, known: &known)
+            placeBefore(index, known: &known)
         }
         for grant in [index, record.ownPart].compactMap({ $0 })
         where records[grant].gives.role != nil {
             var known = KnownEnds()
             for device in Set(records[grant].gives.devices).sorted() {
                 for end in further.endsByDevice[device] ?? [] {
-                    placeAgain(end, under: grant, behind: nil, known: &known)
+                    placeAgain(end, under: grant, nil, as: device, known: &known)
                 }
             }
             placeBehind(under: grant, known: &known)
+            placeBefore(under: grant, known: &known)
         }
     }
 
@@ -75,16 +78,18 @@ extension PlacedOperations {
 
     /// - Parameters:
     ///   - behind: where its author's device stands under the grant, which does not list it.
-    ///   - known: what was found of ends of devices that stand behind the same one.
+    ///   - listed: the device in whose place it counts there.
+    ///   - known: what was found of the same ends and grants.
     mutating func placeAgain(
-        _ end: Int, under grant: Int, behind: AuthBehind?, known: inout KnownEnds
+        _ end: Int, under grant: Int, _ behind: AuthBehind?, as listed: DeviceID,
+        known: inout KnownEnds
     ) {
         looks &+= 1
         let first = records[end]
         guard case .device(let ended) = first.aim, behind != nil || first.grant != grant,
             records[grant].gives.subject == first.author,
             first.again.isFinalEnd || !isLink(grant),
-            let author = deviceRank(ofGrant: grant, behind?.root ?? first.operation.device),
+            let author = deviceRank(ofGrant: grant, listed),
             isUnknown(end, to: grant)
         else { return }
         let isUndoing = !(first.again.isFinalEnd && isLink(grant))
@@ -106,7 +111,10 @@ extension PlacedOperations {
             author: author, isOwnEnd: first.operation.isOwnEnd,
             generation: behind?.generation ?? 0, lamport: first.lamport, id: first.operation.id)
         if mayUndo(record, ended, under: grant) {
-            record.again.undoing = undoing(by: end, unknown, under: grant, known: &known)
+            record.again.undoing =
+                record.again.isBeforeListed
+                ? undoing(byReplaced: end, unknown, under: grant, known: &known)
+                : undoing(by: end, unknown, under: grant, known: &known)
         }
         let index = records.count
         record.admission = index
@@ -172,7 +180,7 @@ extension PlacedOperations {
     }
 }
 
-/// What was found of ends under grants: it is the same in whosever place they count there.
+/// What was found of ends under grants: it is the same in each place in which they count there.
 struct KnownEnds {
     struct Pair: Hashable {
         let end: Int
@@ -228,14 +236,20 @@ extension PlacedOperations {
         guard !isLink(grant) else { return nil }
         let pair = KnownEnds.Pair(end: end, grant: grant)
         if let found = known.undoings[pair] { return found }
-        let bindings = unknown + unknownAdmissions(end, to: grant)
-        guard !bindings.isEmpty else { return nil }
-        let devices = devices(
-            reachedFrom: bindings.flatMap(devicesBound),
-            links(knownTo: grant, known: &known))
-        let found = AuthUndoing(bindings.sorted(), devices: Array(devices))
+        let found = undoing(
+            unknown + unknownAdmissions(end, to: grant), under: grant, known: &known)
         known.undoings[pair] = found
         return found
+    }
+
+    /// The same of bindings, as far as the grant knows them.
+    mutating func undoing(
+        _ bindings: [Int], under grant: Int, known: inout KnownEnds
+    ) -> AuthUndoing? {
+        guard !bindings.isEmpty else { return nil }
+        let devices = devices(
+            reachedFrom: bindings.flatMap(devicesBound), links(knownTo: grant, known: &known))
+        return AuthUndoing(Set(bindings).sorted(), devices: Array(devices))
     }
 
     /// Notes an end among those of its grant that undo something, the strongest first.

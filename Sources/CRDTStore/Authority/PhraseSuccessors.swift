@@ -22,22 +22,18 @@ extension PlacedOperations {
     /// as far as it knows. `nil` where that has revoked all.
     func successor(by end: AuthRecord, of successions: [Int]) -> DeviceID? {
         successions.filter { addition in
-            !devicesBound(addition).contains { device in
-                (people.removals[.device(device)] ?? []).contains {
-                    records[$0].operation.device == end.operation.device
-                        && records[$0].author == end.author && end.knows(records[$0].place)
-                }
-            }
+            !devicesBound(addition).contains { isRevoked($0, asKnownTo: end) }
         }.min(by: { isEarlier($0, than: $1) }).flatMap { devicesBound($0).first }
     }
 
-    /// The phrases behind which the device of an end stands, the nearest first: who put it in their place,
-    /// as the end knows, who put that one in theirs, as that word knows, and so on. Each word leads to one
+    /// The phrases behind which a device stands, the nearest first: who put it in their place, as an
+    /// operation knows, who put that one in theirs, as that word knows, and so on. Each word leads to one
     /// phrase, so nothing that anybody writes has an end count in many places.
-    private mutating func line(of end: Int) -> [DeviceID] {
-        guard let member = records[end].author else { return [] }
+    mutating func line(
+        of device: DeviceID, as member: MemberID, knownTo index: Int
+    ) -> [DeviceID] {
         var line: [DeviceID] = []
-        var (device, knowing) = (records[end].operation.device, end)
+        var (device, knowing) = (device, index)
         while line.count < Limits.phraseSuccessionsMax {
             let all = people.successions[OwnDevice(member: member, device: device)] ?? []
             looks &+= all.count
@@ -57,14 +53,15 @@ extension PlacedOperations {
 
     /// Where a new end counts whose author stands behind another phrase.
     mutating func placeBehind(of index: Int, known: inout KnownEnds) {
-        let line = line(of: index)
+        guard let member = records[index].author else { return }
+        let line = line(of: records[index].operation.device, as: member, knownTo: index)
         guard !line.isEmpty else { return }
         further.lines[index] = line
-        for (root, generation) in zip(line, UInt8(1)...) {
+        for (root, generation) in zip(line, Int8(1)...) {
             further.endsBehind[root, default: []].append(.init(end: index, generation: generation))
             let behind = AuthBehind(root, generation: generation)
             for grant in people.grantsOfDevice[root] ?? [] {
-                placeAgain(index, under: grant, behind: behind, known: &known)
+                placeAgain(index, under: grant, behind, as: root, known: &known)
             }
         }
     }
@@ -74,7 +71,7 @@ extension PlacedOperations {
         for root in Set(records[grant].gives.devices).sorted() {
             for place in further.endsBehind[root] ?? [] {
                 let behind = AuthBehind(root, generation: place.generation)
-                placeAgain(place.end, under: grant, behind: behind, known: &known)
+                placeAgain(place.end, under: grant, behind, as: root, known: &known)
             }
         }
     }
@@ -99,7 +96,9 @@ extension FurtherEnds {
 extension PlacedOperations {
     /// Where the device of a record stands behind a listed one; `nil` where it stands behind nothing.
     func following(_ index: Int) -> AuthFollowing? {
-        guard let behind = records[index].again.behind, let grant = records[index].grant else {
+        guard let behind = records[index].again.behind, behind.generation > 0,
+            let grant = records[index].grant
+        else {
             return nil
         }
         return AuthFollowing(grant: grant, behind: behind, device: records[index].operation.device)
@@ -107,8 +106,8 @@ extension PlacedOperations {
 
     /// Where the device stands that a final end names under its grant; `nil` for what names none.
     func followingNamed(by index: Int) -> AuthFollowing? {
-        guard records[index].again.isFinalEnd, let grant = records[index].grant,
-            let device = further.successors[original(index)]
+        guard records[index].again.isFinalEnd, !records[index].again.isBeforeListed,
+            let grant = records[index].grant, let device = further.successors[original(index)]
         else { return nil }
         let before = records[index].again.behind
         let behind = AuthBehind(
@@ -120,9 +119,11 @@ extension PlacedOperations {
 
 extension AuthVerdicts {
     /// Whether the phrase right before the one that wrote an end has a valid final end, under the same
-    /// grant, that names it. What stands behind nothing needs none.
+    /// grant, that names it. What stands behind nothing needs none. What stood before a listed phrase needs
+    /// a confirmation.
     func hasFollowed(_ index: Int) -> Bool {
-        placed.following(index).map { placed.further.followed[$0] != nil } ?? true
+        if records[index].again.isBeforeListed { return isConfirmed(index) }
+        return placed.following(index).map { placed.further.followed[$0] != nil } ?? true
     }
 
     /// Counts a final end that has become valid under its grant, or is so no more.

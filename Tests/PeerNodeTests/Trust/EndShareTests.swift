@@ -52,14 +52,14 @@ import WorkspaceTestKit
     @Test func `is paid for by who has written them, and not by who gives a role`() throws {
         let count = 2 * Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(count)
+        // Ada's node has not heard of the ends.
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
         try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
         let ada = try pair.ada.workspace().member
         let (before, hers) = (
             try left(of: ada, at: pair.bob), try left(of: pair.known.member, at: pair.bob)
         )
         #expect(hers > 0)
-        // Ada's node has not heard of the ends.
-        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
         let roles = 4
         for number in 0..<roles {
             var log = try ForgedLog(pair.ada, incarnation: 81 + UInt32(number))

@@ -30,7 +30,9 @@ extension AuthDefinition {
         {
             return []
         }
-        return unknownAdditions(end, to: author.grant) + unknownAdmits(end, to: author.grant)
+        return unknownAdditions(end, to: author.grant)
+            + revokedSuccessions(end, knownTo: author.grant)
+            + unknownAdmits(end, to: author.grant)
     }
 
     /// What has let the member in by a phrase, as far as a grant knows, or is it, and a final end of the

@@ -1,7 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Phrases that stand under a grant for one that it lists, whose place they took: V-12.
+/// Phrases that stand under a grant for one that it lists, whose place they took, and those before one: V-12
+/// and V-13.
 extension AuthDefinition {
     /// Which end counts so, under which grant, behind which device and how many phrases behind.
     struct Behind: Hashable {
@@ -16,13 +17,7 @@ extension AuthDefinition {
     func successor(of end: Int) -> DeviceID? {
         guard isFinalEnd(facts[end]), let author = facts[end].author else { return nil }
         let past = facts[end].past
-        let gone = past.compactMap { place -> DeviceID? in
-            guard rules.has(.v12Gone), facts[place].operation.device == author.device,
-                facts[place].author?.member == author.member,
-                case .removeDevice(let device) = facts[place].operation.action
-            else { return nil }
-            return device
-        }
+        let gone = rules.has(.v12Gone) ? revoked(by: author, in: past) : []
         let first = successions(author, in: past).filter { place in
             bound(by: facts[place])?.devices.contains { gone.contains($0) } != true
         }.min {
@@ -31,16 +26,20 @@ extension AuthDefinition {
         return first.flatMap { bound(by: facts[$0])?.devices.first }
     }
 
-    /// The phrases behind which the author of an end stands, the nearest first: who has put it in their place,
-    /// by the first such word that the end knows, who has put that one, as that word knows, and so on.
+    /// The phrases behind which the author of an end stands.
     func line(of end: Int) -> [DeviceID] {
-        guard let author = facts[end].author else { return [] }
+        facts[end].author.map { line(of: $0.device, as: $0.member, knownTo: end) } ?? []
+    }
+
+    /// The phrases behind which a device stands, the nearest first: who has put it in their place, by the first
+    /// such word that an operation knows, who has put that one, as that word knows, and so on.
+    func line(of device: DeviceID, as member: MemberID, knownTo place: Int) -> [DeviceID] {
         var line: [DeviceID] = []
-        var (device, past) = (author.device, facts[end].past)
+        var (device, past) = (device, facts[place].past)
         while line.count < Limits.phraseSuccessionsMax {
             let words = past.filter { place in
                 let fact = facts[place]
-                guard fact.operation.takesPlace, fact.author?.member == author.member else {
+                guard fact.operation.takesPlace, fact.author?.member == member else {
                     return false
                 }
                 return bound(by: fact)?.devices.contains(device) == true
@@ -82,9 +81,77 @@ extension AuthDefinition {
         }
     }
 
-    /// Whether the one right before it has a valid final end under the grant that names it.
+    /// V-13: what final ends of phrases count as since an operation is here, where a grant gives what stands
+    /// behind them and not them.
+    func endsBefore(by place: Int) -> [Fact] {
+        guard rules.has(.v13) else { return [] }
+        let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
+        return all.compactMap { endBefore(place, under: $0) }
+            + all.compactMap { endBefore($0, under: place) }
+    }
+
+    private func endBefore(_ end: Int, under grant: Int) -> Fact? {
+        guard let author = facts[end].author, isFinalEnd(facts[end]), !knows(facts[grant], end),
+            case .grant = facts[grant].operation.action,
+            given(by: grant, to: author.device)?.member != author.member
+        else { return nil }
+        for device in devices(facts[grant].operation.action) ?? [] {
+            guard let given = given(by: grant, to: device), given.member == author.member,
+                let index = line(of: device, as: author.member, knownTo: grant)
+                    .firstIndex(of: author.device)
+            else { continue }
+            let behind = Behind(
+                end: end, grant: grant, root: author.device, generation: -1 - index)
+            let standing = Given(
+                grant: grant, member: given.member, role: given.role, device: author.device,
+                place: given.place)
+            return judged(end, as: standing, behind: behind)
+        }
+        return nil
+    }
+
+    /// V-13: whether a valid confirm by another member that is stronger names an end.
+    private func isConfirmedByAnother(_ o: Int, _ isValid: (Int) -> Bool) -> Bool {
+        facts.indices.contains { other in
+            guard case .confirm(let named) = facts[other].operation.action,
+                named.contains(facts[o].operation.id), facts[other].rank < facts[o].rank,
+                !rules.has(.v13Others)
+                    || facts[other].author?.member != facts[o].author?.member
+            else { return false }
+            return isValid(other)
+        }
+    }
+
+    /// V-13: what put devices in the place of a phrase that it has revoked, as far as its end and a grant know.
+    func revokedSuccessions(_ end: Int, knownTo grant: Int) -> [Int] {
+        guard let generation = facts[end].behind?.generation, generation < 0,
+            let author = facts[end].author
+        else { return [] }
+        let gone = revoked(by: author, in: facts[end].past)
+        return successions(author, in: facts[end].past).filter { place in
+            facts[grant].past.contains(place)
+                && bound(by: facts[place])?.devices.contains { gone.contains($0) } == true
+        }
+    }
+
+    /// The devices that a device has revoked as its member's, in a past.
+    private func revoked(by author: Given, in past: PlainSet) -> [DeviceID] {
+        past.compactMap { place in
+            guard facts[place].operation.device == author.device,
+                facts[place].author?.member == author.member,
+                case .removeDevice(let device) = facts[place].operation.action
+            else { return nil }
+            return device
+        }
+    }
+
+    /// Whether the one right before it has a valid final end under the grant that names it; of a phrase before
+    /// a listed one whether that end is confirmed.
     func hasFollowed(_ o: Int, _ behind: Behind, _ isValid: (Int) -> Bool) -> Bool {
         guard let author = facts[o].author else { return false }
+        if behind.generation < 0 {
+            return !rules.has(.v13Confirmed) || isConfirmedByAnother(o, isValid)
+        }
         return facts.indices.contains { end in
             guard let other = facts[end].author, other.grant == behind.grant,
                 other.member == author.member, successor(of: end) == author.device

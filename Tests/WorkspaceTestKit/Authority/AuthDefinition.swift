@@ -94,7 +94,7 @@ public final class AuthDefinition {
         append(fact)
         guard !fact.isBehind else { return nil }
         for again in endsAgain(by: place) { append(again) }
-        for again in endsBehind(by: place) { append(again) }
+        for again in endsBehind(by: place) + endsBefore(by: place) { append(again) }
         return nil
     }
 

@@ -1,0 +1,213 @@
+import CRDTStore
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+/// A role that lists a phrase which somebody with the old words has put in, for who gave it had heard of their
+/// end of the old one and not of its person's: PROTOCOL.md, V-13.
+@Suite struct `A phrase that a role lists, and not the one before it` {
+    /// Bob has the phrase `words` and the computer `bob`; a thief has the words, too.
+    private struct Scene {
+        var story = Story(admins: ["ann", "ben"])
+        let entry: OperationID
+        var start: [OperationID] { [entry] }
+
+        init(role: Role = .member) {
+            let invite = story.write("root", after: story.heads, .invite(InviteTerms(role: role)))
+            entry = story.write(
+                "root", after: [invite],
+                .admit(
+                    invite: invite, member: story.member("bob"),
+                    devices: [story.device("words"), story.device("bob")], request: nil))
+        }
+
+        mutating func add(
+            _ device: String, by author: String = "words", under grant: OperationID? = nil,
+            after heads: [OperationID]? = nil, takesPlace: Bool = true
+        ) -> OperationID {
+            story.write(
+                author, under: grant ?? entry, after: heads ?? start,
+                .addDevices([story.device(device)]), takesPlace: takesPlace)
+        }
+
+        mutating func revoke(
+            _ device: String, by author: String = "words", under grant: OperationID? = nil,
+            after heads: [OperationID]
+        ) -> OperationID {
+            story.write(
+                author, under: grant ?? entry, after: heads, .removeDevice(story.device(device)))
+        }
+
+        /// A phrase in the place of the old one, and the end of that, which know of no other.
+        mutating func replace(by device: String) -> (added: OperationID, end: OperationID) {
+            let added = add(device)
+            return (added, revoke("words", after: [added]))
+        }
+
+        @discardableResult
+        mutating func confirm(
+            _ end: OperationID, by who: String, under grant: OperationID? = nil
+        ) -> OperationID {
+            story.write(who, under: grant, after: [end], .confirm([end]))
+        }
+
+        mutating func give(
+            _ role: Role, to devices: [String], after heads: [OperationID], by who: String = "root"
+        ) -> OperationID {
+            let words = RoleGrant(
+                member: story.member("bob"), devices: devices.map { story.device($0) }, role: role)
+            return story.write(who, after: heads, .grant(words))
+        }
+
+        /// The grants by which each of these is in, the same in every order and by the definition.
+        func grants(_ names: [String]) throws -> [OperationID?] {
+            var found: Set<[OperationID?]> = []
+            let valid = valid()
+            try story.inEveryOrder { evaluator in
+                found.insert(names.map { evaluator.bestGrant(of: story.device($0)) })
+                #expect(Set(evaluator.validOperations) == valid)
+            }
+            try #require(found.count == 1)
+            return found.first ?? []
+        }
+
+        func valid(without missing: AuthRule...) -> Set<OperationID> {
+            var generator = SeededGenerator(seed: 1)
+            var rules = AuthRuleSet.current
+            rules.missing = Set(missing)
+            return AuthDefinition(story.history, rules: rules, visitingWith: &generator)
+                .validOperations()
+        }
+    }
+
+    @Test func `is out once another member has confirmed the end that its person wrote`() throws {
+        var scene = Scene()
+        let (_, theft) = scene.replace(by: "evil")
+        let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
+        let (added, end) = scene.replace(by: "new")
+        scene.confirm(end, by: "ann")
+        let names = ["words", "evil", "bob", "new"]
+        #expect(try scene.grants(names) == [nil, nil, given, added])
+        // What it says there of the computer, as if before.
+        let word = scene.revoke("bob", by: "evil", under: given, after: [given])
+        #expect(try scene.grants(["evil", "bob"]) == [nil, given])
+        #expect(!scene.valid().contains(word) && scene.valid(without: .v13).contains(word))
+        let evaluator = try AuthEvaluator.evaluateFromScratch(scene.story.history.operations)
+        #expect(evaluator.verdict(on: word) == .revoked(by: end))
+        #expect(evaluator.revocations(ending: scene.story.device("evil")) == [end])
+    }
+
+    @Test func `stays in where nobody has confirmed that`() throws {
+        var scene = Scene()
+        let (_, theft) = scene.replace(by: "evil")
+        let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
+        let (_, end) = scene.replace(by: "new")
+        #expect(try scene.grants(["words", "evil", "bob"]) == [nil, given, given])
+        let setting = scene.story.write(
+            "evil", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+        #expect(scene.valid().contains(setting))
+        #expect(!scene.valid(without: .v13Confirmed).contains(setting))
+        // An admin who knows of all revokes it by name.
+        _ = scene.story.write(
+            "ann", after: [end, setting], .removeDevice(scene.story.device("evil")))
+        #expect(try scene.grants(["words", "evil", "bob"]) == [nil, nil, given])
+    }
+
+    @Test func `goes with the phrases that it has put in, and what these have linked`() throws {
+        var scene = Scene()
+        let (first, theft) = scene.replace(by: "evil")
+        let second = scene.add("worse", by: "evil", under: first, after: [theft])
+        let gone = scene.revoke("evil", by: "evil", under: first, after: [second])
+        let link = scene.add(
+            "tablet", by: "worse", under: second, after: [gone], takesPlace: false)
+        let given = scene.give(.admin, to: ["worse", "bob", "tablet"], after: [link])
+        let (added, end) = scene.replace(by: "new")
+        scene.confirm(end, by: "ann")
+        let names = ["words", "evil", "worse", "tablet", "bob", "new"]
+        #expect(try scene.grants(names) == [nil, nil, nil, nil, given, added])
+    }
+
+    /// The person saw it in the list and revoked it, and had not heard that the old words were ended.
+    @Test func `is out where its person has revoked it by the old words`() throws {
+        var scene = Scene()
+        let evil = scene.add("evil")
+        let theft = scene.revoke("words", after: [evil])
+        let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
+        let word = scene.revoke("evil", after: [evil])
+        let added = scene.add("new", after: [word])
+        let end = scene.revoke("words", after: [added])
+        scene.confirm(end, by: "ann")
+        #expect(try scene.grants(["words", "evil", "bob", "new"]) == [nil, nil, given, added])
+    }
+
+    // MARK: The other way round
+
+    /// What somebody with the old words ends afterwards takes nothing while nobody has confirmed it, nor where
+    /// somebody stronger has confirmed the end of the person.
+    @Test func `stays its person's but for an end that the strongest has confirmed`() throws {
+        for confirmed in [[], ["ann", "ben"], ["", "ben"]] {
+            var scene = Scene()
+            let (_, end) = scene.replace(by: "new")
+            let given = scene.give(.admin, to: ["new", "bob"], after: [end])
+            let (_, theft) = scene.replace(by: "evil")
+            for (word, who) in zip([end, theft], confirmed) where !who.isEmpty {
+                scene.confirm(word, by: who)
+            }
+            let stays = confirmed.first != ""
+            #expect(
+                try scene.grants(["words", "new", "bob"]) == [nil, stays ? given : nil, given])
+        }
+    }
+
+    /// Who confirms could have revoked the phrase there.
+    @Test func `stays where who confirmed is weaker than it is`() throws {
+        var scene = Scene()
+        let (_, end) = scene.replace(by: "new")
+        let given = scene.give(.owner, to: ["new", "bob"], after: [end])
+        let (_, theft) = scene.replace(by: "evil")
+        scene.confirm(theft, by: "ann")
+        #expect(try scene.grants(["words", "new", "bob"]) == [nil, given, given])
+    }
+
+    @Test func `stays where the one who confirmed is its own person`() throws {
+        var scene = Scene(role: .admin)
+        let (_, end) = scene.replace(by: "new")
+        let given = scene.give(.member, to: ["new", "bob"], after: [end])
+        let (_, theft) = scene.replace(by: "evil")
+        scene.confirm(theft, by: "bob", under: scene.entry)
+        let channel = scene.story.write(
+            "new", under: given, after: [given], .createDocument)
+        let story = scene.story
+        try story.inEveryOrder { #expect($0.isValid(channel)) }
+        #expect(scene.valid().contains(channel))
+        #expect(!scene.valid(without: .v13Others).contains(channel))
+    }
+
+    // MARK: The evaluator
+
+    @Test func `costs one verdict more for each such role, and leaves nothing of one taken back`()
+        throws
+    {
+        var scene = Scene()
+        let (_, theft) = scene.replace(by: "evil")
+        let removal = scene.story.write(
+            "root", after: [theft], .remove(member: scene.story.member("ann")))
+        let void = scene.give(.member, to: ["evil", "bob"], after: [theft], by: "ann")
+        let (_, end) = scene.replace(by: "new")
+        scene.confirm(end, by: "ben")
+        let all = scene.story.history.operations
+        var evaluator = AuthEvaluator()
+        try evaluator.feed(all.filter { $0.id != void })
+        let change = try evaluator.add(try #require(scene.story.history[void]))
+        #expect(change.furtherGrants == 1)
+        #expect(evaluator.isValid(removal) && !evaluator.isValid(void))
+        let isTakenBack = evaluator.withdraw(void)
+        #expect(isTakenBack)
+        _ = try evaluator.add(try #require(scene.story.history[void]))
+        #expect(Set(evaluator.validOperations) == scene.valid())
+        // The end comes after the role.
+        var other = AuthEvaluator()
+        try other.feed(all)
+        #expect(Set(other.validOperations) == scene.valid())
+    }
+}

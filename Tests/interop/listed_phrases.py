@@ -1,0 +1,116 @@
+"""Histories of a role that lists a phrase which somebody with the old words has put in, and not the old one,
+for it knows of their end alone (V-13)."""
+
+import writer
+from apart import Apart
+from confirmations import confirming
+from histories import history, rmdev
+from terms import ADMIN, MEMBER, WSSET
+
+
+def role(s, listed, knows, expect="valid", level=ADMIN):
+    """A role by the owner, who knows these."""
+    said = writer.grant(s.mina.member, [p.device.id for p in listed], level, False)
+    return s.w.write(s.w.owner, said, expect, knows=knows, after=None)
+
+
+@history
+def a_role_that_lists_a_phrase_of_a_thiefs():
+    """The end of the person counts under it once another member has confirmed it."""
+    for is_confirmed in (True, False):
+        s = Apart()
+        w = s.w
+        thief, added, _, known = s.replaced()
+        g = role(s, [thief, s.mina, s.phone], known)
+        new, _, end, aware = s.replaced()
+        if is_confirmed:
+            s.confirm(s.admins[0], end, aware)
+        wanted = None if is_confirmed else ADMIN
+        assert s.standings(s.words, thief, s.mina, s.phone) == [None, wanted, ADMIN, ADMIN]
+        verdict = "void" if is_confirmed else "valid"
+        w.write(thief.under(g), rmdev(s.mina.device), verdict, knows=[*known, g], after=None)
+        if is_confirmed:
+            assert s.standings(new, s.mina) == [MEMBER, ADMIN]
+    return w
+
+
+@history
+def a_role_that_lists_what_a_thiefs_phrase_has_put_in():
+    """So it is with a chain of such phrases, and with what they have linked."""
+    s = Apart()
+    w = s.w
+    thief, _, _, known = s.replaced()
+    second, next_ = w.link(thief, knows=known, takes_place=True)
+    gone = w.write(thief, rmdev(thief.device), knows=[*known, next_])
+    tablet, link = w.link(second, knows=[*known, next_, gone])
+    known = [*known, next_, gone, link]
+    g = role(s, [second, s.mina, tablet], known)
+    _, _, end, aware = s.replaced()
+    s.confirm(s.admins[0], end, aware)
+    assert s.standings(s.words, thief, second, s.mina, tablet) == [None, None, None, ADMIN, None]
+    w.write(tablet.under(g), (WSSET, {5: 0}), "void", knows=[*known, g], after=None)
+    return w
+
+
+@history
+def a_role_that_lists_a_phrase_which_the_old_words_have_revoked():
+    """The person knew of the thief's phrase, and not of their end."""
+    s = Apart()
+    w = s.w
+    thief, added = w.link(s.words, knows=s.before, after=None, takes_place=True)
+    theft = w.write(s.words, rmdev(s.words.device), knows=[*s.before, added])
+    g = role(s, [thief, s.mina], [*s.before, added, theft])
+    known = [*s.before, added]
+    known.append(w.write(s.words, rmdev(thief.device), "valid", knows=known, after=None))
+    new, link = w.link(s.words, knows=known, takes_place=True)
+    known.append(link)
+    end = w.write(s.words, rmdev(s.words.device), "valid", knows=known)
+    s.confirm(s.admins[0], end, [*known, end])
+    assert s.standings(s.words, thief, s.mina, new) == [None, None, ADMIN, MEMBER]
+    return w
+
+
+@history
+def a_role_that_lists_the_phrase_of_the_person():
+    """The other way round: what a thief's end takes, whoever is the first. It is the one of the two that
+    the strongest has confirmed, and else nothing."""
+    for confirmed in ("none", "both", "theirs"):
+        s = Apart()
+        new, _, end, known = s.replaced()
+        role(s, [new, s.mina], known)
+        _, _, theft, aware = s.replaced()
+        if confirmed == "both":
+            s.confirm(s.admins[0], end, known)
+        if confirmed != "none":
+            s.confirm(s.admins[1], theft, aware)
+        wanted = None if confirmed == "theirs" else ADMIN
+        assert s.standings(s.words, new, s.mina) == [None, wanted, ADMIN], confirmed
+    return s.w
+
+
+@history
+def a_role_that_lists_the_phrase_and_a_weaker_confirm():
+    """Who confirms has to be stronger than the phrase is there, and could have revoked it."""
+    s = Apart()
+    w = s.w
+    new, _, end, known = s.replaced()
+    from_owner = writer.grant(s.mina.member, [new.device.id, s.mina.device.id], 0, False)
+    w.write(w.owner, from_owner, "valid", knows=known, after=None)
+    _, _, theft, aware = s.replaced()
+    s.confirm(s.admins[0], theft, aware)
+    assert s.standings(s.words, new, s.mina) == [None, 0, 0]
+    return w
+
+
+@history
+def a_role_that_lists_the_phrase_and_a_confirm_by_its_person():
+    """Old words that are an admin's confirm their own end, under a role of before."""
+    s = Apart(ADMIN)
+    w = s.w
+    new, _, end, known = s.replaced()
+    g = role(s, [new, s.mina], known, level=MEMBER)
+    _, _, theft, aware = s.replaced()
+    w.write(s.mina, confirming(theft), "valid", knows=aware)
+    assert not any(o.id == theft.id and o.grant == g.id for o in w.judged().in_force)
+    assert not any(o.id == end.id and o.grant == g.id for o in w.judged().in_force)
+    return w
