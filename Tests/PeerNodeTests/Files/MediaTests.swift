@@ -150,9 +150,9 @@ import WorkspaceTestKit
         for number in 0..<20 {
             let bytes = [UInt8](repeating: UInt8(number), count: 32)
             let root = try #require(BlobRoot(untrusted: bytes))
-            let order = Files.inOrder(devices, for: root)
+            let order = FileCopies.inOrder(devices, for: root)
             #expect(Set(order) == Set(devices))
-            #expect(Files.inOrder(devices.reversed(), for: root) == order)
+            #expect(FileCopies.inOrder(devices.reversed(), for: root) == order)
             firsts.insert(order[0])
         }
         #expect(firsts.count > 5)

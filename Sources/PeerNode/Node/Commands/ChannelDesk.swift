@@ -70,7 +70,7 @@ final class ChannelDesk: CorePart, ChannelCommands {
         }
         if let name { try refuseTwin(name, except: channel.id, in: workspace) }
         let image = try edit.image.map { (typed) throws(NodeError) in
-            try core.files.pictureText(typed)
+            try core.files.pictureChoice.text(typed)
         }
         let copies = edit.copies.map { UInt64(clamping: $0) }
         let isAsItWas =
@@ -95,7 +95,7 @@ final class ChannelDesk: CorePart, ChannelCommands {
                 settings.copies = copies
             }
         }
-        edit.image.map { core.files.sent([$0]) }
+        edit.image.map { core.files.drafts.sent([$0]) }
         return object
     }
 

@@ -17,7 +17,7 @@ final class CommandDesk: CorePart, NodeCommands {
     var ledgers: any LedgerCommands { LedgerDesk(core) }
     var files: any FileCommands { FileDesk(core) }
     var fileCache: any FileCacheCommands { core.files.cache }
-    var fileMedia: any FileMediaCommands { core.files }
+    var fileMedia: any FileMediaCommands { core.files.media }
     var marks: any MarkCommands { MarkDesk(core) }
     var proofs: any ProofCommands { ProofDesk(core) }
     var accounts: any AccountCommands { AccountDesk(core) }

@@ -10,7 +10,7 @@ final class FileDesk: CorePart, FileCommands {
         _ path: String, as use: AddedFileUse, _ scope: CallScope
     ) throws(NodeError) -> CommandOutcome {
         let path = try Self.absolute(path, field: "path")
-        try room.begin(
+        try room.errands.begin(
             .put(
                 path: path, key: BlobKey(using: environment.random),
                 PutBounds(
@@ -23,15 +23,15 @@ final class FileDesk: CorePart, FileCommands {
     }
 
     func file(_ id: String) throws(NodeError) -> FileObject {
-        if let draft = room.drafts[id] { return room.object(of: draft, id: id) }
-        if let object = try room.inlineObject(id) { return object }
-        return try shown(try room.row(id))
+        if let draft = room.drafts[id] { return room.objects.object(of: draft, id: id) }
+        if let object = try room.objects.inlineObject(id) { return object }
+        return try shown(try room.names.row(id))
     }
 
     /// A blob as it is now.
     private func shown(_ row: BlobTable.Row) throws(NodeError) -> FileObject {
         try stored { () throws(StorageError) in
-            try room.object(of: try store.blobs.row(row.number) ?? row)
+            try room.objects.object(of: try store.blobs.row(row.number) ?? row)
         }
     }
 
@@ -56,17 +56,18 @@ final class FileDesk: CorePart, FileCommands {
             let documents =
                 documents
                 ?? workspace.channelIndex.all.flatMap { [$0.number] + $0.others }
-            return try room.list(documents)
+            return try room.objects.list(documents)
         }
         return try Page(objects).part(page)
     }
 
     func fetchFile(_ id: String) throws(NodeError) -> FileObject {
-        if let draft = room.drafts[id] { return room.object(of: draft, id: id) }
-        if let object = try room.inlineObject(id) { return object }
-        let row = try room.row(id)
-        try room.refuseOverQuota(row, titled: try shown(row).title)
-        try stored { () throws(StorageError) in try room.want(row.number, isUrgent: true) }
+        if let draft = room.drafts[id] { return room.objects.object(of: draft, id: id) }
+        if let object = try room.objects.inlineObject(id) { return object }
+        let row = try room.names.row(id)
+        try room.cache.refuseOverQuota(row, titled: try shown(row).title)
+        try stored { () throws(StorageError) in try room.transfers.want(row.number, isUrgent: true)
+        }
         return try shown(row)
     }
 
@@ -77,12 +78,12 @@ final class FileDesk: CorePart, FileCommands {
         let item: Manifest.Item
         switch request.file {
         case .attachment(let message, let index):
-            item = try room.attachment(message, index: index)
-        case .blob(let id): item = try room.fileItem(id)
+            item = try room.names.attachment(message, index: index)
+        case .blob(let id): item = try room.names.fileItem(id)
         }
         let contents = SavedContents(item)
         let name = request.name ?? SafeFileName(item.name.text).text
-        try room.begin(
+        try room.errands.begin(
             .save(
                 contents,
                 FileErrand.Destination(folder: folder, name: name, title: item.name.text)),
@@ -91,22 +92,22 @@ final class FileDesk: CorePart, FileCommands {
     }
 
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
-        try room.refuseInline(id)
-        let row = try room.row(id)
-        if isOn { try room.refuseOverQuota(row, titled: try shown(row).title) }
+        try room.names.refuseInline(id)
+        let row = try room.names.row(id)
+        if isOn { try room.cache.refuseOverQuota(row, titled: try shown(row).title) }
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, isOn, of: row.number)
-            if isOn { try room.want(row.number) }
+            if isOn { try room.transfers.want(row.number) }
         }
         return try shown(row)
     }
 
     func dropFile(_ id: String, isForced: Bool) throws(NodeError) -> FileObject {
-        try room.refuseInline(id)
-        let row = try room.row(id)
+        try room.names.refuseInline(id)
+        let row = try room.names.row(id)
         let mayGo = try stored { () throws(StorageError) in
-            try room.cached(row)?.mayGo != false || row.isWanted && !row.isKept && !row.isOwn
+            try room.cache.cached(row)?.mayGo != false || row.isWanted && !row.isKept && !row.isOwn
         }
         guard mayGo || isForced else {
             let why =
@@ -123,37 +124,39 @@ final class FileDesk: CorePart, FileCommands {
             for mark in [BlobTable.Mark.kept, .own] {
                 try store.blobs.set(mark, false, of: row.number)
             }
-            room.copiesDeclined.insert(row.number)
-            try room.drop(row)
+            room.copies.decline(row.number)
+            try room.cache.drop(row)
         }
         return try shown(row)
     }
 
     func verifyFile(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try room.refuseInline(id)
-        let object = try shown(try room.row(id))
-        try room.begin(.verify(object), for: scope.call)
+        try room.names.refuseInline(id)
+        let object = try shown(try room.names.row(id))
+        try room.errands.begin(.verify(object), for: scope.call)
         return .later
     }
 
     func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        try room.refuseInline(id)
-        let row = try room.row(id)
-        guard let blob = row.blob else { throw Files.unknown(id) }
+        try room.names.refuseInline(id)
+        let row = try room.names.row(id)
+        guard let blob = row.blob else { throw FileNames.unknown(id) }
         let (readers, copies) = try stored { () throws(StorageError) in
-            (try room.onlineReaders(of: row.number), try room.copiesWanted(of: row.number))
+            (
+                try room.mentions.onlineReaders(of: row.number),
+                try room.copies.wanted(of: row.number)
+            )
         }
-        var question = Files.HolderQuestion(
+        var question = HolderQuestion(
             call: scope.call, number: row.number, blob: blob, links: readers.map(\.link.id),
             isForCopies: copies > 0, waiting: Set(readers.map(\.device)),
             due: time.monotonic &+ Limits.holdersAskedMilliseconds)
-        guard !readers.isEmpty, room.holderQuestions.count < Limits.fileErrandsMax else {
+        guard !readers.isEmpty, room.holders.hasRoom else {
             question.waiting = []
-            let page = try stored { () throws(StorageError) in try room.holders(question) }
+            let page = try stored { () throws(StorageError) in try room.holders.found(question) }
             return .reply(page.json)
         }
-        for (_, link) in readers { room.askWhatIsHeld(of: blob.root, on: link) }
-        room.holderQuestions.append(question)
+        room.holders.ask(question, on: readers.map(\.link))
         return .later
     }
 
@@ -161,7 +164,7 @@ final class FileDesk: CorePart, FileCommands {
 
     func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         let object = try file(request.file)
-        let contents = SavedContents(try room.fileItem(request.file))
+        let contents = SavedContents(try room.names.fileItem(request.file))
         guard let range = request.range(of: UInt64(clamping: object.size)) else {
             throw NodeError(
                 .badRequest, "\(NodeError.quoted(object.title)) has no such bytes",
@@ -169,7 +172,7 @@ final class FileDesk: CorePart, FileCommands {
                 fields: [.init(name: "offset", reason: "range")],
                 details: ["size": .integer(object.size)])
         }
-        try room.begin(.read(contents, object, range), for: scope.call)
+        try room.errands.begin(.read(contents, object, range), for: scope.call)
         return .later
     }
 
@@ -177,8 +180,8 @@ final class FileDesk: CorePart, FileCommands {
         let byteCount = UInt64(clamping: request.byteCount)
         guard BlobShape(byteCount: byteCount) != nil,
             byteCount <= environment.fileDefaults.attachmentBytes
-        else { throw room.tooLarge(request.name) }
-        try room.begin(
+        else { throw FileNames.tooLarge(request.name) }
+        try room.errands.begin(
             .receive(
                 name: FileName(fitting: [UInt8](request.name.utf8)), byteCount: byteCount,
                 key: BlobKey(using: environment.random)), for: scope.call)

@@ -45,7 +45,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         }
         findings += core.links.copyFindings
         findings += core.integrity.rotFindings
-        findings += try FileFindings(core).findings()
+        findings += try core.files.findings.all()
         findings += peerFindings
         return .reply(Page(findings).json)
     }

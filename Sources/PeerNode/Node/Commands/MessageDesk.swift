@@ -14,7 +14,7 @@ final class MessageDesk: CorePart, MessageCommands {
         let thread = try draft.thread.map { (id) throws(NodeError) in
             try threadRoot(id, in: named)
         }
-        let (manifest, refused) = try core.files.manifest(of: draft.files, in: workspace)
+        let (manifest, refused) = try core.files.names.manifest(of: draft.files, in: workspace)
         let text = try checkedText(
             draft.text, isOptional: draft.location != nil || manifest != nil)
         let format: ContentPayload.Message.Format = draft.format == "code" ? .code : .text
@@ -29,7 +29,7 @@ final class MessageDesk: CorePart, MessageCommands {
             try core.privates.authorContent(content, to: channel.id, in: workspace)
         }
         guard let sent else { throw core.membership.notAllowed(in: workspace) }
-        core.files.sent(draft.files)
+        core.files.drafts.sent(draft.files)
         try core.remember(scope, made: bigEndianBytes(of: UInt64(sent.arrival)))
         if !draft.isBot { try readByAnswering(sent.arrival, in: channel, of: workspace) }
         var object = try message(arrival: sent.arrival, in: workspace)

@@ -48,7 +48,7 @@ final class PersonDesk: CorePart, PersonCommands {
     func setProfileImage(
         _ image: String, _ scope: CallScope
     ) throws(NodeError) -> ProfileObject {
-        let text = try core.files.pictureText(image)
+        let text = try core.files.pictureChoice.text(image)
         guard !Picture.isBlob(text) || !workspaces.isEmpty else {
             throw NodeError(
                 .conflict, "a picture of your own can be set once you are in a workspace",
@@ -60,7 +60,7 @@ final class PersonDesk: CorePart, PersonCommands {
                 name: nil, nickname: nil, values: [.image: text],
                 // Of a picture that nobody sees no device would keep the file.
                 shown: Picture.isBlob(text) ? [.image] : [], hidden: []), scope)
-        core.files.sent([image])
+        core.files.drafts.sent([image])
         return object
     }
 }

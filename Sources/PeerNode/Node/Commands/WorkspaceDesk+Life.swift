@@ -19,7 +19,7 @@ extension WorkspaceDesk {
             name = checked
         }
         let image = try draft.image.map { (typed) throws(NodeError) in
-            try core.files.pictureText(typed)
+            try core.files.pictureChoice.text(typed)
         }
         let before = workspace.fields
         let hasChange =
@@ -42,7 +42,7 @@ extension WorkspaceDesk {
             }
         }
         guard made != nil else { throw core.membership.notAllowed(in: workspace) }
-        draft.image.map { core.files.sent([$0]) }
+        draft.image.map { core.files.drafts.sent([$0]) }
         return try stored { () throws(StorageError) in try core.queries.object(of: workspace) }
     }
 

@@ -29,7 +29,7 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
         }
         let tender = try LedgerDesk(core).tender(from: draft.paidFrom)
         let image = try draft.image.map { (typed) throws(NodeError) in
-            try core.files.pictureText(typed)
+            try core.files.pictureChoice.text(typed)
         }
         let workspace = try stored { () throws(StorageError) in
             let workspace = try core.enrolment.founding.found(
@@ -42,7 +42,7 @@ final class WorkspaceDesk: CorePart, WorkspaceCommands {
             try core.ledgers.pay(tender, for: workspace)
             return workspace
         }
-        draft.image.map { core.files.sent([$0]) }
+        draft.image.map { core.files.drafts.sent([$0]) }
         try core.remember(scope, made: workspace.id.bytes)
         core.links.workspaceListChanged()
         return Made(

@@ -126,9 +126,9 @@ final class NodeCore {
         case .searched(let outcome):
             try queries.searched(outcome)
         case .blobbed(let outcome): try files.took(outcome)
-        case .metered(let isMetered): try files.noteMeter(isMetered)
+        case .metered(let isMetered): try files.media.noteMeter(isMetered)
         case .networkChanged:
-            try files.lookAtMeter()
+            try files.media.lookAtMeter()
             try links.handleNetwork(input)
         case .noticed(let outcome): try events.noticed(outcome)
         case .mailed(let number, let status): try proofs.mailed(number, status: status)
@@ -336,7 +336,7 @@ final class NodeCore {
         syncing.askForOwnHistory()
         try enrolment.openPendingJoins()
         try queries.startSearch()
-        try files.resume()
+        try files.transfers.resume()
     }
 
     private func load(_ workspace: Workspace) throws(StorageError) {

@@ -3,12 +3,10 @@ import CRDTStore
 import WorkspaceModel
 
 /// Files as people and scripts see them.
-extension Files {
-    static let progressType = "transfer.progress"
-
+final class FileObjects: FilePart {
     /// A blob with what is known of it.
     func object(of row: BlobTable.Row) throws(StorageError) -> FileObject {
-        let item = try item(of: row.number)
+        let item = try room.mentions.item(of: row.number)
         var object = FileObject(id: PublicID.blob(row.root), size: row.size)
         object.name = item?.name.text
         object.type = item?.type.text ?? MediaType.unknown.text
@@ -21,11 +19,11 @@ extension Files {
         object.isOwn = row.isOwn
         object.holders = Int64(try store.blobs.holders(of: row.number).count)
         if object.isComplete { object.holders += 1 }
-        if row.isWanted, let root = row.blob?.root, let state = scheduler.state(of: root) {
+        if row.isWanted, let root = row.blob?.root, let state = room.transfers.state(of: root) {
             // Chunks count as soon as they are stored, so that progress does not go in steps of 64 MiB.
             object.have = max(object.have, Int64(clamping: state.byteCount))
             object.sources = Int64(state.sources.count)
-            object.waitingSince = state.waitingSince.map { wallTime(of: $0) }
+            object.waitingSince = state.waitingSince.map { time.wallTime(of: $0) }
         }
         return object
     }
@@ -41,7 +39,7 @@ extension Files {
         var seen: Set<Int64> = []
         var objects: [FileObject] = []
         for reference in references {
-            if reference.blob == Self.inlineNumber {
+            if reference.blob == FileMentions.inlineNumber {
                 if let object = try inlineObject(reference) { objects.append(object) }
                 continue
             }
@@ -64,43 +62,33 @@ extension Files {
         return object
     }
 
-    // MARK: Progress
+    // MARK: Files that lie in their messages
 
-    /// Tells how far transfers have come, where anybody listens to what passes.
-    func tellProgress() {
-        guard core.events.subscriptions.wantPassing else { return }
-        for root in transfers.keys.sorted() {
-            guard let transfer = transfers[root], !transfer.isPart,
-                let state = scheduler.state(of: root)
-            else { continue }
-            if let told = transfer.told {
-                guard told.at &+ Limits.transferProgressMilliseconds <= time.monotonic,
-                    told.state != state
-                else { continue }
-            }
-            tell(transfer, state, isOver: false)
-            transfers[root]?.told = (state, time.monotonic)
+    // They have ids like all others, made of the message and the place in it, so they are equal on
+    // every node.
+
+    /// The same as people see it; `nil` for the id of a blob.
+    func inlineObject(_ id: String) throws(NodeError) -> FileObject? {
+        try room.names.inlineItem(id).map { Self.object(of: $0, id: id) }
+    }
+
+    static func object(of item: Manifest.Item, id: String) -> FileObject {
+        var object = FileObject(id: id, size: Int64(clamping: item.byteCount))
+        object.name = item.name.text
+        object.type = item.type.text
+        (object.have, object.isComplete, object.holders) = (object.size, true, 1)
+        return object
+    }
+
+    /// The file that a reference names, which lies in its message; `nil` where that cannot be read.
+    func inlineObject(_ reference: BlobTable.Reference) throws(StorageError) -> FileObject? {
+        guard let (message, stored) = try room.mentions.readableMessage(reference.arrival) else {
+            return nil
         }
-    }
-
-    /// A moment of the monotonic clock in milliseconds since 1970.
-    private func wallTime(of monotonic: UInt64) -> Int64 {
-        let age = time.monotonic - min(monotonic, time.monotonic)
-        return Int64(clamping: time.wall - min(age, time.wall))
-    }
-
-    func tell(_ transfer: FileTransfer, _ state: TransferState?, isOver: Bool) {
-        guard let state, let workspace = transfer.workspace.flatMap({ core.workspaces[$0] }),
-            core.events.subscriptions.wantPassing
-        else { return }
-        var object = TransferObject(
-            blob: PublicID.blob(transfer.blob.root.bytes),
-            size: Int64(clamping: state.byteCountInAll))
-        object.have = isOver ? object.size : Int64(clamping: state.byteCount)
-        object.sources = Int64(state.sources.count)
-        object.isPaused = state.isPaused
-        object.isComplete = isOver
-        if !isOver { object.waitingSince = state.waitingSince.map { wallTime(of: $0) } }
-        core.events.pass(Self.progressType, object.json, in: workspace)
+        let (items, index) = (message.files, Int(clamping: reference.item))
+        guard items.indices.contains(index), items[index].root == nil else { return nil }
+        let key = MessageKey(
+            timestamp: stored.entry.timestamp, idPrefix: stored.place.link.id.messagePrefix)
+        return Self.object(of: items[index], id: PublicID.inlineFile(key, index))
     }
 }

@@ -3,11 +3,20 @@ import CRDTStore
 import WorkspaceModel
 
 /// The room that files take, as its owner asks for it.
-final class FileCache: CorePart, FileCacheCommands {
+final class FileCache: FilePart, FileCacheCommands {
+    /// Since when no message names a blob, by its number.
+    var orphans: [Int64: UInt64] = [:]
+    /// When blobs that no message names are looked for, on the monotonic clock.
+    var collectDue: UInt64 = 0
+
     /// Where it is stored how long unused files stay, as text; nothing there is for ever.
     private static let periodName = "file.unused"
     /// Where it is stored how many bytes files may take, as text; nothing there is what is usual.
     private static let quotaName = "file.quota"
+
+    var nextDeadline: UInt64? {
+        mayWrite && home != nil && store.blobs.isInUse ? collectDue : nil
+    }
 
     func cache() throws(NodeError) -> CacheObject {
         try stored { () throws(StorageError) in try describeCache() }
@@ -38,7 +47,7 @@ final class FileCache: CorePart, FileCacheCommands {
             try write()
             let text = byteCount.map { [UInt8](String($0).utf8) }
             try store.registry.setValue(text, of: Self.quotaName)
-            try core.files.keepWithinQuota(besides: 0)
+            try keepWithinQuota(besides: 0)
             return try describeCache()
         }
     }
@@ -78,14 +87,14 @@ final class FileCache: CorePart, FileCacheCommands {
     private func dropUnused(before moment: UInt64) throws(StorageError) {
         for row in try store.blobs.rows()
         where row.byteCount > 0 && row.usedAt < Int64(clamping: moment) {
-            if try isClearable(row) { try core.files.drop(row) }
+            if try isClearable(row) { try drop(row) }
         }
     }
 
     /// Whether others have it and nobody keeps it here. That no message names it says nothing now: they
     /// may be being read anew.
     private func isClearable(_ row: BlobTable.Row) throws(StorageError) -> Bool {
-        guard let blob = try core.files.cached(row) else { return false }
+        guard let blob = try cached(row) else { return false }
         return !blob.isKept && blob.holderCount > 0
     }
 

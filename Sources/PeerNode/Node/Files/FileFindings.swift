@@ -3,10 +3,8 @@ import CRDTStore
 import WorkspaceModel
 
 /// What `doctor` says of files.
-final class FileFindings: CorePart {
-    private var room: Files { core.files }
-
-    func findings() throws(NodeError) -> [FindingObject] {
+final class FileFindings: FilePart {
+    func all() throws(NodeError) -> [FindingObject] {
         try stored { () throws(StorageError) in
             guard store.blobs.isInUse, home != nil else { return [] }
             return [waitingFinding, pausedFinding, try fullFinding(), try copiesFinding()]
@@ -14,14 +12,10 @@ final class FileFindings: CorePart {
         }
     }
 
-    private var states: [TransferState] {
-        room.transfers.values.filter { !$0.isPart }
-            .compactMap { room.scheduler.state(of: $0.blob.root) }
-    }
-
     /// Files that somebody wants and nobody sends: a colleague who went home is no fault, a day is long.
     private var waitingFinding: FindingObject? {
-        let since = states.filter { !$0.isPaused }.compactMap(\.waitingSince).filter {
+        let since = room.transfers.states.filter { !$0.isPaused }.compactMap(\.waitingSince).filter
+        {
             $0 &+ Limits.fileWaitTellMilliseconds <= time.monotonic
         }
         guard !since.isEmpty else { return nil }
@@ -35,7 +29,7 @@ final class FileFindings: CorePart {
     }
 
     private var pausedFinding: FindingObject? {
-        let count = states.count { $0.isPaused }
+        let count = room.transfers.states.count { $0.isPaused }
         guard count > 0 else { return nil }
         let files = count == 1 ? "1 file is" : "\(count) files are"
         return FindingObject(
@@ -62,7 +56,7 @@ final class FileFindings: CorePart {
                     ofDocument: channel.number, before: .max, limit: Limits.copiesReviewedMax)
                 {
                     guard let row = try store.blobs.row(reference.blob),
-                        try room.copyCount(of: row) < channel.copies
+                        try room.copies.count(of: row) < channel.copies
                     else { continue }
                     count += 1
                 }

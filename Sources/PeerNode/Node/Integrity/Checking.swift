@@ -25,7 +25,7 @@ extension Integrity {
     ]
 
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
-        guard checking == nil, core.files.chunkCheck == nil else {
+        guard checking == nil, !core.files.checks.isUnderWay else {
             throw NodeError(
                 .busy, "a check is already running", hint: "wait until it finishes",
                 reason: "check.busy")
@@ -74,7 +74,7 @@ extension Integrity {
             checking = nil
             let object = try report(findings, check)
             // Files come last: what was damaged in the store may name some of them.
-            try core.files.checkChunks(object, for: call, repairs: check.repairs)
+            try core.files.checks.begin(object, for: call, repairs: check.repairs)
         case .failure(let failure):
             checking = nil
             turn.emit(.answer(call, .failure(try refusal(of: failure))))

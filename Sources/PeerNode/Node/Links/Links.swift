@@ -78,7 +78,7 @@ extension Links {
             guard let link = network.links[link] ?? knownLink(link, saying: bytes) else { return }
             let new = link.beginning.firstBytes.take() ?? bytes
             try perform(link.session.received(new, now: time.monotonic), on: link)
-            core.files.heard(link)
+            core.files.transfers.heard(link)
             try core.syncs.feedReceiving(link)
             try noteUnfinished(on: link)
         case .unsent(let link, let byteCount):

@@ -14,7 +14,7 @@ extension Queries {
         for (index, item) in message.files.enumerated() {
             var object = try attachment(item, id: PublicID.inlineFile(key, index))
             if copies > 0, let row = try row(of: item) {
-                object.copies = Int64(try core.files.copyCount(of: row))
+                object.copies = Int64(try core.files.copies.count(of: row))
                 object.copiesWanted = Int64(copies)
             }
             objects.append(object)

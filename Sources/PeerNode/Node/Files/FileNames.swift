@@ -3,7 +3,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// Finding the files that calls name.
-extension Files {
+final class FileNames: FilePart {
     /// The files of a message that is to be sent, by the ids under which they were added.
     ///
     /// One that is there twice, or too large, is left out and named; the others go.
@@ -18,7 +18,7 @@ extension Files {
         var seen = SeenFiles()
         for id in ids {
             let item = try fileItem(id)
-            guard seen.insert(id, item, drafts[id]?.path) else {
+            guard seen.insert(id, item, room.drafts[id]?.path) else {
                 refused.append(.init(blob: id, name: item.name.text, reason: "file.twice"))
                 continue
             }
@@ -33,7 +33,7 @@ extension Files {
             throw .tooManyFiles(most: most)
         }
         if items.isEmpty {
-            if let first = refused.first { throw tooLarge(first.name) }
+            if let first = refused.first { throw Self.tooLarge(first.name) }
             return (nil, [])
         }
         do throws(BlobError) { return (try Manifest(items), refused) } catch {
@@ -44,14 +44,11 @@ extension Files {
     }
 
     /// A file that is larger than its owner lets files be.
-    func tooLarge(_ name: String) -> NodeError {
+    static func tooLarge(_ name: String) -> NodeError {
         var error = NodeError(BlobError.tooLarge, file: name)
         error.hint = "the setting limits.attachment_bytes says how large files may be"
         return error
     }
-
-    /// A message names them now.
-    func sent(_ ids: [String]) { for id in ids { drafts[id] = nil } }
 
     /// The blob that an id names. Where messages claim several sizes of it, and nothing is here yet that
     /// would tell which one is true, the one that was claimed first: nobody else knew its root by then.
@@ -67,13 +64,23 @@ extension Files {
         return first
     }
 
+    /// The row of a file as people see it.
+    func row(of object: FileObject) throws(StorageError) -> BlobTable.Row? {
+        guard let prefix = PublicID.bytes(object.id, prefix: "b_") else { return nil }
+        return try store.blobs.rows(startingWith: prefix).first { $0.size == object.size }
+    }
+
     /// What the manifest of a message, or of one to come, says of the file that an id names.
     func fileItem(_ id: String) throws(NodeError) -> Manifest.Item {
-        if let draft = drafts[id] { return draft.item }
+        if let draft = room.drafts[id] { return draft.item }
         if let item = try inlineItem(id) { return item }
         // What a message names already can be sent again by everybody who can read that.
         let row = try row(id)
-        guard let item = try stored({ () throws(StorageError) in try item(of: row.number) }) else {
+        guard
+            let item = try stored({ () throws(StorageError) in
+                try room.mentions.item(of: row.number)
+            })
+        else {
             throw Self.unknown(id)
         }
         return item
@@ -94,7 +101,7 @@ extension Files {
         let items = try stored { () throws(StorageError) -> [Manifest.Item]? in
             guard let key = PublicID.messageKey(message), let row = try store.view.message(key)
             else { return nil }
-            return try readableMessage(row.position.arrival)?.message.files
+            return try room.mentions.readableMessage(row.position.arrival)?.message.files
         }
         guard let items else {
             throw .notFound("message", message, field: "message", hint: "wsx-node log CHANNEL")
@@ -103,6 +110,33 @@ extension Files {
             throw .noFile(in: message, count: items.count)
         }
         return items[index - 1]
+    }
+
+    // MARK: Files that lie in their messages
+
+    /// The file that an id names, if that is one that lies in a message which can be read.
+    ///
+    /// - Parameter id: comes from outside.
+    /// - Returns: `nil` for the id of a blob.
+    func inlineItem(_ id: String) throws(NodeError) -> Manifest.Item? {
+        guard let (key, index) = PublicID.inlineFile(id) else { return nil }
+        let items = try stored { () throws(StorageError) -> [Manifest.Item]? in
+            guard let row = try store.view.message(key) else { return nil }
+            return try room.mentions.readableMessage(row.position.arrival)?.message.files
+        }
+        guard let items, items.indices.contains(index), items[index].root == nil else {
+            throw Self.unknown(id)
+        }
+        return items[index]
+    }
+
+    /// Refuses what only blobs know: they are where their messages are.
+    func refuseInline(_ id: String) throws(NodeError) {
+        guard let (key, _) = PublicID.inlineFile(id) else { return }
+        throw NodeError(
+            .unsupported, "a file this small is part of its message",
+            hint: "wsx-node message who \(PublicID.message(key))", reason: "file.inline",
+            fields: [.init(name: "blob", reason: "form")])
     }
 }
 

@@ -2,21 +2,28 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Files that come with their messages, without anybody asking for them.
-extension Files: FileMediaCommands {
-    /// When files of one kind come.
-    struct MediaRule: Equatable {
-        var policy: MediaPolicy
-        /// Only files of at most so many bytes.
-        var byteCountMax: UInt64?
+/// When files of one kind come.
+private struct MediaRule: Equatable {
+    var policy: MediaPolicy
+    /// Only files of at most so many bytes.
+    var byteCountMax: UInt64?
 
-        /// Small images alone.
-        static func usual(_ kind: MediaKind) -> Self {
-            kind == .image
-                ? Self(policy: .always, byteCountMax: Limits.fetchedImageBytesMax)
-                : Self(policy: .manual, byteCountMax: nil)
-        }
+    /// Small images alone.
+    static func usual(_ kind: MediaKind) -> Self {
+        kind == .image
+            ? Self(policy: .always, byteCountMax: Limits.fetchedImageBytesMax)
+            : Self(policy: .manual, byteCountMax: nil)
     }
+}
+
+/// Files that come with their messages, without anybody asking for them.
+final class MediaFetching: FilePart, FileMediaCommands {
+    /// When files of a kind come by themselves, as far as that was read.
+    private var rules: [MediaKind: MediaRule] = [:]
+    /// Whether the network is metered, as far as that was found out.
+    private var meter: Bool?
+
+    func goOn(after former: MediaFetching) { meter = former.meter }
 
     /// What stands before a kind where it is stored what was chosen of it.
     private static let ruleName = "file.media."
@@ -45,13 +52,13 @@ extension Files: FileMediaCommands {
                     [UInt8]((edit.policy.rawValue + most).utf8), of: Self.ruleName + kind.rawValue)
             }
         }
-        mediaRules = [:]
+        rules = [:]
         try stored { () throws(StorageError) in try lookAtMeter() }
         return try media()
     }
 
-    func rule(_ kind: MediaKind) throws(StorageError) -> MediaRule {
-        if let known = mediaRules[kind] { return known }
+    private func rule(_ kind: MediaKind) throws(StorageError) -> MediaRule {
+        if let known = rules[kind] { return known }
         var rule = MediaRule.usual(kind)
         if let stored = try store.registry.value(Self.ruleName + kind.rawValue) {
             let words = String(decoding: stored, as: UTF8.self).split(separator: ":")
@@ -60,7 +67,7 @@ extension Files: FileMediaCommands {
                 rule = MediaRule(policy: policy, byteCountMax: most)
             }
         }
-        mediaRules[kind] = rule
+        rules[kind] = rule
         return rule
     }
 
@@ -78,15 +85,15 @@ extension Files: FileMediaCommands {
     /// Fetches a file that a message names, if it is to come by itself and fits.
     func fetchUnasked(_ item: Manifest.Item, _ number: Int64) throws(StorageError) {
         guard try isFetchedUnasked(item), let row = try store.blobs.row(number),
-            !row.held.isWhole, !row.isWanted, try fits(row)
+            !row.held.isWhole, !row.isWanted, try room.cache.fits(row)
         else { return }
-        try want(number)
+        try room.transfers.want(number)
     }
 
     // MARK: Networks that cost
 
     /// Whether the network costs by the byte. Where nobody says so it does not.
-    var isMetered: Bool { environment.fileDefaults.isMetered ?? meter ?? false }
+    private var isMetered: Bool { environment.fileDefaults.isMetered ?? meter ?? false }
 
     /// Has the loop find out whether the network is metered, where that matters.
     func lookAtMeter() throws(StorageError) {
@@ -112,7 +119,7 @@ extension Files: FileMediaCommands {
                     ofDocument: channel.number, before: .max, limit: Limits.filesMissedMax)
                 for reference in references {
                     guard let row = try store.blobs.row(reference.blob), !row.held.isWhole,
-                        let item = try item(of: row.number)
+                        let item = try room.mentions.item(of: row.number)
                     else { continue }
                     try fetchUnasked(item, row.number)
                 }

@@ -6,19 +6,31 @@ import WorkspaceModel
 
 /// Copies of files that a channel asks for: the devices that are online see to it by themselves
 /// (PROTOCOL.md, W-71).
-extension Files {
+final class FileCopies: FilePart {
+    /// When it is decided whether a copy of a blob is kept here, by its number.
+    private var checks: [Int64: UInt64] = [:]
+    /// The blobs that somebody has dropped here, and that are not fetched for a channel again.
+    private var declined: Set<Int64> = []
+
+    var deadline: UInt64? { checks.values.min() }
+
+    func goOn(after former: FileCopies) { declined = former.declined }
+
+    /// Somebody drops a blob here, by its number.
+    func decline(_ number: Int64) { declined.insert(number) }
+
     /// How many devices are to keep a blob: the most that a channel with it asks for.
-    func copiesWanted(of number: Int64) throws(StorageError) -> Int {
+    func wanted(of number: Int64) throws(StorageError) -> Int {
         var most = 0
         for reference in try store.blobs.references(
             to: number, limit: Limits.blobReferencesReadMax)
         {
-            most = max(most, copiesWanted(in: reference.document))
+            most = max(most, wanted(in: reference.document))
         }
         return most
     }
 
-    private func copiesWanted(in document: Int64) -> Int {
+    private func wanted(in document: Int64) -> Int {
         guard let row = store.operations.document(numbered: document),
             let workspace = core.workspaces[row.workspace]
         else { return 0 }
@@ -26,49 +38,38 @@ extension Files {
     }
 
     /// Devices that are known to have all of a blob, this one included.
-    func copyCount(of row: BlobTable.Row) throws(StorageError) -> Int {
+    func count(of row: BlobTable.Row) throws(StorageError) -> Int {
         try store.blobs.holders(of: row.number).count + (row.held.isWhole ? 1 : 0)
     }
 
     /// A message names a blob: if its channel asks for copies, it is found out who has it, and decided
     /// soon whether this device is to. Whoever has all of it already wants to know of the others, too.
-    func noteCopies(_ number: Int64, in document: Int64) throws(StorageError) {
-        guard copiesWanted(in: document) > 0 else { return }
-        try checkCopies(of: number)
+    func note(_ number: Int64, in document: Int64) throws(StorageError) {
+        guard wanted(in: document) > 0 else { return }
+        try check(of: number)
     }
 
     /// Asks those who are online what they have, and decides when they had time to answer.
-    private func checkCopies(of number: Int64) throws(StorageError) {
-        guard copyChecks.count < Limits.copyChecksMax, copyChecks[number] == nil,
-            !copiesDeclined.contains(number), let row = try store.blobs.row(number),
+    private func check(of number: Int64) throws(StorageError) {
+        guard checks.count < Limits.copyChecksMax, checks[number] == nil,
+            !declined.contains(number), let row = try store.blobs.row(number),
             let blob = row.blob, !row.isWanted
         else { return }
-        copyChecks[number] = time.monotonic &+ Limits.copyDecisionMilliseconds
-        for (_, link) in try onlineReaders(of: number) { askWhatIsHeld(of: blob.root, on: link) }
-    }
-
-    func onlineReaders(
-        of number: Int64
-    ) throws(StorageError) -> [(device: DeviceID, link: PeerLink)] {
-        let (readers, _) = try readers(of: number)
-        var seen: Set<DeviceID> = []
-        return network.ordered.filter(mayTransfer).compactMap { link in
-            guard let device = link.peer?.device, readers.contains(device),
-                seen.insert(device).inserted
-            else { return nil }
-            return (device, link)
+        checks[number] = time.monotonic &+ Limits.copyDecisionMilliseconds
+        for (_, link) in try room.mentions.onlineReaders(of: number) {
+            link.askWhatIsHeld(of: blob.root)
         }
     }
 
     /// Decides what is due.
-    func decideCopies() throws(StorageError) {
-        for number in copyChecks.keys.sorted() {
-            guard let due = copyChecks[number], due <= time.monotonic else { continue }
-            copyChecks[number] = nil
+    func decide() throws(StorageError) {
+        for number in checks.keys.sorted() {
+            guard let due = checks[number], due <= time.monotonic else { continue }
+            checks[number] = nil
             guard mayWrite, let row = try store.blobs.row(number), !row.held.isWhole,
                 !row.isWanted, try isOurs(row)
             else { continue }
-            try want(number)
+            try room.transfers.want(number)
         }
     }
 
@@ -76,14 +77,14 @@ extension Files {
     /// missing. What others need here is not dropped for it.
     private func isOurs(_ row: BlobTable.Row) throws(StorageError) -> Bool {
         guard let blob = row.blob, let own = turn.session.ownDevice else { return false }
-        let missing = try copiesWanted(of: row.number) - copyCount(of: row)
+        let missing = try wanted(of: row.number) - count(of: row)
         guard missing > 0 else { return false }
         let size = blob.shape.ciphertextByteCount
-        let coming = try missingBytes(besides: row.number)
+        let coming = try room.cache.missingBytes(besides: row.number)
         let held = UInt64(max(store.blobs.byteCount, 0)) &+ coming
-        guard held &+ size <= (try cache.quota.byteCountMax) else { return false }
+        guard held &+ size <= (try room.cache.quota.byteCountMax) else { return false }
         let holders = Set(try store.blobs.holders(of: row.number).map(\.device))
-        var devices = try onlineReaders(of: row.number).map(\.device)
+        var devices = try room.mentions.onlineReaders(of: row.number).map(\.device)
         devices.removeAll { holders.contains($0.bytes) }
         devices.append(own)
         return Self.inOrder(devices, for: blob.root).prefix(missing).contains(own)
@@ -96,17 +97,17 @@ extension Files {
     }
 
     /// Looks whether the newest files of channels that ask for copies have them still.
-    func reviewCopies() throws(StorageError) {
-        copyChecks = copyChecks.filter { $0.value > time.monotonic }
+    func review() throws(StorageError) {
+        checks = checks.filter { $0.value > time.monotonic }
         for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number }) {
             for channel in workspace.channelIndex.all where channel.copies > 0 {
                 for reference in try store.blobs.references(
                     ofDocument: channel.number, before: .max, limit: Limits.copiesReviewedMax)
                 {
                     guard let row = try store.blobs.row(reference.blob),
-                        try copyCount(of: row) < channel.copies
+                        try count(of: row) < channel.copies
                     else { continue }
-                    try checkCopies(of: row.number)
+                    try check(of: row.number)
                 }
             }
         }

@@ -3,28 +3,24 @@ import CRDTStore
 import WorkspaceModel
 
 /// What is kept of files, and what goes.
-extension Files {
-    /// Looks for blobs that no message names any more, and for room where the quota is used up.
-    func collectWhenDue() throws(StorageError) {
+extension FileCache {
+    /// Begins to look for what is not needed here, where that is due.
+    ///
+    /// - Returns: whether it is.
+    func beginCollection() -> Bool {
         guard store.blobs.isInUse, mayWrite, home != nil, collectDue <= time.monotonic else {
-            return
+            return false
         }
         collectDue = time.monotonic &+ Limits.blobCollectMilliseconds
-        try leaveIdle()
-        try lookAtMeter()
-        // A home that was restored may have fewer files than its store says: the first job looks.
-        if !hasDesk { try ask(.claim) }
-        // What is not built yet, or lies sealed, names nothing so far.
-        guard !turn.isBuilding, !turn.session.lock.isLocked,
-            try store.registry.value(StoreSalvage.unbuilt) == nil,
-            try store.registry.value(BlobTable.unreadFiles) == nil
-        else { return }
-        dropOldDrafts()
-        try notePictures()
-        let drafted = Set(
-            drafts.values.compactMap { $0.item.root?.bytes } + pictures.keys.map(\.bytes))
+        return true
+    }
+
+    /// Forgets the blobs that no message names, and named none when it was looked before.
+    ///
+    /// - Parameter used: roots of blobs that are needed all the same.
+    func dropOrphans(besides used: Set<[UInt8]>) throws(StorageError) {
         var still: [Int64: UInt64] = [:]
-        for row in try store.blobs.unreferenced() where !drafted.contains(row.root) {
+        for row in try store.blobs.unreferenced() where !used.contains(row.root) {
             let since = orphans[row.number] ?? time.monotonic
             if since < time.monotonic {
                 try remove(row)
@@ -33,13 +29,10 @@ extension Files {
             }
         }
         orphans = still
-        try cache.dropOutdated()
-        try keepWithinQuota(besides: 0)
-        try reviewCopies()
     }
 
     /// Forgets a blob that no message names, with all that is held of it.
-    func remove(_ row: BlobTable.Row) throws(StorageError) {
+    private func remove(_ row: BlobTable.Row) throws(StorageError) {
         try write()
         try store.blobs.remove(row.number)
         try dropChunks(of: row)
@@ -49,8 +42,8 @@ extension Files {
     /// crash can leave.
     private func dropChunks(of row: BlobTable.Row) throws(StorageError) {
         guard let root = BlobRoot(untrusted: row.root) else { return }
-        if transfers[root]?.number == row.number { endTransfer(root) }
-        if row.byteCount > 0 { try ask(.remove(root)) }
+        room.transfers.end(root, numbered: row.number)
+        if row.byteCount > 0 { try room.jobs.ask(.remove(root)) }
     }
 
     /// Forgets what is held of a blob, which messages still name.
@@ -59,7 +52,7 @@ extension Files {
         try write()
         try store.blobs.set(.wanted, false, of: row.number)
         try dropChunks(of: row)
-        try setHeld(HaveMap(blob.shape), of: row)
+        try room.blobs.setHeld(HaveMap(blob.shape), of: row)
     }
 
     /// Drops what others have and nobody needed for longest, where more is held than may be.
@@ -70,7 +63,7 @@ extension Files {
     func keepWithinQuota(
         besides incoming: UInt64, for number: Int64? = nil
     ) throws(StorageError) -> Bool {
-        let quota = try cache.quota
+        let quota = try self.quota
         let held = UInt64(max(store.blobs.byteCount, 0))
         guard held &+ incoming > quota.byteCountMax else { return true }
         let rows = try store.blobs.rows()
@@ -109,7 +102,7 @@ extension Files {
     /// - Throws: `storage_full`.
     func refuseOverQuota(_ row: BlobTable.Row, titled title: String) throws(NodeError) {
         let mayCome = try stored { () throws(StorageError) in
-            if try cache.chosenQuota == nil { return true }
+            if try chosenQuota == nil { return true }
             return try fits(row)
         }
         guard mayCome else {
@@ -127,19 +120,8 @@ extension Files {
         return CachedBlob(
             root: root, byteCount: UInt64(max(row.byteCount, 0)),
             usedAt: UInt64(max(row.usedAt, 0)),
-            isReferenced: try isNamed(row),
+            isReferenced: try room.mentions.isNamed(row),
             isKept: staying || row.isKept || row.isOwn || row.isWanted,
             holderCount: try store.blobs.holders(of: row.number).count)
-    }
-
-    /// Forgets files that were put long ago and are in no message; of very many the oldest.
-    func dropOldDrafts() {
-        let now = time.monotonic
-        drafts = drafts.filter { $0.value.putAt &+ Limits.fileDraftMilliseconds > now }
-        while drafts.count >= Limits.fileDraftsMax,
-            let oldest = drafts.min(by: { ($0.value.putAt, $0.key) < ($1.value.putAt, $1.key) })
-        {
-            drafts[oldest.key] = nil
-        }
     }
 }

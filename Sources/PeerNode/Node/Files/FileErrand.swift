@@ -1,6 +1,43 @@
 import BlobStore
 import WorkspaceModel
 
+/// A long job, or what will be one.
+struct FileErrand {
+    enum Purpose {
+        /// Reads a file of the owner's.
+        case put(path: String, key: BlobKey, PutBounds)
+        /// Writes one, once all of it is here.
+        case save(SavedContents, Destination)
+        /// Answers once all of it is here.
+        case fetch(BlobName, FileObject)
+        /// Looks whether what is held is right.
+        case verify(FileObject)
+        /// The same for `check`, which goes through all of them.
+        case check(Int64)
+        /// Hands some bytes to the connection of the call, once they are here.
+        case read(SavedContents, FileObject, Range<UInt64>)
+        /// Takes a file that the connection of the call hands in.
+        case receive(name: FileName, byteCount: UInt64, key: BlobKey)
+    }
+
+    /// Where somebody wants a file, and how they know it.
+    struct Destination {
+        let folder: String
+        let name: String
+        /// What it is called in its message.
+        let title: String
+    }
+
+    let call: CallID
+    let work: Purpose
+    /// The blob that is waited for, and when that ends unless somebody sends it; `nil` once the desk has
+    /// the job.
+    var waitsFor: BlobRoot?
+    var waitsUntil: UInt64?
+    /// Whether the call is answered although the job goes on.
+    var isAnswered = false
+}
+
 /// What a job on a file needs before it can be done.
 extension FileErrand.Purpose {
     /// The blob that has to be here first, all of it or `chunks`.
@@ -62,6 +99,27 @@ extension FileErrand.Purpose {
         case .fetch(_, let object), .verify(let object), .read(_, let object, _): object.title
         case .receive(let name, _, _): name.text
         case .check: "a file"
+        }
+    }
+}
+
+extension PutContents {
+    /// What a manifest says of it.
+    func contents(under key: BlobKey) -> Manifest.Item.Contents {
+        switch place {
+        case .blob(let blob): .blob(blob.root, blob.shape, key)
+        case .inline(let bytes): .inline(bytes)
+        }
+    }
+}
+
+extension SavedContents {
+    /// What a manifest says of a file.
+    init(_ item: Manifest.Item) {
+        switch item.contents {
+        case .blob(let root, let shape, let key):
+            self = .blob(BlobName(root: root, shape: shape), key)
+        case .inline(let bytes): self = .inline(bytes)
         }
     }
 }

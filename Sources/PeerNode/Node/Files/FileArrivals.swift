@@ -1,0 +1,79 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What comes: messages about blobs from peers, outcomes of jobs from the desk.
+extension Files {
+    /// Takes a message about a blob.
+    ///
+    /// - Returns: why the link ends, if it does.
+    func received(_ bytes: [UInt8], on link: PeerLink) throws(StorageError) -> LinkEnding? {
+        guard link.mayCarryBlobs, let device = link.peer?.device else { return nil }
+        let message: BlobMessage?
+        do throws(Malformed) { message = try BlobMessage.decoded(bytes) } catch {
+            return LinkEnding(SyncViolation.malformed(type: bytes.first ?? 0, error))
+        }
+        transfers.met(device)
+        switch message {
+        case .want(let want)?: try serving.wanted(want, on: link)
+        case .have(let root, let holding)?:
+            try transfers.received(holding, of: root, from: device)
+            try holders.answered(holding, of: root, from: device)
+        case .leaves(let root, let proof)?:
+            try transfers.received(proof, of: root, from: device)
+        case .piece(let piece)?: try transfers.received(piece, from: device, on: link)
+        case .cancel(let root, let pieces)?:
+            // Whoever asked about it and wants no more of it says nothing of what it has.
+            let hadAsked = serving.cancelled(pieces, of: root, on: link)
+            if !hadAsked { transfers.refused(pieces, of: root, by: device) }
+        case nil: break
+        }
+        return transfers.ending(of: link)
+    }
+
+    /// A link is gone.
+    func left(_ link: PeerLink) {
+        serving.left(link)
+        transfers.left(link)
+    }
+
+    /// Something came of a job of the desk.
+    func took(_ outcome: BlobOutcome) throws(StorageError) {
+        switch outcome {
+        case .began(let less): try transfers.lost(less)
+        case .stored(let piece, let blob, let result):
+            transfers.stored(piece, of: blob, result)
+        case .claimed(let claims):
+            for claim in claims where mayWrite { try took(claim) }
+        case .unclaimed(let error):
+            try transfers.unclaimed(error)
+            try errands.fetchPartsAgain()
+            transfers.pause()
+        case .tree(let tree): transfers.know(tree)
+        case .read(let piece, let blob, let link, let result):
+            try serving.read(piece, of: blob, for: LinkID(link), result)
+        case .proved(let blob, let link, let result):
+            serving.proved(blob, for: LinkID(link), result)
+        case .put(let id, let result): try errands.put(id, result)
+        case .saved(let id, let result): errands.saved(id, result)
+        case .verified(let id, let blob, let result):
+            if let number = errands.takeCheck(id) { return try checks.checked(number, result) }
+            try errands.verified(id, blob, result)
+        case .opened(let id, let result): errands.opened(id, result)
+        case .streamed(let id): errands.streamed(id)
+        case .portion: break
+        }
+    }
+
+    /// Chunks of a blob outlast a power cut now: what waits for them goes on.
+    private func took(_ claim: ChunkClaim) throws(StorageError) {
+        switch try transfers.claimed(claim) {
+        case .unknown: break
+        case .part: try errands.partCame(of: claim.blob)
+        case .whole:
+            try errands.beginWaiting(for: claim.blob)
+            try transfers.resume()
+        }
+    }
+}

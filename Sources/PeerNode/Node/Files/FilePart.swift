@@ -1,0 +1,44 @@
+import BlobStore
+import CRDTStore
+import WorkspaceModel
+
+/// A part of the room of files, which keeps one piece of its state or none.
+///
+/// A part asks only those that stand before it in the room's list, so calls between parts go one way.
+/// What takes several in turn is done by the room.
+class FilePart: CorePart {
+    unowned let room: Files
+
+    /// Called by the room when it first needs the part.
+    init(_ room: Files) {
+        self.room = room
+        super.init(room.core)
+    }
+}
+
+/// Jobs for the desk beside the loop, which alone sees the bytes of blobs.
+final class BlobJobs: FilePart {
+    /// Whether the desk has had its first job.
+    private var isBegun = false
+
+    /// Hands a job to the desk. With the first one it hears what the tables say is held.
+    func ask(_ job: BlobJob) throws(StorageError) {
+        if !isBegun {
+            isBegun = true
+            var held: [BlobName: HaveMap] = [:]
+            for row in try store.blobs.rows() {
+                if let blob = row.blob, !row.held.isEmpty { held[blob] = row.held }
+            }
+            turn.emit(.blob(.begin(held: held)))
+        }
+        turn.emit(.blob(job))
+    }
+
+    /// Has the desk look at what is there, unless it has.
+    func begin() throws(StorageError) {
+        if !isBegun { try ask(.claim) }
+    }
+
+    /// Only what the desk has done counts, and that is in the store.
+    func goOn(after former: BlobJobs) { isBegun = former.isBegun }
+}

@@ -1,0 +1,142 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What the other end of a link is given.
+struct FileService {
+    /// The blobs of which the other end wants word of what is held here.
+    var watched: Set<BlobRoot> = []
+    /// The pieces that it asked for.
+    var queue = PieceQueue()
+    /// Of which blobs.
+    var blobs: [BlobRoot: BlobName] = [:]
+    /// Bytes of pieces that the session had when it was looked at last.
+    var unsentBytes = 0
+    /// Proofs that the desk makes.
+    var proofs = 0
+}
+
+/// Giving others what they ask for.
+final class FileServing: FilePart {
+    private var services: [LinkID: FileService] = [:]
+
+    /// Whether nobody has asked for anything.
+    var isIdle: Bool { services.isEmpty }
+
+    /// The other end of a link asks for something of a blob.
+    func wanted(_ want: BlobWant, on link: PeerLink) throws(StorageError) {
+        var service = services[link.id] ?? FileService()
+        defer { services[link.id] = service }
+        if want.pieces.isEmpty, want.leaves == nil {
+            if service.watched.count < BlobLimits.wantedBlobsPerLinkMax {
+                service.watched.insert(want.root)
+            }
+            return link.tell(try room.blobs.holding(of: want.root), of: want.root)
+        }
+        guard let (row, blob) = try room.blobs.heldRow(want.root) else {
+            return link.tell(nil, of: want.root)
+        }
+        if let leaves = want.leaves {
+            guard service.proofs < Limits.blobProofsPerLinkMax,
+                leaves.count <= BlobLimits.leavesPerMessageMax,
+                leaves.upperBound <= blob.shape.chunkCount
+            else { return link.cancel(want.pieces, of: want.root) }
+            service.proofs += 1
+            try room.jobs.ask(.prove(leaves, of: blob, for: link.id.number))
+        }
+        service.blobs[want.root] = blob
+        let refused = service.queue.add(want.pieces, of: blob, held: row.held)
+        if !refused.isEmpty { link.cancel(refused, of: want.root) }
+    }
+
+    /// The other end of a link wants pieces no more, or sends none.
+    ///
+    /// - Parameter pieces: `nil` for all, and for word of changes, too.
+    /// - Returns: whether it had asked for word, so that it says nothing of what it has.
+    func cancelled(_ pieces: [Range<Int>]?, of root: BlobRoot, on link: PeerLink) -> Bool {
+        services[link.id]?.queue.cancel(pieces, of: root)
+        return pieces == nil && services[link.id]?.watched.remove(root) != nil
+    }
+
+    /// Tells whoever wants to hear of it what is held now.
+    func tellHeld() throws(StorageError) {
+        for root in room.blobs.takeChanged() {
+            let watching = network.ordered.filter {
+                $0.mayCarryBlobs && services[$0.id]?.watched.contains(root) == true
+            }
+            guard !watching.isEmpty else { continue }
+            let holding = try room.blobs.holding(of: root)
+            for link in watching { link.tell(holding, of: root) }
+        }
+    }
+
+    /// A link is gone.
+    func left(_ link: PeerLink) { services[link.id] = nil }
+
+    func forgetWorkspaces() { services = [:] }
+
+    // MARK: Pieces
+
+    /// Has the desk read what links have room for.
+    func serve() throws(StorageError) {
+        for link in services.keys.sorted() {
+            guard let session = network.links[link]?.session, var service = services[link] else {
+                continue
+            }
+            let unsent = session.unsentBlobBytes
+            if unsent < service.unsentBytes { service.queue.sent(service.unsentBytes - unsent) }
+            service.unsentBytes = unsent
+            services[link] = service
+        }
+        noteBuffers()
+        for link in services.keys.sorted() {
+            while let item = services[link]?.queue.next(bufferBytes: room.transfers.bufferBytes) {
+                guard let blob = services[link]?.blobs[item.root] else { continue }
+                noteBuffers()
+                try room.jobs.ask(.read(piece: item.piece, of: blob, for: link.number))
+            }
+        }
+    }
+
+    private func noteBuffers() {
+        room.transfers.noteSending(services.values.reduce(0) { $0 + $1.queue.queuedBytes })
+    }
+
+    /// The desk has read a piece, or could not.
+    func read(
+        _ piece: Int, of blob: BlobName, for link: LinkID, _ result: Result<[UInt8], BlobError>
+    ) throws(StorageError) {
+        guard let peer = network.links[link], services[link] != nil else { return }
+        switch result {
+        case .success(let message):
+            peer.session.send(raw: message, in: .blob)
+            services[link]?.unsentBytes += message.count
+        case .failure(let error):
+            services[link]?.queue.sent(blob.shape.byteCount(ofPiece: piece))
+            peer.cancel([piece..<piece + 1], of: blob.root)
+            // What is not there is held by nobody who says so.
+            guard error == .missing, mayWrite, let chunk = blob.shape.chunk(ofPiece: piece),
+                let (row, _) = try room.blobs.heldRow(blob.root)
+            else { return }
+            var held = row.held
+            held.remove(chunk)
+            try room.blobs.setHeld(held, of: row)
+        }
+    }
+
+    /// The desk has made a proof, or could not.
+    func proved(
+        _ blob: BlobName, for link: LinkID, _ result: Result<TreeProof, BlobError>
+    ) {
+        services[link]?.proofs -= 1
+        guard let peer = network.links[link] else { return }
+        switch result {
+        case .success(let proof):
+            let message = BlobMessage.leaves(blob.root, proof).encoded()
+            peer.session.send(raw: message, in: .blob)
+            services[link]?.unsentBytes += message.count
+        case .failure: peer.cancel([0..<blob.shape.pieceCount], of: blob.root)
+        }
+    }
+}

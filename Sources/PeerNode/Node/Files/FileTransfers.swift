@@ -1,0 +1,203 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// A blob that is being fetched, besides what the scheduler knows of it.
+struct FileTransfer {
+    /// Its short number.
+    let number: Int64
+    let blob: BlobName
+    /// The devices that may know of it, and when that was found out, on the monotonic clock.
+    var readers: Set<DeviceID> = []
+    var readersAt: UInt64?
+    /// The short number of a workspace in which a message names it.
+    var workspace: Int64?
+    /// Whether the desk keeps the hashes of all chunks.
+    var hasTree = false
+    /// Whether only some chunks are fetched, which somebody waits for.
+    var isPart = false
+    /// What was told of its progress, and when.
+    var told: (state: TransferState, at: UInt64)?
+
+    init(number: Int64, blob: BlobName) {
+        self.number = number
+        self.blob = blob
+    }
+}
+
+/// Blobs that are fetched from other devices, and their sources.
+final class FileTransfers: FilePart {
+    /// Which piece is asked of whom.
+    var scheduler = PieceScheduler()
+    var transfers: [BlobRoot: FileTransfer] = [:]
+    /// What each link was asked for.
+    var sources: [LinkID: BlobSource] = [:]
+    var numbers = DeviceNumbers()
+    /// When stored chunks are claimed, and when a full disk is tried again, on the monotonic clock.
+    var claimDue: UInt64?
+    var retryDue: UInt64?
+    /// The blob from which on others are begun to be fetched, by its number.
+    private var nextWanted: Int64 = 0
+
+    var nextDeadline: UInt64? {
+        var first = Earliest(claimDue, retryDue)
+        if !transfers.isEmpty { first.take(scheduler.nextDeadline(after: time.monotonic)) }
+        return first.moment
+    }
+
+    /// Whether nothing is fetched, and nobody was asked for anything.
+    var isIdle: Bool { transfers.isEmpty && sources.isEmpty }
+
+    func tick() {
+        let now = time.monotonic
+        if let due = claimDue, due <= now { askForClaim() }
+        if let due = retryDue, due <= now {
+            retryDue = nil
+            for root in transfers.keys.sorted() { scheduler.resume(root) }
+        }
+    }
+
+    func forgetWorkspaces() {
+        for root in transfers.keys.sorted() { _ = scheduler.end(root) }
+        transfers = [:]
+        sources = [:]
+    }
+
+    /// Devices keep their numbers, by which they are trusted or not.
+    func goOn(after former: FileTransfers) { numbers = former.numbers }
+
+    // MARK: Beginning
+
+    /// Has a blob be fetched, whole, until it is here: also after a restart.
+    func want(_ number: Int64, isUrgent: Bool = false) throws(StorageError) {
+        guard let row = try store.blobs.row(number), !row.held.isWhole else { return }
+        if !row.isWanted {
+            try write()
+            try store.blobs.set(.wanted, true, of: number)
+        }
+        try fetch(row, isUrgent: isUrgent)
+    }
+
+    /// Goes on with what was being fetched when the process ended.
+    ///
+    /// It goes round through all that is wanted, so that blobs which nobody has keep none from coming.
+    func resume() throws(StorageError) {
+        var isAgain = false
+        while transfers.count < BlobLimits.transfersMax {
+            let rows = try store.blobs.wanted(from: nextWanted, limit: BlobLimits.transfersMax)
+            for row in rows where transfers.count < BlobLimits.transfersMax {
+                try fetch(row)
+                nextWanted = row.number + 1
+            }
+            guard rows.isEmpty else { continue }
+            if isAgain { return }
+            isAgain = true
+            nextWanted = 0
+        }
+    }
+
+    /// Makes room for other transfers, where one has waited in vain for long.
+    func leaveIdle() throws(StorageError) {
+        guard transfers.count >= BlobLimits.transfersMax else { return }
+        let idle = transfers.keys.sorted().filter { root in
+            guard let since = scheduler.state(of: root)?.waitingSince else { return false }
+            return since &+ Limits.fileWaitMilliseconds <= time.monotonic
+        }
+        guard !idle.isEmpty else { return }
+        for root in idle { end(root) }
+        try resume()
+    }
+
+    /// - Parameter part: the chunks that somebody waits for; `nil` for all there are.
+    func fetch(
+        _ row: BlobTable.Row, chunks part: Range<Int>? = nil, isUrgent: Bool = false
+    ) throws(StorageError) {
+        guard let blob = row.blob, !row.held.isWhole else { return }
+        // Of two sizes that messages claim of one root only one is true, and the other never comes.
+        if isUrgent, let other = transfers[blob.root], other.blob != blob,
+            scheduler.state(of: blob.root)?.byteCount == 0
+        {
+            end(blob.root)
+        }
+        if isUrgent, transfers[blob.root] == nil { try leaveIdle() }
+        guard
+            scheduler.fetch(
+                blob, held: row.held, chunks: part ?? 0..<blob.shape.chunkCount,
+                isUrgent: isUrgent, at: time.monotonic)
+        else { return }
+        guard transfers[blob.root] == nil else {
+            if part == nil { transfers[blob.root]?.isPart = false }
+            return
+        }
+        transfers[blob.root] = FileTransfer(number: row.number, blob: blob)
+        transfers[blob.root]?.isPart = part != nil
+        if !row.held.isEmpty, blob.shape.chunkCount > 1 {
+            try room.jobs.ask(.tree(of: blob))
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends a transfer; what is here of it stays.
+    func end(_ root: BlobRoot) {
+        send(scheduler.end(root))
+        transfers[root] = nil
+        for link in sources.keys { sources[link]?.asked.remove(root) }
+    }
+
+    /// Ends the transfer of a blob whose row goes.
+    func end(_ root: BlobRoot, numbered number: Int64) {
+        if transfers[root]?.number == number { end(root) }
+    }
+
+    /// Ends the transfer of some chunks, which nobody waits for any more.
+    func endPart(_ root: BlobRoot) {
+        if transfers[root]?.isPart == true { end(root) }
+    }
+
+    // MARK: What is lost
+
+    /// Whether a file that was put or is kept here is not here, or not all of it, and nobody fetches it.
+    func isLost(_ row: BlobTable.Row) throws(StorageError) -> Bool {
+        guard row.isOwn || row.isKept, !row.isWanted, row.blob != nil, !row.held.isWhole else {
+            return false
+        }
+        return try room.mentions.isNamed(row)
+    }
+
+    /// Less is held than the tables said. What was put or kept here is fetched from other devices.
+    func lost(_ less: [BlobName: HaveMap]) throws(StorageError) {
+        for (blob, held) in less.sorted(by: { $0.key.root < $1.key.root }) where mayWrite {
+            if let (row, known) = try room.blobs.heldRow(blob.root), known == blob {
+                try room.blobs.setHeld(held, of: row)
+                guard let row = try store.blobs.row(row.number), try isLost(row) else { continue }
+                try want(row.number)
+            }
+        }
+    }
+
+    /// Takes back that chunks are held, and fetches them again where something names the blob.
+    func forget(_ wrong: HaveMap, of row: BlobTable.Row) throws(StorageError) {
+        var held = row.held
+        for chunk in wrong.runs.joined() { held.remove(chunk) }
+        try room.blobs.setHeld(held, of: row)
+        if try room.mentions.isNamed(row) { try want(row.number) }
+    }
+
+    // MARK: States
+
+    /// How far the transfer of a blob is.
+    func state(of root: BlobRoot) -> TransferState? { scheduler.state(of: root) }
+
+    /// Those of all blobs that are fetched whole.
+    var states: [TransferState] {
+        transfers.values.filter { !$0.isPart }.compactMap { scheduler.state(of: $0.blob.root) }
+    }
+
+    /// Bytes of pieces that are in memory, with those that wait to be sent.
+    var bufferBytes: Int { scheduler.bufferBytes }
+
+    /// So many bytes of pieces wait to be sent.
+    func noteSending(_ byteCount: Int) { scheduler.otherBufferBytes = byteCount }
+}

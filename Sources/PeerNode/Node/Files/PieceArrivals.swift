@@ -1,0 +1,134 @@
+import BlobStore
+import CRDTStore
+import SyncProtocol
+import WorkspaceModel
+
+/// What comes of blobs that are fetched, and what the desk makes of it.
+extension FileTransfers {
+    /// A piece of a blob came.
+    func received(
+        _ piece: BlobPiece, from device: DeviceID, on link: PeerLink
+    ) throws(StorageError) {
+        let (arrival, messages) = scheduler.take(
+            piece, from: numbers.enter(device), at: time.monotonic)
+        send(messages)
+        switch arrival {
+        case .store(let blob, let leaf):
+            try room.jobs.ask(.store(piece, of: blob, leaf: leaf))
+        case .late: break
+        case .unasked: sources[link.id, default: BlobSource()].unasked += 1
+        }
+    }
+
+    /// Hashes of chunks came.
+    func received(
+        _ proof: TreeProof, of root: BlobRoot, from device: DeviceID
+    ) throws(StorageError) {
+        send(scheduler.take(proof, of: root, from: numbers.enter(device), at: time.monotonic))
+        guard transfers[root]?.hasTree == false, let tree = scheduler.tree(of: root) else { return }
+        transfers[root]?.hasTree = true
+        try room.jobs.ask(.keep(tree))
+    }
+
+    /// A device said what it holds. It is stored where that is all of it, or no longer.
+    func received(
+        _ holding: BlobHolding?, of root: BlobRoot, from device: DeviceID
+    ) throws(StorageError) {
+        scheduler.note(holding, of: root, from: numbers.enter(device))
+        let rows = try store.blobs.rows(startingWith: root.bytes)
+        for row in rows where mayWrite {
+            guard let blob = row.blob, holding.map({ $0.shape == blob.shape }) ?? true else {
+                continue
+            }
+            let known = try store.blobs.holders(of: row.number)
+                .first { $0.device == device.bytes }
+            let map = holding.flatMap { $0.map.isWhole ? $0.map.encoded : nil }
+            guard known?.map != map else { continue }
+            try write()
+            try store.blobs.setHolder(
+                device.bytes, map, of: row.number, at: Int64(clamping: time.wall))
+        }
+    }
+
+    /// A device does not send what it was asked for.
+    func refused(_ pieces: [Range<Int>]?, of root: BlobRoot, by device: DeviceID) {
+        scheduler.refuse(pieces, of: root, from: numbers.enter(device))
+    }
+
+    // MARK: What came of it
+
+    /// The desk has the hashes of all chunks.
+    func know(_ tree: BlobTree) {
+        scheduler.know(tree)
+        transfers[tree.root]?.hasTree = true
+    }
+
+    /// A piece was stored, or could not be.
+    func stored(_ piece: Int, of blob: BlobName, _ result: Result<PieceOutcome, BlobError>) {
+        switch result {
+        case .success(let outcome):
+            send(scheduler.settle(piece, of: blob, outcome))
+            guard case .whole = outcome else { return }
+            if scheduler.state(of: blob.root)?.isComplete == true {
+                askForClaim()
+            } else {
+                claimDue = claimDue ?? time.monotonic &+ Limits.blobClaimMilliseconds
+            }
+        case .failure(let error):
+            scheduler.fail(piece, of: blob)
+            if retryDue == nil {
+                retryDue = time.monotonic &+ Limits.blobRetryMilliseconds
+                turn.emit(.log(.warning, "blob.not_stored error=\(error.code)"))
+            }
+        }
+    }
+
+    /// Has what is stored so far count.
+    func askForClaim() {
+        claimDue = nil
+        turn.emit(.blob(.claim))
+    }
+
+    /// How much of a blob is here after a claim.
+    enum Claimed {
+        case part
+        case whole
+        /// Nobody knows it any more.
+        case unknown
+    }
+
+    /// These chunks outlast a power cut now. A blob that is whole is not fetched any more.
+    func claimed(_ claim: ChunkClaim) throws(StorageError) -> Claimed {
+        guard let row = try store.blobs.row(claim.blob) else {
+            try room.jobs.ask(.remove(claim.blob.root))
+            return .unknown
+        }
+        var held = row.held
+        held.formUnion(claim.chunks)
+        try room.blobs.setHeld(held, of: row)
+        guard held.isWhole else { return .part }
+        if row.isWanted { try store.blobs.set(.wanted, false, of: row.number) }
+        let root = claim.blob.root
+        if let transfer = transfers[root] {
+            tell(transfer, scheduler.state(of: root), isOver: true)
+            end(root)
+        }
+        return .whole
+    }
+
+    /// What was stored since the last claim is not there: everything goes on from what the tables say.
+    func unclaimed(_ error: BlobError) throws(StorageError) {
+        turn.emit(.log(.warning, "blob.not_claimed error=\(error.code)"))
+        for root in transfers.keys.sorted() { end(root) }
+        try resume()
+    }
+
+    /// Asks for everything again when the disk has had some time.
+    func pause() {
+        for root in transfers.keys.sorted() {
+            guard let blob = transfers[root]?.blob else { continue }
+            scheduler.fail(0, of: blob)
+        }
+        retryDue = time.monotonic &+ Limits.blobRetryMilliseconds
+    }
+}

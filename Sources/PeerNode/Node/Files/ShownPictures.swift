@@ -1,0 +1,110 @@
+import BlobStore
+import CRDTStore
+import WorkspaceModel
+
+/// Where a picture is shown, which says who may fetch it.
+enum PictureUse: Hashable {
+    /// By a member, or by the workspace: every member sees it.
+    case members(of: Int64)
+    /// By a channel of a workspace, by their short numbers.
+    case channel(Int64, in: Int64)
+
+    var workspace: Int64 {
+        switch self {
+        case .members(let workspace), .channel(_, let workspace): workspace
+        }
+    }
+}
+
+/// A picture, and where it is shown.
+struct ShownPicture {
+    let picture: Picture
+    var uses: Set<PictureUse> = []
+}
+
+/// Pictures of people, workspaces and channels that are blobs. Which there are follows from what is shown
+/// now; no table has them, since each names a key.
+final class ShownPictures: FilePart {
+    /// What tells that other pictures may be shown in a workspace.
+    private struct Mark: Equatable {
+        let edits: UInt64
+        let image: String?
+    }
+
+    /// The pictures that are shown now, and what told so, by workspace. They hold keys.
+    private var pictures: [BlobRoot: ShownPicture] = [:]
+    private var marks: [Int64: Mark] = [:]
+    /// When they were looked for last, and when they are again, on the monotonic clock.
+    private var lookedAt: UInt64?
+    private(set) var due: UInt64?
+
+    /// Takes up which pictures are shown now, if others may be.
+    ///
+    /// - Returns: whether it was looked.
+    func look() -> Bool {
+        due = nil
+        guard !turn.isBuilding, !turn.session.lock.isLocked else { return false }
+        var marks: [Int64: Mark] = [:]
+        for workspace in core.workspaces.values {
+            marks[workspace.number] = Mark(
+                edits: workspace.people.pictureEdits, image: workspace.fields.image)
+        }
+        guard marks != self.marks else { return false }
+        // While very much comes, all channels and people are looked through now and then alone.
+        let next = lookedAt.map { $0 &+ Limits.picturesMilliseconds } ?? time.monotonic
+        guard next <= time.monotonic else {
+            due = next
+            return false
+        }
+        lookedAt = time.monotonic
+        self.marks = marks
+        pictures = shownPictures
+        return true
+    }
+
+    /// Their blobs.
+    var blobs: [BlobName] { pictures.sorted { $0.key < $1.key }.map(\.value.picture.blob) }
+
+    func forget() { (pictures, marks, due) = ([:], [:], nil) }
+
+    private var shownPictures: [BlobRoot: ShownPicture] {
+        var found: [BlobRoot: ShownPicture] = [:]
+        func note(_ text: String?, _ use: PictureUse) {
+            guard let picture = text.flatMap(Picture.init(untrusted:)) else { return }
+            let root = picture.blob.root
+            // Of two that claim another size or key of one root the first counts; only one opens.
+            found[root, default: ShownPicture(picture: picture)].uses.insert(use)
+        }
+        for workspace in core.workspaces.values.sorted(by: { $0.number < $1.number }) {
+            note(workspace.fields.image, .members(of: workspace.number))
+            for (_, fields) in workspace.people.fields.sorted(by: { $0.key < $1.key }) {
+                note(fields[.image], .members(of: workspace.number))
+            }
+            for channel in workspace.channelIndex.all {
+                note(channel.image, .channel(channel.number, in: workspace.number))
+            }
+        }
+        return found
+    }
+
+    /// The devices of those who see a picture.
+    func devices(seeing use: PictureUse) throws(StorageError) -> Set<DeviceID> {
+        guard let workspace = core.workspaces[use.workspace] else { return [] }
+        switch use {
+        case .members:
+            return workspace.members.filter { $0.role <= .member }
+                .reduce(into: []) { $0.formUnion($1.devices) }
+        case .channel(let number, _):
+            guard let channel = workspace.channel(numbered: number) else { return [] }
+            return try core.syncing.readers(of: channel, sealedUnder: nil, in: workspace)
+                .allDevices
+        }
+    }
+
+    /// The picture of which a row is, where it is shown.
+    func picture(of row: BlobTable.Row) -> ShownPicture? {
+        guard let blob = row.blob, let shown = pictures[blob.root], shown.picture.blob == blob
+        else { return nil }
+        return shown
+    }
+}

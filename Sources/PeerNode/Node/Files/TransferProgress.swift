@@ -1,0 +1,48 @@
+import BlobStore
+import CRDTStore
+import WorkspaceModel
+
+/// How far transfers have come.
+extension FileTransfers {
+    static let progressType = "transfer.progress"
+
+    /// Tells how far transfers have come, where anybody listens to what passes.
+    func tellProgress() {
+        guard core.events.subscriptions.wantPassing else { return }
+        for root in transfers.keys.sorted() {
+            guard let transfer = transfers[root], !transfer.isPart,
+                let state = scheduler.state(of: root)
+            else { continue }
+            if let told = transfer.told {
+                guard told.at &+ Limits.transferProgressMilliseconds <= time.monotonic,
+                    told.state != state
+                else { continue }
+            }
+            tell(transfer, state, isOver: false)
+            transfers[root]?.told = (state, time.monotonic)
+        }
+    }
+
+    func tell(_ transfer: FileTransfer, _ state: TransferState?, isOver: Bool) {
+        guard let state, let workspace = transfer.workspace.flatMap({ core.workspaces[$0] }),
+            core.events.subscriptions.wantPassing
+        else { return }
+        var object = TransferObject(
+            blob: PublicID.blob(transfer.blob.root.bytes),
+            size: Int64(clamping: state.byteCountInAll))
+        object.have = isOver ? object.size : Int64(clamping: state.byteCount)
+        object.sources = Int64(state.sources.count)
+        object.isPaused = state.isPaused
+        object.isComplete = isOver
+        if !isOver { object.waitingSince = state.waitingSince.map { time.wallTime(of: $0) } }
+        core.events.pass(Self.progressType, object.json, in: workspace)
+    }
+}
+
+extension TurnTime {
+    /// A moment of the monotonic clock in milliseconds since 1970.
+    func wallTime(of moment: UInt64) -> Int64 {
+        let age = monotonic - min(moment, monotonic)
+        return Int64(clamping: wall - min(age, wall))
+    }
+}
