@@ -1,10 +1,10 @@
 import BlobStore
 import CRDTStore
-import PeerNode
 import Testing
 import WorkspaceModel
 import WorkspaceTestKit
 
+@testable import PeerNode
 @testable import wsx_node
 
 /// The room that files take: PROTOCOL.md says nothing of it, each device is free.
@@ -98,6 +98,48 @@ import WorkspaceTestKit
         #expect(bob.ask("cache.stat")?["files"] == 1, "nothing went for what does not fit")
         _ = bob.ask("cache.quota", ["default": true])
         #expect(base.save(huge, by: bob) != nil)
+        #expect(base.world.failures == [])
+    }
+
+    /// Bytes that are still to come to a node: as it has counted them along, and counted anew.
+    private func coming(to node: SimulatedNode) throws -> (along: UInt64, anew: UInt64) {
+        let core = try #require(node.host?.core)
+        let rows = try core.turn.store.blobs.wanted(from: 0, limit: .max)
+        return (
+            try core.files.blobs.missingBytes(besides: 0), rows.reduce(0) { $0 + $1.missingBytes }
+        )
+    }
+
+    @Test func `counts along what is still to come of all that is wanted`() throws {
+        let base = try #require(FileScene(seed: 53, count: 2))
+        defer { base.world.end() }
+        let (ada, bob) = (base.nodes[0], base.nodes[1])
+        _ = bob.ask("cache.quota", ["bytes": .integer(1 << 30)])
+        let files = [21, 22, 23].map { FileScene.bytes(900_000, seed: $0) }
+        let message = try #require(base.send(files, by: ada))
+        base.world.run(for: 2_000)
+        ada.crash()
+        #expect(try coming(to: bob) == (0, 0))
+        let blobs = (0...2).map { message["attachments"]?[$0]?["blob"] ?? .null }
+        var before: UInt64 = 0
+        for blob in blobs {
+            #expect(bob.ask("blob.fetch", ["blob": blob])?["wanted"] == true)
+            let now = try coming(to: bob)
+            #expect(now.along == now.anew && now.along > before + 900_000)
+            before = now.along
+        }
+        #expect(bob.ask("blob.drop", ["blob": blobs[0]])?["wanted"] == false)
+        let now = try coming(to: bob)
+        #expect(now.along == now.anew && now.along < before - 900_000)
+        ada.start()
+        for _ in 0..<60 {
+            base.world.run(for: 500)
+            let now = try coming(to: bob)
+            #expect(now.along == now.anew)
+        }
+        base.world.run(for: 90_000)
+        #expect(try coming(to: bob) == (0, 0))
+        #expect(bob.ask("blob.stat", ["blob": blobs[2]])?["complete"] == true)
         #expect(base.world.failures == [])
     }
 

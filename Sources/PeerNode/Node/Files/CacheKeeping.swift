@@ -33,8 +33,7 @@ extension FileCache {
 
     /// Forgets a blob that no message names, with all that is held of it.
     private func remove(_ row: BlobTable.Row) throws(StorageError) {
-        try write()
-        try store.blobs.remove(row.number)
+        try room.blobs.remove(row.number)
         try dropChunks(of: row)
     }
 
@@ -49,8 +48,7 @@ extension FileCache {
     /// Forgets what is held of a blob, which messages still name.
     func drop(_ row: BlobTable.Row) throws(StorageError) {
         guard let blob = row.blob else { return }
-        try write()
-        try store.blobs.set(.wanted, false, of: row.number)
+        try room.blobs.setWanted(false, of: row.number)
         try dropChunks(of: row)
         try room.blobs.setHeld(HaveMap(blob.shape), of: row)
     }
@@ -79,22 +77,11 @@ extension FileCache {
 
     /// Whether what is missing of a blob fits, once others have made room for it.
     func fits(_ row: BlobTable.Row) throws(StorageError) -> Bool {
-        guard let blob = row.blob else { return false }
-        let whole = blob.shape.ciphertextByteCount
-        let missing = whole - min(whole, UInt64(max(row.byteCount, 0)))
+        guard row.blob != nil else { return false }
+        let missing = row.missingBytes
         guard mayWrite, missing > 0 else { return true }
-        let coming = try missingBytes(besides: row.number)
+        let coming = try room.blobs.missingBytes(besides: row.number)
         return try keepWithinQuota(besides: missing &+ coming, for: row.number)
-    }
-
-    /// Bytes of ciphertext that are still to come of all blobs that are wanted, but for one.
-    func missingBytes(besides number: Int64) throws(StorageError) -> UInt64 {
-        var missing: UInt64 = 0
-        for row in try store.blobs.wanted(from: 0, limit: .max) where row.number != number {
-            let whole = row.blob?.shape.ciphertextByteCount ?? 0
-            missing &+= whole - min(whole, UInt64(max(row.byteCount, 0)))
-        }
-        return missing
     }
 
     /// What somebody asks for comes, unless the owner has set a quota and it does not fit.

@@ -80,7 +80,7 @@ final class FileCopies: FilePart {
         let missing = try wanted(of: row.number) - count(of: row)
         guard missing > 0 else { return false }
         let size = blob.shape.ciphertextByteCount
-        let coming = try room.cache.missingBytes(besides: row.number)
+        let coming = try room.blobs.missingBytes(besides: row.number)
         let held = UInt64(max(store.blobs.byteCount, 0)) &+ coming
         guard held &+ size <= (try room.cache.quota.byteCountMax) else { return false }
         let holders = Set(try store.blobs.holders(of: row.number).map(\.device))

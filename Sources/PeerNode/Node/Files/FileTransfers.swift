@@ -73,8 +73,7 @@ final class FileTransfers: FilePart {
     func want(_ number: Int64, isUrgent: Bool = false) throws(StorageError) {
         guard let row = try store.blobs.row(number), !row.held.isWhole else { return }
         if !row.isWanted {
-            try write()
-            try store.blobs.set(.wanted, true, of: number)
+            try room.blobs.setWanted(true, of: number)
         }
         try fetch(row, isUrgent: isUrgent)
     }

@@ -8,6 +8,9 @@ final class HeldBlobs: FilePart {
     private var changed: Set<BlobRoot> = []
     /// When that is told, on the monotonic clock.
     private(set) var wordsDue: UInt64?
+    /// Bytes of ciphertext that are still to come of all blobs that are wanted; `nil` until somebody asks.
+    /// It is counted along, since many thousands may be wanted while each next one is asked for.
+    private var comingBytes: UInt64?
 
     /// A blob of which something is held.
     func heldRow(_ root: BlobRoot) throws(StorageError) -> (BlobTable.Row, BlobName)? {
@@ -27,11 +30,52 @@ final class HeldBlobs: FilePart {
     func setHeld(_ held: HaveMap, of row: BlobTable.Row) throws(StorageError) {
         guard let blob = row.blob else { return }
         try write()
-        try store.blobs.setHeld(
-            held.encoded, byteCount: Int64(clamping: held.byteCount(of: blob.shape)),
-            of: row.number, at: Int64(clamping: time.wall))
+        try change(row.number) { () throws(StorageError) in
+            try store.blobs.setHeld(
+                held.encoded, byteCount: Int64(clamping: held.byteCount(of: blob.shape)),
+                of: row.number, at: Int64(clamping: time.wall))
+        }
         changed.insert(blob.root)
         wordsDue = wordsDue ?? time.monotonic
+    }
+
+    /// Writes whether a blob is being fetched.
+    func setWanted(_ isOn: Bool, of number: Int64) throws(StorageError) {
+        try write()
+        try change(number) { () throws(StorageError) in
+            try store.blobs.set(.wanted, isOn, of: number)
+        }
+    }
+
+    /// Forgets all that the tables say of a blob.
+    func remove(_ number: Int64) throws(StorageError) {
+        try write()
+        try change(number) { () throws(StorageError) in try store.blobs.remove(number) }
+    }
+
+    /// Bytes of ciphertext that are still to come of all blobs that are wanted, but for one.
+    func missingBytes(besides number: Int64) throws(StorageError) -> UInt64 {
+        var coming = comingBytes ?? 0
+        if comingBytes == nil {
+            for row in try store.blobs.wanted(from: 0, limit: .max) { coming &+= row.missingBytes }
+            comingBytes = coming
+        }
+        return coming &- (try missingBytes(of: number))
+    }
+
+    private func missingBytes(of number: Int64) throws(StorageError) -> UInt64 {
+        guard let row = try store.blobs.row(number), row.isWanted else { return 0 }
+        return row.missingBytes
+    }
+
+    /// Changes the row of a blob, and counts along what is to come.
+    private func change(
+        _ number: Int64, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let coming = comingBytes else { return try body() }
+        let before = try missingBytes(of: number)
+        try body()
+        comingBytes = coming &- before &+ (try missingBytes(of: number))
     }
 
     /// The blobs of which peers are to hear now.
@@ -66,6 +110,12 @@ extension BlobTable.Row {
             let shape = BlobShape(byteCount: UInt64(size))
         else { return nil }
         return BlobName(root: root, shape: shape)
+    }
+
+    /// Bytes of its ciphertext that are not held; none where the row makes no sense.
+    var missingBytes: UInt64 {
+        let whole = blob?.shape.ciphertextByteCount ?? 0
+        return whole - min(whole, UInt64(max(byteCount, 0)))
     }
 
     /// Which chunks are held; none where the row makes no sense.

@@ -107,7 +107,7 @@ extension FileTransfers {
         held.formUnion(claim.chunks)
         try room.blobs.setHeld(held, of: row)
         guard held.isWhole else { return .part }
-        if row.isWanted { try store.blobs.set(.wanted, false, of: row.number) }
+        if row.isWanted { try room.blobs.setWanted(false, of: row.number) }
         let root = claim.blob.root
         if let transfer = transfers[root] {
             tell(transfer, scheduler.state(of: root), isOver: true)
