@@ -91,6 +91,12 @@ int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
 }
 
+int wsx_begin_writing(int fd, int64_t offset, int64_t length) {
+    return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+int wsx_sync_file_system(int fd) { return syncfs(fd); }
+
 int wsx_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int wsx_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }

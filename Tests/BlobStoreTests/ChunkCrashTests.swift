@@ -134,6 +134,29 @@ import WorkspaceModel
         }
     }
 
+    @Test(arguments: 1...5)
+    func `have a claim of many cost one sync, and of few one for each file and folder`(
+        _ count: Int
+    ) throws {
+        let disk = CrashingDisk()
+        let store = try ChunkFiles(disk)
+        var names: Set<BlobName> = []
+        for number in 1...count {
+            let (bytes, key) = Self.text(UInt64(number), count: 1_000)
+            let tree = try store.put(
+                ArraySource(bytes), shape: BlobBench.shape(UInt64(bytes.count)), key: key)
+            names.insert(BlobName(root: tree.root, shape: tree.shape))
+        }
+        #expect(Set(try store.claim().map(\.blob)) == names)
+        let isMany = count >= BlobLimits.syncedAtOnceMin
+        #expect(disk.wholeSyncCount == (isMany ? 1 : 0))
+        #expect(disk.fileSyncCount == (isMany ? 0 : count))
+        #expect(isMany == (disk.folderSyncCount == 0))
+        var dice = Dice(UInt64(count))
+        let found = try ChunkFiles(disk.afterCrash(&dice))
+        for name in names { #expect(try found.chunk(0, of: name).count == 1_016) }
+    }
+
     @Test func `say by name that the disk is full, and take the same chunk when it is not`() throws
     {
         let disk = CrashingDisk()

@@ -18,6 +18,9 @@ final class CrashingDisk: BlobDisk {
     private(set) var callCount = 0
     /// How often the names in a folder were synced.
     private(set) var folderSyncCount = 0
+    /// How often one file was synced, and everything.
+    private(set) var fileSyncCount = 0
+    private(set) var wholeSyncCount = 0
     /// From this call on nothing works any more, as after a kill.
     var endsAt = Int.max
     /// These calls fail once each, as they do where the disk is full or bad.
@@ -111,6 +114,7 @@ final class CrashingDisk: BlobDisk {
 
     func synchronize(_ file: Int32) throws(BlobError) {
         try call("synchronize")
+        fileSyncCount += 1
         let node = try node(file)
         node.synced = node.bytes
     }
@@ -122,6 +126,13 @@ final class CrashingDisk: BlobDisk {
         for path in Set(names.keys).union(syncedNames.keys) where Self.folder(of: path) == name {
             syncedNames[path] = names[path]
         }
+    }
+
+    func synchronizeAll() throws(BlobError) {
+        try call("synchronizeAll")
+        for node in Array(names.values) + opened.values { node.synced = node.bytes }
+        (syncedFolders, syncedNames) = (folders, names)
+        wholeSyncCount += 1
     }
 
     func makeFolder(_ name: String) throws(BlobError) {

@@ -20,6 +20,9 @@ public protocol BlobDisk: AnyObject {
     func synchronize(_ file: Int32) throws(BlobError)
     /// The same for the names in a folder.
     func synchronizeFolder(_ name: String) throws(BlobError)
+    /// Both, for all files and folders at once (syncfs): one flush of the disk instead of one for each.
+    /// It waits for what other programs write on this file system, too.
+    func synchronizeAll() throws(BlobError)
     /// Makes a folder (0700), unless it is there.
     func makeFolder(_ name: String) throws(BlobError)
     /// Gives a file another name, in place of what has that.

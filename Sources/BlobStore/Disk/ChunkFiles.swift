@@ -11,8 +11,9 @@ public import WorkspaceModel
 ///
 /// What holds after a kill or a power cut, at whatever call:
 /// - a bit is set only for chunks that `claim` gave, so after fdatasync of the file and fsync of the
-///   folders that name it;
-/// - a put is `new/<number>` until then, and gone after it;
+///   folders that name it, or one syncfs for many;
+/// - a put is `new/<number>` until a claim of it begins; a file under its name that was not claimed has
+///   no row, and the sweep of the next start removes it;
 /// - leaves are only believed when they lead to the root.
 public final class ChunkFiles: ChunkStore {
     private struct Put {
@@ -182,13 +183,16 @@ public final class ChunkFiles: ChunkStore {
         return claims.sorted { $0.blob.root < $1.blob.root }
     }
 
+    /// Each file is synced, and each folder with a new name; many of them all at once. In between a file
+    /// may be found under its name that is not all there: nobody has claimed it then.
     private func claim(
         _ pending: [BlobName: HaveMap], _ finished: [UInt64: Put]
     ) throws(BlobError) -> [ChunkClaim] {
+        let isAtOnce = pending.count + finished.count >= BlobLimits.syncedAtOnceMin
         var claims: [ChunkClaim] = []
         for (ticket, put) in finished.sorted(by: { $0.key < $1.key }) {
             guard let tree = put.tree else { continue }
-            try disk.synchronize(put.file)
+            if !isAtOnce { try disk.synchronize(put.file) }
             try makeFolder(of: tree.root)
             files.close(Self.name(tree.root))
             try disk.rename(put.name, to: Self.name(tree.root))
@@ -200,10 +204,15 @@ public final class ChunkFiles: ChunkStore {
                     chunks: .whole(tree.shape)))
         }
         for (blob, chunks) in pending.sorted(by: { $0.key.root < $1.key.root }) {
-            try disk.synchronize(try opened(blob.root, isMade: false))
+            let file = try opened(blob.root, isMade: false)
+            if !isAtOnce { try disk.synchronize(file) }
             claims.append(ChunkClaim(blob: blob, chunks: chunks))
         }
-        for folder in looseFolders.sorted() { try disk.synchronizeFolder(folder) }
+        if isAtOnce {
+            try disk.synchronizeAll()
+        } else {
+            for folder in looseFolders.sorted() { try disk.synchronizeFolder(folder) }
+        }
         sureFolders.formUnion(looseFolders)
         looseFolders = []
         return claims

@@ -19,6 +19,8 @@ public final class ChunkMemory: ChunkStore {
 
     /// How many bytes of ciphertext fit in, so that simulations have full disks.
     public var byteCountMax: Int
+    /// What the next claim fails with, so that simulations have bad disks.
+    public var claimFailure: BlobError?
     /// How many there are.
     public private(set) var byteCount = 0
 
@@ -93,6 +95,11 @@ public final class ChunkMemory: ChunkStore {
 
     /// `ChunkStore.claim`.
     public func claim() throws(BlobError) -> [ChunkClaim] {
+        if let failure = claimFailure {
+            claimFailure = nil
+            crash()
+            throw failure
+        }
         let claims = loose.map { ChunkClaim(blob: $0.key, chunks: $0.value) }
         (loose, looseTrees) = ([:], [])
         unclaimedByteCount = 0

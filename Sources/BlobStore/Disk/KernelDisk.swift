@@ -1,3 +1,4 @@
+private import CLinux
 private import Glibc
 
 /// The file system, below one open folder.
@@ -64,6 +65,9 @@ public final class KernelDisk: BlobDisk {
             return true
         }
         guard isWritten else { throw .last("pwrite") }
+        // Or 64 MiB would be written at the next claim, and the COMMIT of a message would wait behind
+        // them. What becomes of it, `synchronize` says.
+        _ = wsx_begin_writing(file, Int64(clamping: offset), Int64(bytes.count))
     }
 
     /// `BlobDisk.byteCount`.
@@ -85,6 +89,11 @@ public final class KernelDisk: BlobDisk {
         }
         defer { Glibc.close(opened) }
         _ = try Self.retried("fsync") { fsync(opened) }
+    }
+
+    /// `BlobDisk.synchronizeAll`.
+    public func synchronizeAll() throws(BlobError) {
+        _ = try Self.retried("syncfs") { wsx_sync_file_system(folder) }
     }
 
     /// `BlobDisk.makeFolder`.

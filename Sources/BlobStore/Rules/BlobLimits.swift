@@ -79,6 +79,10 @@ public enum BlobLimits {
 
     /// Bytes on the disk that no fdatasync has covered, so what a kill costs at most.
     public static let unclaimedBytesMax = 64 * 1024 * 1024
+    /// Files of one claim from which on the whole file system is synced once, and not each of them.
+    public static let syncedAtOnceMin = 3
+    /// Puts that are claimed together at most: their callers wait for each other.
+    public static let putsClaimedTogetherMax = 16
     /// Blob files that are open at a time.
     public static let openFilesMax = 32
     /// Chunks that are being put together from pieces at a time: as many as windows can hold.

@@ -47,6 +47,13 @@ int wsx_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 // Changes the child's folder. Returns an errno, 0 for none.
 int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 
+// Has the kernel begin to write `length` bytes of the file from `offset` on to the disk, and does not
+// wait. Promises nothing of what a power cut leaves.
+int wsx_begin_writing(int fd, int64_t offset, int64_t length);
+
+// Returns once a power cut costs nothing of the file system that `fd` is on.
+int wsx_sync_file_system(int fd);
+
 // A file in memory, empty, without a name, and closed on exec.
 int wsx_memory_file(const char *name);
 

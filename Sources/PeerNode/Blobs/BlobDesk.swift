@@ -16,6 +16,10 @@ public final class BlobDesk {
     private var errands: [any BlobErrand] = []
     /// Long jobs that wait for their connections.
     private var resting: [ErrandID: any BlobErrand] = [:]
+    /// Puts that the next claim ends.
+    private var sealed: [SealedPut] = []
+    /// Steps until that claim: once round the long jobs, of which others may end as well.
+    private var stepsToClaim = 0
     /// The tree that a proof was made of last: who asks for one asks for the next soon.
     private var recentTree: BlobTree?
 
@@ -28,7 +32,7 @@ public final class BlobDesk {
     }
 
     /// Whether there is something to do.
-    public var hasWork: Bool { !jobs.isEmpty || !errands.isEmpty }
+    public var hasWork: Bool { !jobs.isEmpty || !errands.isEmpty || !sealed.isEmpty }
 
     /// Takes a job, to be done by `step`.
     public func take(_ job: BlobJob) { jobs.append(job) }
@@ -42,8 +46,9 @@ public final class BlobDesk {
             jobs = []
             return taken.flatMap(run)
         }
-        guard !errands.isEmpty else { return [] }
+        guard !errands.isEmpty else { return claimIfMuch() }
         let errand = errands.removeFirst()
+        stepsToClaim -= 1
         switch errand.step(on: self) {
         case .goesOn: errands.append(errand)
         case .rests(let outcomes):
@@ -58,7 +63,7 @@ public final class BlobDesk {
     public func leave() {
         for errand in errands { errand.abandon(on: self) }
         for errand in resting.values { errand.abandon(on: self) }
-        (errands, resting, jobs, opened) = ([], [:], [], nil)
+        (errands, resting, jobs, sealed, opened) = ([], [:], [], [], nil)
     }
 
     func store() throws(BlobError) -> any ChunkStore {
@@ -155,17 +160,38 @@ public final class BlobDesk {
 
     // MARK: Claiming
 
+    /// Has a put wait for a claim, with those that end in the same round: the flush of the disk costs
+    /// more than all else of a small file.
+    func hold(_ put: SealedPut) {
+        if sealed.isEmpty { stepsToClaim = errands.count }
+        sealed.append(put)
+    }
+
     private func claimIfMuch() -> [BlobOutcome] {
-        guard let opened, opened.unclaimedByteCount >= BlobLimits.unclaimedBytesMax else {
-            return []
-        }
-        return claim()
+        guard let opened else { return [] }
+        let isMuch = opened.unclaimedByteCount >= BlobLimits.unclaimedBytesMax
+        let isRound =
+            !sealed.isEmpty
+            && (errands.isEmpty || stepsToClaim <= 0
+                || sealed.count >= BlobLimits.putsClaimedTogetherMax)
+        return isMuch || isRound ? claim() : []
     }
 
     func claim() -> [BlobOutcome] {
         guard let opened else { return [.claimed([])] }
-        do throws(BlobError) { return [.claimed(try opened.claim())] } catch {
-            return [.unclaimed(error)]
+        let puts = sealed
+        sealed = []
+        do throws(BlobError) {
+            let claims = try opened.claim()
+            return puts.map { .put($0.id, .success($0.contents)) } + [.claimed(claims)]
+        } catch {
+            return [.unclaimed(error)] + puts.map { .put($0.id, .failure(error)) }
         }
     }
+}
+
+/// A put of which all is sealed and nothing is claimed.
+struct SealedPut {
+    let id: ErrandID
+    let contents: PutContents
 }

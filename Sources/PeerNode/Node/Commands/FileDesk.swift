@@ -65,7 +65,7 @@ final class FileDesk: CorePart, FileCommands {
         if let draft = room.drafts[id] { return room.objects.object(of: draft, id: id) }
         if let object = try room.objects.inlineObject(id) { return object }
         let row = try room.names.row(id)
-        try room.cache.refuseOverQuota(row, titled: try shown(row).title)
+        try room.cache.refuseOverQuota(row) { () throws(NodeError) in try shown(row).title }
         try stored { () throws(StorageError) in try room.transfers.want(row.number, isUrgent: true)
         }
         return try shown(row)
@@ -94,7 +94,9 @@ final class FileDesk: CorePart, FileCommands {
     func keepFile(_ id: String, isOn: Bool) throws(NodeError) -> FileObject {
         try room.names.refuseInline(id)
         let row = try room.names.row(id)
-        if isOn { try room.cache.refuseOverQuota(row, titled: try shown(row).title) }
+        if isOn {
+            try room.cache.refuseOverQuota(row) { () throws(NodeError) in try shown(row).title }
+        }
         try stored { () throws(StorageError) in
             try write()
             try store.blobs.set(.kept, isOn, of: row.number)

@@ -87,13 +87,15 @@ extension FileCache {
     /// What somebody asks for comes, unless the owner has set a quota and it does not fit.
     ///
     /// - Throws: `storage_full`.
-    func refuseOverQuota(_ row: BlobTable.Row, titled title: String) throws(NodeError) {
+    func refuseOverQuota(
+        _ row: BlobTable.Row, titled title: () throws(NodeError) -> String
+    ) throws(NodeError) {
         let mayCome = try stored { () throws(StorageError) in
             if try chosenQuota == nil { return true }
             return try fits(row)
         }
         guard mayCome else {
-            var error = NodeError(BlobError.overQuota, file: title)
+            var error = NodeError(BlobError.overQuota, file: try title())
             error.hint = "'wsx-node cache quota SIZE' allows more"
             throw error
         }

@@ -36,7 +36,7 @@ final class FileErrands: FilePart {
         if let blob = work.blob {
             let row = try stored { () throws(StorageError) in try store.blobs.row(blob) }
             if let row, !work.isReady(with: row.held) {
-                try room.cache.refuseOverQuota(row, titled: work.title)
+                try room.cache.refuseOverQuota(row) { work.title }
             }
         }
         let id = nextErrand()

@@ -37,6 +37,9 @@ final class FileTransfers: FilePart {
     /// When stored chunks are claimed, and when a full disk is tried again, on the monotonic clock.
     var claimDue: UInt64?
     var retryDue: UInt64?
+    /// How many blobs are read at least where others are begun, of which some are under way already.
+    private static let resumedAtOnceMin = 16
+
     /// The blob from which on others are begun to be fetched, by its number.
     private var nextWanted: Int64 = 0
 
@@ -84,7 +87,9 @@ final class FileTransfers: FilePart {
     func resume() throws(StorageError) {
         var isAgain = false
         while transfers.count < BlobLimits.transfersMax {
-            let rows = try store.blobs.wanted(from: nextWanted, limit: BlobLimits.transfersMax)
+            // Mostly one has ended, and one begins.
+            let limit = max(Self.resumedAtOnceMin, BlobLimits.transfersMax - transfers.count)
+            let rows = try store.blobs.wanted(from: nextWanted, limit: limit)
             for row in rows where transfers.count < BlobLimits.transfersMax {
                 try fetch(row)
                 nextWanted = row.number + 1

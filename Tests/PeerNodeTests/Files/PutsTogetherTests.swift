@@ -1,0 +1,86 @@
+import BlobStore
+import Testing
+import WorkspaceCrypto
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// Puts of the desk, and how many claims they take: each is a flush of the disk.
+@Suite struct `Puts that end at about one time` {
+    private final class Desk {
+        let places = MemoryFilePlaces()
+        let chunks = ChunkMemory()
+        let desk: BlobDesk
+
+        init() {
+            let chunks = chunks
+            desk = BlobDesk(
+                places: places, store: { () throws(BlobError) -> any ChunkStore in chunks })
+        }
+
+        func put(_ number: UInt64, byteCount: Int) {
+            let random = SeededRandom(seed: number)
+            places.files["/\(number)"] = random.bytes(byteCount)
+            desk.take(
+                .put(
+                    ErrandID(number: number), path: "/\(number)", key: BlobKey(using: random),
+                    PutBounds(byteCountMax: 1 << 30, inlineByteCountMax: 0)))
+        }
+
+        /// The numbers of puts that end with each claim, until all is done.
+        func claims() -> [[UInt64]] {
+            var claims: [[UInt64]] = []
+            while desk.hasWork {
+                let ended = desk.step().compactMap { outcome in
+                    if case .put(let id, .success) = outcome { id.number } else { nil }
+                }
+                if !ended.isEmpty { claims.append(ended) }
+            }
+            return claims
+        }
+    }
+
+    @Test func `are claimed together`() {
+        let desk = Desk()
+        for number in 1...5 as ClosedRange<UInt64> { desk.put(number, byteCount: 100_000) }
+        #expect(desk.claims() == [[1, 2, 3, 4, 5]])
+    }
+
+    @Test func `are claimed together up to a bound`() {
+        let desk = Desk()
+        let count = UInt64(BlobLimits.putsClaimedTogetherMax)
+        for number in 1...count + 3 { desk.put(number, byteCount: 20_000) }
+        #expect(desk.claims().map(\.count) == [Int(count), 3])
+    }
+
+    @Test func `do not wait for a large one`() {
+        let desk = Desk()
+        desk.put(1, byteCount: 5_000_000)
+        desk.put(2, byteCount: 100_000)
+        desk.put(3, byteCount: 100_000)
+        #expect(desk.claims() == [[2, 3], [1]])
+    }
+
+    @Test func `end though the rest is given up`() {
+        let desk = Desk()
+        desk.put(1, byteCount: 5_000_000)
+        desk.put(2, byteCount: 100_000)
+        // Both have begun, and the small one is sealed.
+        var ended: [BlobOutcome] = []
+        for _ in 0..<5 { ended += desk.desk.step() }
+        #expect(ended.isEmpty)
+        desk.desk.take(.abandon(ErrandID(number: 1)))
+        #expect(desk.claims() == [[2]])
+    }
+
+    @Test func `fail together where the disk does`() {
+        let desk = Desk()
+        for number in 1...3 as ClosedRange<UInt64> { desk.put(number, byteCount: 100_000) }
+        desk.chunks.claimFailure = .disk(call: "syncfs", number: 5)
+        var failures: [BlobError] = []
+        while desk.desk.hasWork {
+            for case .put(_, .failure(let error)) in desk.desk.step() { failures.append(error) }
+        }
+        #expect(failures == Array(repeating: .disk(call: "syncfs", number: 5), count: 3))
+    }
+}
