@@ -113,6 +113,70 @@ import WorkspaceTestKit
 
     // MARK: Refusals
 
+    /// Each of the two is asked first once.
+    @Test(arguments: [true, false])
+    func `fails where its address is refused, whoever else sends none`(isOwner: Bool) throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        let (sender, other) = isOwner ? (table.ada, table.cleo) : (table.cleo, table.ada)
+        try other.ok("mail.command", ["command": ""])
+        sender.mailStatus = 65
+        let failure = try table.bob.refused("email.verify.send", Self.ask)
+        #expect(failure.kind == .codeUndeliverable && failure.reason == "proof.undeliverable")
+        #expect(sender.letters.count == 1)
+        // It is not tried by itself again, since that would be as vain.
+        table.bench.advance(60_000)
+        #expect(sender.letters.count == 1)
+    }
+
+    @Test func `speaks of a code only where one is still good`() throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        try table.cleo.ok("mail.command", ["command": ""])
+        try table.bob.ok("email.verify.send", Self.ask)
+        for _ in 1..<Limits.lettersOfOneHourly { try table.bob.ok("email.verify.resend") }
+        let kept = try table.bob.refused("email.verify.resend")
+        #expect(kept.kind == .rateLimited && kept.hint?.contains("confirm CODE") == true)
+        // Another address has no code, and that somebody sends none says less than when one may be sent.
+        let fresh = try table.bob.refused("email.verify.send", ["email": "b@example.org"])
+        #expect(fresh.kind == .rateLimited && fresh.reason == "proof.letters")
+        #expect(fresh.hint == "then: wsx-node identity email resend")
+        let code = try ProofTable.code(table.ada.letters.last)
+        #expect(try confirm(code, on: table.bob).reason == "proof.not_sent")
+    }
+
+    @Test func `has no good code after a letter that was not sent`() throws {
+        let table = try ProofTable()
+        try table.bob.ok("email.verify.send", Self.ask)
+        let code = try ProofTable.code(table.ada.letters.first)
+        table.ada.mailStatus = 65
+        for _ in 1..<Limits.lettersOfOneHourly {
+            #expect(try table.bob.refused("email.verify.resend").kind == .codeUndeliverable)
+        }
+        #expect(
+            try table.bob.refused("email.verify.resend").hint
+                == "then: wsx-node identity email resend")
+        #expect(try confirm(code, on: table.bob).reason == "proof.code_over")
+    }
+
+    @Test func `is answered by what says most, whoever answers last`() {
+        let name = ClaimName([UInt8](repeating: 1, count: ClaimName.byteCount))
+        let device = DeviceID([UInt8](repeating: 2, count: 32))
+        let answers = [
+            ProofAnswer(name, .notHere), ProofAnswer(name, .tooMany, retryMilliseconds: 9_000),
+            ProofAnswer(name, .tooMany, retryMilliseconds: 5_000), ProofAnswer(name, .notSent),
+        ]
+        for count in 1...answers.count {
+            for order in [Array(answers.prefix(count)), answers.prefix(count).reversed()] {
+                var claim = OwnClaim(name, address: Self.address, wanted: nil)
+                for answer in order { claim.take(answer, from: device) }
+                #expect(claim.refusal == answers[count - 1])
+                claim.want()
+                #expect(claim.refusal == nil && claim.wantsLetter)
+            }
+        }
+    }
+
     @Test func `says what to do next where it is refused`() throws {
         let table = try ProofTable()
         let form = try table.bob.refused("email.verify.send", ["email": "Bob <b@example.org>"])

@@ -107,6 +107,18 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `is told with who verified it, where others verified the one before`() throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        try table.prove(Self.address, of: table.bob, by: table.ada)
+        for (address, verifier) in [("b2@example.org", table.cleo), ("b3@example.org", table.ada)] {
+            let done = try table.prove(address, of: table.bob, by: verifier)
+            #expect(done["email"] == .string(address) && done["state"] == "verified")
+            #expect(done["verifier"]?["name"] == .string(verifier.name))
+            #expect(try ProofTable.verifier(of: "Bob", on: table.bob) == .string(verifier.name))
+        }
+    }
+
     @Test func `belongs to one member`() throws {
         let table = try ProofTable()
         try table.prove(Self.address, of: table.bob, by: table.ada)

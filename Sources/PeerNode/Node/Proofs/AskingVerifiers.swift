@@ -87,7 +87,11 @@ extension Proofs {
             own[number]?.wantsLetter = false
             try keep()
             let wait = claim.refusal?.retryMilliseconds
-            answer(number, .failure(wait.map { .tooManyLetters($0) } ?? .codeUndeliverable))
+            let hasCode = claim.codeEnd.map { $0 > time.wall } ?? false
+            answer(
+                number,
+                .failure(
+                    wait.map { .tooManyLetters($0, hasCode: hasCode) } ?? .codeUndeliverable))
         default:
             answer(
                 number,
@@ -165,7 +169,7 @@ extension Proofs {
                         "they may not verify addresses any more", reason: "proof.not_verifier",
                         hint: "wsx-node identity email verify \(claim.address)")))
             try drop(number)
-        case .notSent, .tooMany, .notHere: own[number]?.refusal = answer
+        case .notSent, .tooMany, .notHere: own[number]?.take(answer, from: peer)
         }
     }
 
@@ -183,10 +187,12 @@ extension Proofs {
             }
         }
         var object = EmailClaimObject(email: address, state: "verified")
-        object.verifier = try core.profiles.attestations(of: workspace)
-            .valid(.init(workspace.member, .email))
-            .map { core.membership.person($0.author, in: workspace) }
-        if object.verifier == nil {
+        // Before the attestation is here, the register says what was proved before.
+        if try isProved(address, in: workspace) {
+            object.verifier = try core.profiles.attestations(of: workspace)
+                .valid(.init(workspace.member, .email))
+                .map { core.membership.person($0.author, in: workspace) }
+        } else {
             object.verifier = self.object(of: number, in: workspace).verifier
         }
         answer(number, .success(object.json))

@@ -32,15 +32,19 @@ extension NodeError {
         hint: "wsx-node identity email verify ADDRESS", reason: "proof.none")
 
     /// A verifier has sent enough letters for now.
-    static func tooManyLetters(_ milliseconds: UInt64) -> NodeError {
+    ///
+    /// - Parameter hasCode: whether one of them has a code that is still good.
+    static func tooManyLetters(_ milliseconds: UInt64, hasCode: Bool) -> NodeError {
         // A peer says how long.
         let minutes = min(milliseconds, Limits.letterHourMilliseconds) / 60_000 + 1
         let goodMinutes = Limits.proofCodeMilliseconds / 60_000
         return NodeError(
             .rateLimited,
             "too many letters were sent; try again in \(minutes) min",
-            hint: "a code of the last \(goodMinutes) minutes still works: "
-                + "wsx-node identity email confirm CODE",
+            hint: hasCode
+                ? "a code of the last \(goodMinutes) minutes still works: "
+                    + "wsx-node identity email confirm CODE"
+                : "then: wsx-node identity email resend",
             reason: "proof.letters",
             details: [
                 "retry_ms": .integer(

@@ -26,8 +26,8 @@ struct OwnClaim {
     var code: (digits: String, due: UInt64)?
     /// The calls that wait, and until when.
     var calls: [(call: CallID, due: UInt64)] = []
-    /// Why nobody has sent a letter so far.
-    var refusal: ProofAnswer?
+    /// Why nobody has sent a letter so far: what says most of what verifiers have answered.
+    private(set) var refusal: ProofAnswer?
 
     init(_ name: ClaimName, address: String, wanted: MemberID?) {
         (self.name, self.address, self.wanted) = (name, address, wanted)
@@ -35,6 +35,27 @@ struct OwnClaim {
 
     /// When the code of the last letter ends, milliseconds since 1970.
     var codeEnd: UInt64? { sentAt.map { $0 &+ Limits.proofCodeMilliseconds } }
+
+    /// Wants a letter, of whoever is there.
+    mutating func want() { (wantsLetter, refusal, triedOn) = (true, nil, []) }
+
+    /// Takes that a verifier has sent no letter.
+    mutating func take(_ answer: ProofAnswer, from device: DeviceID) {
+        // Whoever tries to send another letter ends the code of the one before.
+        if answer.result == .notSent, device == sender { sentAt = nil }
+        let known = refusal.map { Self.weight($0) } ?? (0, 0)
+        if Self.weight(answer) > known { refusal = answer }
+    }
+
+    /// How much an answer says: that an address takes no letter more than that one may be sent later, and
+    /// the soonest first, and that more than that somebody sends none.
+    private static func weight(_ answer: ProofAnswer) -> (Int, UInt64) {
+        switch answer.result {
+        case .notSent: (3, 0)
+        case .tooMany: (2, .max - (answer.retryMilliseconds ?? 0))
+        default: (1, 0)
+        }
+    }
 }
 
 /// The side of the member.
@@ -68,9 +89,7 @@ extension Proofs {
             own[number] = OwnClaim(drawName(), address: address, wanted: wanted)
         }
         voided.remove(number)
-        own[number]?.wantsLetter = true
-        own[number]?.refusal = nil
-        own[number]?.triedOn = []
+        own[number]?.want()
         try keep()
         return wait(call, in: number) ? .later : .reply(object(of: number, in: workspace))
     }
@@ -80,9 +99,7 @@ extension Proofs {
         in workspace: Workspace, for call: CallID
     ) throws(StorageError) -> CommandOutcome {
         let number = workspace.number
-        own[number]?.wantsLetter = true
-        own[number]?.refusal = nil
-        own[number]?.triedOn = []
+        own[number]?.want()
         own[number]?.code = nil
         try keep()
         return wait(call, in: number) ? .later : .reply(object(of: number, in: workspace))
