@@ -34,6 +34,8 @@ public final class BenchNode {
     public var mailCommand: String?
     /// Files with keys of providers, by their paths.
     public var keyFiles: [String: [UInt8]] = [:]
+    /// The machine around it, from the next start on.
+    public var surroundings: (any Surroundings)?
     /// Questions about tokens that it had looked at, and whether they wait until `endTokenChecks`.
     public var tokenQuestions: [[UInt8]] = []
     /// See `tokenQuestions`.
@@ -97,6 +99,7 @@ public final class BenchNode {
             passphraseCost: .init(passes: 1, memoryKiB: 8))
         environment.notices = noticeDefaults
         environment.mailCommand = mailCommand
+        environment.surroundings = surroundings
         environment.privateJudgementsMax = privateJudgementsMax
         return environment
     }

@@ -58,6 +58,14 @@ public struct MachineSurroundings: Surroundings {
         }
     }
 
+    /// Whether a plain file can be read at an absolute path. A pipe or a device is none, and not waited for.
+    public func canRead(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try FileSystem.openPlainFile(root + path)
+            return true
+        } catch { return false }
+    }
+
     /// The lines of a file; none where it cannot be read.
     func lines(of path: String) -> [Substring] {
         (read(path).text ?? "").split(whereSeparator: \.isNewline)

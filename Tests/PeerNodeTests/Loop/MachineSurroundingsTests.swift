@@ -101,6 +101,19 @@ private final class Machine {
         }
     }
 
+    /// None of them is waited for.
+    @Test func `has files that can be read, and pipes and folders that are none`() throws {
+        try withMachine { machine in
+            try machine.write("/keys/lab.json", "{}")
+            #expect(mkfifo(machine.root + "/keys/pipe", 0o600) == 0)
+            let around = MachineSurroundings(root: machine.root, socket: machine.socket)
+            #expect(around.canRead("/keys/lab.json"))
+            for path in ["/keys/pipe", "/keys", "/keys/other.json", "/keys/lab.json/x"] {
+                #expect(!around.canRead(path), "\(path)")
+            }
+        }
+    }
+
     @Test func `has a control socket that is there, ours, and ours alone`() throws {
         try withMachine { machine in
             #expect(machine.findings["socket"]?.state == "ok")

@@ -4,6 +4,14 @@ import WorkspaceTestKit
 
 @testable import PeerNode
 
+/// A machine with these files.
+private final class FilesAround: Surroundings {
+    var paths: Set<String> = []
+
+    func findings(_ facts: SurroundingsFacts) -> [FindingObject] { [] }
+    func canRead(_ path: String) -> Bool { paths.contains(path) }
+}
+
 /// What a node knows of providers of accounts.
 @Suite struct `A login provider` {
     private let bench = CoreBench()
@@ -36,6 +44,39 @@ import WorkspaceTestKit
         #expect(try ada.refused("account.link", ["provider": "lab"]).kind == .notFound)
         #expect(
             try ada.refused("account.provider.update", ["name": "lab"]).kind == .notFound)
+    }
+
+    @Test func `has keys that can be read, and doctor says when they are gone`() throws {
+        let around = FilesAround()
+        let ada = try bench.node("Ada")
+        ada.surroundings = around
+        try ada.restart()
+        var given = try #require(Self.lab.objectValue)
+        given["jwks"] = "/keys/lab.json"
+        let refusal = try ada.refused("account.provider.add", .object(given))
+        #expect(refusal.kind == .badRequest && refusal.reason == "provider.jwks")
+        #expect(refusal.message == "no file can be read at '/keys/lab.json'")
+        #expect(refusal.fields.map(\.name) == ["jwks"])
+        #expect(refusal.fields.map(\.reason) == ["not_found"])
+        #expect(try ada.ok("account.provider.list").items.isEmpty)
+        around.paths = ["/keys/lab.json"]
+        try ada.ok("account.provider.add", .object(given))
+        func findings() throws -> [JSONValue] {
+            try ada.ok("node.doctor").items.filter { $0["id"] == "provider" }
+        }
+        #expect(try findings().isEmpty)
+        let another = try ada.refused(
+            "account.provider.update", ["name": "lab", "jwks": "/keys/other.json"])
+        #expect(another.reason == "provider.jwks")
+        around.paths = []
+        // What is not named stays as it was.
+        try ada.ok("account.provider.update", ["name": "lab", "client_id": "other"])
+        let gone = try findings()
+        #expect(gone.map { $0["state"] } == ["warn"])
+        #expect(gone.first?["message"]?.stringValue?.contains("'lab'") == true)
+        #expect(gone.first?["hint"] == "wsx-node account provider update lab --jwks FILE")
+        try ada.ok("account.provider.update", ["name": "lab", "jwks": ""])
+        #expect(try findings().isEmpty)
     }
 
     @Test(

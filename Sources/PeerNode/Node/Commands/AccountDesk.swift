@@ -116,6 +116,29 @@ final class AccountDesk: CorePart, AccountCommands {
         try Page(try providers().map { object(of: $0) }).part(page)
     }
 
+    /// Files of keys that were there when they were named, and cannot be read now.
+    func keyFindings() throws(NodeError) -> [FindingObject] {
+        try providers().compactMap { provider in
+            guard let keys = provider.keys, !canRead(keys) else { return nil }
+            return FindingObject(
+                id: "provider", state: "warn",
+                message: "no token of \(NodeError.quoted(provider.name)) can be checked, because "
+                    + "its keys at \(NodeError.quotedPath(keys)) cannot be read",
+                hint: "wsx-node account provider update \(provider.name) --jwks FILE")
+        }
+    }
+
+    private func canRead(_ path: String) -> Bool {
+        environment.surroundings?.canRead(path) ?? true
+    }
+
+    private static func noKeys(at path: String) -> NodeError {
+        NodeError(
+            .badRequest, "no file can be read at \(NodeError.quotedPath(path))",
+            hint: "save the provider's keys (its JWK set) there first", reason: "provider.jwks",
+            fields: [.init(name: "jwks", reason: "not_found")])
+    }
+
     private func providers() throws(NodeError) -> [AccountProvider] {
         try stored { () throws(StorageError) in try accounts.providers() }
     }
@@ -153,6 +176,7 @@ final class AccountDesk: CorePart, AccountCommands {
         if let keys = draft.keys {
             guard keys.isEmpty || keys.utf8.first == UInt8(ascii: "/"), !keys.utf8.contains(0)
             else { throw misfit("jwks", "the file needs an absolute path, such as /etc/keys.json") }
+            guard keys.isEmpty || canRead(keys) else { throw Self.noKeys(at: keys) }
             changed.keys = keys.isEmpty ? nil : keys
         }
         if let page = draft.page { changed.page = try address(page, "login_url") }

@@ -46,6 +46,7 @@ final class InspectionDesk: CorePart, InspectionCommands {
         findings += core.links.copyFindings
         findings += core.integrity.rotFindings
         findings += try core.files.findings.all()
+        findings += try AccountDesk(core).keyFindings()
         findings += peerFindings
         return .reply(Page(findings).json)
     }

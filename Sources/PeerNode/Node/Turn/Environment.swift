@@ -16,7 +16,7 @@ public struct NodeEnvironment {
     public let announces: Bool
     /// What one guess of a new passphrase costs.
     public let passphraseCost: PassphraseVault.Cost
-    /// What `doctor` can learn of the machine; `nil` where there is none to look at.
+    /// What the node and `doctor` can learn of the machine; `nil` where there is none to look at.
     public var surroundings: (any Surroundings)?
     /// Places for connections that have not shown to know a secret, at most
     /// `Limits.anonymousLinksMax`.
@@ -108,6 +108,8 @@ public protocol HomeFiles: GuardFile {
 public protocol Surroundings {
     /// Looks at the machine. It reads small files and waits for nothing.
     func findings(_ facts: SurroundingsFacts) -> [FindingObject]
+    /// Whether a plain file can be read at an absolute path. Nothing is read of it.
+    func canRead(_ path: String) -> Bool
 }
 
 /// What the node knows by itself that bears on the machine.
