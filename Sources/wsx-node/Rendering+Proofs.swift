@@ -59,6 +59,7 @@ extension Rendering {
 
     /// What stands behind an address in a profile.
     func verified(_ person: JSONValue) -> String {
+        if let lost = person["email_unverified"] { return "  (not verified: \(reason(lost)))" }
         guard let mark = person["email_verified"], !mark.isNull else { return "" }
         return "  (verified by \(self.person(mark["by"])), \(day(of: mark["at"])))"
     }
@@ -84,10 +85,17 @@ extension Rendering {
         switch attestation["state"] {
         case "valid": "yes"
         case "withdrawn": "withdrawn"
-        case "verifier_gone": "no: \(person(attestation["by"])) may not verify any more"
-        case "taken": "no: someone else had it first"
-        case "expired": "expired"
+        case "verifier_gone", "taken": "no: \(reason(attestation))"
         default: shown(attestation["state"])
+        }
+    }
+
+    /// Why what was said does not count.
+    private func reason(_ mark: JSONValue) -> String {
+        switch mark["state"] {
+        case "verifier_gone": "\(person(mark["by"])) is no verifier any more"
+        case "taken": "someone else had it first"
+        default: shown(mark["state"])
         }
     }
 }

@@ -60,7 +60,7 @@ import WorkspaceModel
         ]
         let text = rendering().text(list, of: "account.links")
         #expect(text.contains("PROVIDER") && text.contains("lab") && text.contains("mina"))
-        #expect(text.contains("no: Joon may not verify any more"), "\(text)")
+        #expect(text.contains("no: Joon is no verifier any more"), "\(text)")
         let plain = rendering(isPlain: true).text(list, of: "account.links")
         #expect(plain.contains("Mina\tlab\tmina\tJoon\t"), "\(plain)")
     }

@@ -56,11 +56,22 @@ import WorkspaceModel
         profile["email_verified"] = ["by": Self.joon, "at": 1_795_190_000_000]
         let marked = rendering().text(.object(profile), of: "profile.of")
         #expect(marked.contains("m@example.org  (verified by Joon, "), "\(marked)")
+        profile["email_verified"] = .null
+        for (state, words) in [
+            ("verifier_gone", "Joon is no verifier any more"),
+            ("taken", "someone else had it first"), ("expired", "expired"),
+        ] {
+            profile["email_unverified"] = [
+                "state": .string(state), "by": Self.joon, "at": 1_795_190_000_000,
+            ]
+            let lost = rendering().text(.object(profile), of: "profile.of")
+            #expect(lost.contains("m@example.org  (not verified: \(words))\n"), "\(lost)")
+        }
     }
 
     @Test(arguments: [
         ("valid", "yes"), ("withdrawn", "withdrawn"),
-        ("verifier_gone", "no: Joon may not verify any more"),
+        ("verifier_gone", "no: Joon is no verifier any more"),
         ("taken", "no: someone else had it first"), ("expired", "expired"),
     ])
     func `counts, or says why it does not`(_ state: String, _ words: String) {

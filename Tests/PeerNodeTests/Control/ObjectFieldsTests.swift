@@ -255,6 +255,13 @@ import WorkspaceModel
                 "presence":{"state":"online","text":null,"emoji":null,"until":null},\
                 "email_verified":{"by":{"id":"u_2","name":"Mina"},"at":7}}
                 """)
+        object.verified = nil
+        object.unverified = UnverifiedMark(
+            "verifier_gone", by: PersonObject(id: "u_2", name: "Mina"), at: 7)
+        #expect(
+            object.json.text.hasSuffix(
+                #""email_verified":null,"email_unverified":"#
+                    + #"{"state":"verifier_gone","by":{"id":"u_2","name":"Mina"},"at":7}}"#))
     }
 
     @Test func `proofs of addresses`() {

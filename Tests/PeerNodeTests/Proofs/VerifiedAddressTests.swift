@@ -183,6 +183,94 @@ import WorkspaceTestKit
         #expect(try ProofTable.states(on: table.bob) == ["Bob": "verifier_gone"])
     }
 
+    /// Bob gave his first address up for the second one, and its verifier is none any more.
+    @Test(arguments: [true, false])
+    func `brings none back that it has replaced, when its verifier goes`(isRemoved: Bool) throws {
+        let table = try ProofTable()
+        let dora = try table.bench.guest("Dora", of: table.ada)
+        try table.letCleoVerify()
+        try table.prove(Self.address, of: table.bob, by: table.ada)
+        try table.prove("new@example.org", of: table.bob, by: table.cleo)
+        if isRemoved {
+            try table.ada.ok("member.remove", ["member": "Cleo"])
+        } else {
+            try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
+        }
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob, dora] {
+            let list = try node.ok("attestation.list").items
+            #expect(list.map { $0["state"] } == ["verifier_gone"])
+            #expect(list.map { $0["value"] } == ["new@example.org"])
+            #expect(list.map { $0["by"]?["name"] } == ["Cleo"])
+            let shown = try node.ok("profile.of", ["member": "@Bob"])
+            #expect(shown["email"] == "new@example.org" && shown["email_verified"] == .null)
+            #expect(shown["email_unverified"]?["state"] == "verifier_gone")
+            #expect(shown["email_unverified"]?["by"]?["name"] == "Cleo")
+            let first = try node.ok("identity.email.check", ["email": .string(Self.address)])
+            #expect(first["state"] == "ok" && first["member"] == .null)
+        }
+        let invited = try table.ada.ok("invite.create", ["email": .string(Self.address)])
+        #expect(invited["delivery"] == "mail")
+        // What he gave up is free, and what he has is proved again, by another.
+        try table.prove(Self.address, of: dora, by: table.ada)
+        try table.prove("new@example.org", of: table.bob, by: table.ada)
+        for node in [table.ada, table.bob, dora] {
+            #expect(try ProofTable.states(on: node) == ["Bob": "valid", "Dora": "valid"])
+            #expect(try ProofTable.verifier(of: "Bob", on: node) == "Ada")
+            let shown = try node.ok("profile.of", ["member": "@Bob"])
+            #expect(shown.fieldNames == ResultFields.profile)
+        }
+    }
+
+    @Test func `counts again with its verifier, unless its member took it back`() throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        try table.prove(Self.address, of: table.bob, by: table.cleo)
+        for (role, state) in [("member", "verifier_gone"), ("admin", "valid")] {
+            try table.ada.ok("member.role", ["member": "Cleo", "role": .string(role)])
+            table.bench.advance(5_000)
+            #expect(try ProofTable.states(on: table.bob) == ["Bob": state])
+        }
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
+        table.bench.advance(5_000)
+        try table.bob.ok("profile.set", ["email": ""])
+        try table.ada.ok("member.role", ["member": "Cleo", "role": "admin"])
+        table.bench.advance(5_000)
+        for node in [table.ada, table.bob, table.cleo] {
+            #expect(try ProofTable.states(on: node) == ["Bob": "withdrawn"])
+        }
+    }
+
+    /// A program of Cleo's writes what it likes after she has lost the right: while she is a member, and
+    /// while she does not know that she is none.
+    @Test(arguments: [true, false])
+    func `is silenced by no word of who may not verify any more`(isRemoved: Bool) throws {
+        let table = try ProofTable()
+        try table.letCleoVerify()
+        let bob = try table.bob.workspace().member
+        let document = try table.cleo.workspace().profileDocument
+        try table.prove("old@example.org", of: table.bob, by: table.cleo)
+        try table.prove(Self.address, of: table.bob, by: table.ada)
+        if isRemoved {
+            for node in [table.ada, table.bob] { table.bench.cut(node, table.cleo) }
+            try table.ada.ok("member.remove", ["member": "Cleo"])
+        } else {
+            try table.ada.ok("member.role", ["member": "Cleo", "role": "member"])
+        }
+        table.bench.advance(5_000)
+        for proof in [Attestation.Proof("false@example.org", by: .letter), nil] {
+            try table.cleo.write(.attestation(Attestation(bob, .email, proof)), to: document)
+        }
+        if isRemoved {
+            for node in [table.ada, table.bob] { table.bench.heal(node, table.cleo) }
+        }
+        table.bench.advance(60_000)
+        for node in [table.ada, table.bob] {
+            #expect(try ProofTable.states(on: node) == ["Bob": "valid"])
+            #expect(try ProofTable.verifier(of: "Bob", on: node) == "Ada")
+        }
+    }
+
     /// What somebody attests while they are no verifier does not count when they become one again.
     @Test func `does not count where its verifier was none when it was written`() throws {
         let table = try ProofTable()

@@ -16,6 +16,9 @@ public struct ProfileObject: ControlObject {
     public var visible: [ProfileChange.Field: String] = [:]
     /// Who has verified the address in it.
     public var verified: VerifiedMark?
+    /// Why that address does not count as verified though somebody said so; `email_unverified` is there
+    /// only then.
+    public var unverified: UnverifiedMark?
     /// The accounts that they have linked; `accounts` is there only where there are some.
     public var accounts: [AccountMark] = []
     /// How reachable they are, `nil` for who is offline, and for guests.
@@ -44,6 +47,7 @@ public struct ProfileObject: ControlObject {
         object.append("visible", isSelf ? .object(shown) : .null)
         object.append("presence", presence?.json ?? .null)
         object.append("email_verified", verified?.json ?? .null)
+        if let unverified { object.append("email_unverified", unverified.json) }
         if !accounts.isEmpty { object.append("accounts", .array(accounts.map(\.json))) }
         return .object(object)
     }

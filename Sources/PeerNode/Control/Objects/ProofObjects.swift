@@ -107,6 +107,24 @@ public struct VerifiedMark: Equatable, Sendable {
     var json: JSONValue { ["by": by.json, "at": .integer(at)] }
 }
 
+/// Who said that an address in a profile is its member's, and why that does not count.
+public struct UnverifiedMark: Equatable, Sendable {
+    /// `verifier_gone`, `taken` or `expired`, as of an attestation.
+    public let state: String
+    /// Who.
+    public let by: PersonObject
+    /// When, milliseconds since 1970.
+    public let at: Int64
+
+    /// A mark by somebody.
+    public init(_ state: String, by: PersonObject, at: Int64) {
+        (self.state, self.by, self.at) = (state, by, at)
+    }
+
+    /// All fields.
+    var json: JSONValue { ["state": .string(state), "by": by.json, "at": .integer(at)] }
+}
+
 /// The command that sends letters on this node.
 public struct MailCommandObject: ControlObject {
     /// For `/bin/sh -c`, `nil` for nothing.

@@ -172,20 +172,13 @@ final class ProofDesk: CorePart, ProofCommands {
         of finding: AttestationBook.Finding, in workspace: Workspace
     ) -> AttestationObject {
         let said = finding.word.said
-        let isOver = said.proof?.until.map { $0 <= time.wall } ?? false
-        let state =
-            switch finding.state {
-            case .valid: isOver ? "expired" : "valid"
-            case .withdrawn: "withdrawn"
-            case .verifierGone: "verifier_gone"
-            case .taken: "taken"
-            }
         var object = AttestationObject(
             id: PublicID.operation(finding.word.id),
             member: core.membership.person(said.member, in: workspace),
             kind: said.kind == .email ? "email" : "account",
             by: core.membership.person(finding.word.author, in: workspace),
-            at: Int64(clamping: finding.word.timestamp.milliseconds), state: state)
+            at: Int64(clamping: finding.word.timestamp.milliseconds),
+            state: finding.state(at: time.wall))
         object.provider = said.provider
         object.value = said.proof?.name ?? said.proof?.value
         object.until = said.proof?.until.map { Int64(clamping: $0) }
@@ -289,13 +282,17 @@ final class ProofDesk: CorePart, ProofCommands {
         return isMailed ? .later : .reply(invite)
     }
 
-    /// For whom an address is verified here now. A link that lets its reader in goes to nobody else.
+    /// For whom an address is shown as verified here now (W-78). A link that lets its reader in goes to
+    /// nobody else, and not to who shows another address by now.
     private func verifiedHolder(
         of address: String, in workspace: Workspace
     ) throws(NodeError) -> MemberID? {
-        try stored { () throws(StorageError) in
+        let holder = try stored { () throws(StorageError) in
             try core.profiles.attestations(of: workspace)
                 .verifiedHolder(ofEmail: address, at: time.wall)
+        }
+        return holder.flatMap {
+            workspace.people.fields[$0]?[.email] == address ? $0 : nil
         }
     }
 

@@ -28,7 +28,7 @@ extension Profiles {
         guard !workspace.people.attestations.isEmpty else { return .none }
         let least = workspace.fields.mayAttest.leastRole
         // Many words stand under one grant in one log.
-        var bounds: [AttestationBound: UInt64?] = [:]
+        var bounds: [AttestationBook.Stretch: UInt64?] = [:]
         workspace.people.attestations.settle()
         let found = try workspace.people.attestations.findings(
             of: workspace.members.map(\.member),
@@ -36,25 +36,15 @@ extension Profiles {
                 guard let role = workspace.role(of: author) else { return false }
                 return role <= least
             },
-            counts: { (word) throws(StorageError) in
-                let place = AttestationBound(grant: word.grant, branch: word.branch)
-                let bound: UInt64?
-                if let known = bounds[place] {
-                    bound = known
-                } else {
-                    bound = try self.bound(of: word, leastRole: least, in: workspace)
-                    bounds[place] = .some(bound)
-                }
-                return bound.map { word.sequence <= $0 } ?? false
+            bound: { (word) throws(StorageError) in
+                if let known = bounds[word.stretch] { return known }
+                let bound = try self.bound(of: word, leastRole: least, in: workspace)
+                bounds[word.stretch] = .some(bound)
+                return bound
             })
         let findings = AttestationFindings(found)
         workspace.judged.attested = findings
         return findings
-    }
-
-    private struct AttestationBound: Hashable {
-        let grant: OperationID
-        let branch: Int64
     }
 
     /// Up to where what stands beside a word is valid, if only this role and stronger ones might write
@@ -62,9 +52,11 @@ extension Profiles {
     private func bound(
         of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
-        guard let branch = store.operations.branch(word.branch) else { return nil }
         let limit = workspace.judged.evaluator.contentLimit(
             grant: word.grant, log: word.log, leastRole: leastRole)
+        guard limit != .nothing, let branch = store.operations.branch(word.branch) else {
+            return nil
+        }
         var search = CutSearch(branch, store.operations, workspace: workspace.number)
         return try search.bound(of: limit)
     }
@@ -80,6 +72,21 @@ extension Profiles {
         return VerifiedMark(
             by: core.membership.person(word.author, in: workspace),
             at: Int64(clamping: word.timestamp.milliseconds))
+    }
+
+    /// Why the address that somebody shows does not count as verified, though somebody said that it is.
+    func unverifiedEmail(of member: MemberID, in workspace: Workspace) -> UnverifiedMark? {
+        guard workspace.ownRole ?? .guest <= .member,
+            let address = workspace.people.fields[member]?[.email],
+            let findings = try? attestations(of: workspace),
+            let finding = findings.found[.init(member, .email)],
+            finding.word.said.proof?.value == address
+        else { return nil }
+        let state = finding.state(at: time.wall)
+        guard state != "valid" else { return nil }
+        return UnverifiedMark(
+            state, by: core.membership.person(finding.word.author, in: workspace),
+            at: Int64(clamping: finding.word.timestamp.milliseconds))
     }
 
     /// The accounts that somebody has linked, those that count now.

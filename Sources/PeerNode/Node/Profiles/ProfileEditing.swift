@@ -11,6 +11,7 @@ extension Profiles {
             name: workspace.displayName(of: member))
         object.values = workspace.shownFields(of: member)
         object.verified = verifiedEmail(of: member, in: workspace)
+        object.unverified = unverifiedEmail(of: member, in: workspace)
         object.accounts = linkedAccounts(of: member, in: workspace)
         object.presence = core.presence.presence(of: member, in: workspace)
         guard member == workspace.member else { return object }

@@ -161,10 +161,10 @@ extension Proofs {
     ) throws(NodeError) {
         try stored { () throws(StorageError) in
             try addressChanged(to: after, in: workspace)
-            // Also one whose time is over, so that its verifier erases it.
+            // Also one whose time is over, so that its verifier erases it, and one that may count again.
             guard let before, after == nil,
-                try core.profiles.attestations(of: workspace).holder(ofEmail: before)
-                    == workspace.member
+                try core.profiles.attestations(of: workspace)
+                    .says(before, of: workspace.member)
             else { return }
             let isWritten = try core.profiles.attest(
                 Attestation(workspace.member, .email, nil), in: workspace)

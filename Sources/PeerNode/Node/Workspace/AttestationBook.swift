@@ -23,6 +23,7 @@ struct AttestationBook {
         let isValid: Bool
 
         var place: Place { Place(said.member, said.kind, said.provider) }
+        var stretch: Stretch { Stretch(grant: grant, branch: branch) }
 
         /// By time, then by id.
         static func isEarlier(_ one: Word, _ other: Word) -> Bool {
@@ -70,64 +71,37 @@ struct AttestationBook {
         /// The word that counts, or would.
         let word: Word
         let state: State
-        /// The words that whoever says something else has to overwrite, the latest first.
+        /// The words that whoever says something else has to overwrite, the latest first; none where
+        /// nobody who said something might.
         var heads: [Word] = []
     }
 
-    /// What one author said in one register.
-    private struct Voice {
-        var words: [OperationID: Word] = [:]
-        /// The valid ones with the largest (hlc, id), those first.
-        private(set) var latest: [Word] = []
-        /// Whether others may have come into their number.
-        private var isShort = false
-
-        mutating func take(_ word: Word, max: Int) {
-            if words[word.id] != nil { remove(word.id) }
-            words[word.id] = word
-            guard word.isValid else { return }
-            let place = latest.firstIndex { Word.isEarlier($0, word) } ?? latest.count
-            guard place < max else { return }
-            latest.insert(word, at: place)
-            if latest.count > max { latest.removeLast() }
-        }
-
-        mutating func remove(_ id: OperationID) {
-            words[id] = nil
-            guard let place = latest.firstIndex(where: { $0.id == id }) else { return }
-            latest.remove(at: place)
-            isShort = words.count > latest.count
-        }
-
-        mutating func refill(max: Int) {
-            guard isShort else { return }
-            isShort = false
-            latest = Array(
-                words.values.filter(\.isValid).sorted { Word.isEarlier($1, $0) }.prefix(max))
-        }
+    /// Where words stand of which verdicts part at one place: under one grant, in one branch.
+    struct Stretch: Hashable {
+        let grant: OperationID
+        let branch: Int64
     }
 
     /// By register, and by author.
-    private var voices: [MemberID: [Place: [MemberID: Voice]]] = [:]
+    private var voices: [MemberID: [Place: [MemberID: AttestationVoice]]] = [:]
     /// Where the operation with an arrival number is.
     private var stored: [Int64: (place: Place, author: MemberID, id: OperationID)] = [:]
-    /// Registers of which something was taken out since it was worked out what they say.
-    private var short: Set<Place> = []
-    /// How many words of one author count in one register.
+    /// Registers of which something came or was taken out since it was worked out what they say.
+    private var changed: Set<Place> = []
+    /// How many words of one author have standing in one register.
     private let max: Int
 
-    /// - Parameter max: words of one author that count in one register; tests make it smaller.
+    /// - Parameter max: words of one author that have standing in one register; tests make it smaller.
     init(max: Int = Limits.attestationsOfOneMax) { self.max = max }
 
     var isEmpty: Bool { voices.isEmpty }
 
     /// Takes an operation over; one that is known with another verdict is judged anew.
     mutating func take(_ word: Word) {
-        let place = word.place
-        voices[place.member, default: [:]][place, default: [:]][word.author, default: Voice()]
-            .take(word, max: max)
-        // One that does not count any more makes room.
-        short.insert(place)
+        let (place, nobody) = (word.place, AttestationVoice())
+        voices[place.member, default: [:]][place, default: [:]][word.author, default: nobody]
+            .take(word)
+        changed.insert(place)
         stored[word.arrival] = (place, word.author, word.id)
     }
 
@@ -142,7 +116,7 @@ struct AttestationBook {
         }
         if voices[place.member]?[place]?.isEmpty == true { voices[place.member]?[place] = nil }
         if voices[place.member]?.isEmpty == true { voices[place.member] = nil }
-        short.insert(place)
+        changed.insert(place)
         return true
     }
 
@@ -154,58 +128,62 @@ struct AttestationBook {
 
     // MARK: The fold
 
-    /// Takes up what came into the number of those that count; before `findings`.
+    /// Takes up what came or was taken out; before `findings`.
     mutating func settle() {
-        for place in short {
+        for place in changed {
             for author in voices[place.member]?[place].map({ Array($0.keys) }) ?? [] {
-                voices[place.member]?[place]?[author]?.refill(max: max)
+                voices[place.member]?[place]?[author]?.settle()
             }
         }
-        short = []
+        changed = []
     }
 
-    /// What each register says, by W-73 to W-76. It follows from the set of words, and from the answers,
-    /// whatever came first. What others than verifiers say costs next to nothing, however much it is.
+    /// What each register says, by W-73 to W-76 and W-97. It follows from the set of words, and from the
+    /// answers, whatever came first. What others than verifiers say costs next to nothing, however much it
+    /// is.
     ///
     /// - Parameters:
     ///   - members: who is in the workspace.
-    ///   - isVerifier: whether somebody may say what others have proved.
-    ///   - counts: whether a word of a verifier was written by one.
+    ///   - isVerifier: whether somebody may say now what others have proved.
+    ///   - bound: up to which sequence number what stands in the stretch of a word was written by a
+    ///     verifier; `nil` for none of it.
     func findings<Failure: Error>(
         of members: some Sequence<MemberID>, isVerifier: (MemberID) -> Bool,
-        counts: (Word) throws(Failure) -> Bool
+        bound: (Word) throws(Failure) -> UInt64?
     ) throws(Failure) -> [Place: Finding] {
         var found: [Place: Finding] = [:]
         for member in members {
             for (place, voices) in voices[member] ?? [:] {
-                var counting: [Word] = []
+                var standing: [Word] = []
                 for (author, voice) in voices {
-                    if author == member {
-                        counting += voice.latest.filter { $0.said.proof == nil }
-                    } else if isVerifier(author) {
-                        for word in voice.latest where try counts(word) { counting.append(word) }
+                    standing += try voice.standing(max: max) { (word) throws(Failure) in
+                        if author == member { return UInt64.max }
+                        return try bound(word)
                     }
                 }
-                found[place] = Self.finding(of: counting, among: voices)
+                found[place] =
+                    Self.finding(of: standing, isVerifier)
+                    ?? voices.values.compactMap { $0.latestValue(max: max) }
+                    .max(by: Word.isEarlier).map { Finding(word: $0, state: .verifierGone) }
             }
         }
         return Self.withOneHolderEach(found)
     }
 
+    /// Of the words that have standing the one that is the register's. Where its author is no verifier any
+    /// more, none that it took the place of comes back.
     private static func finding(
-        of counting: [Word], among voices: [MemberID: Voice]
+        of standing: [Word], _ isVerifier: (MemberID) -> Bool
     ) -> Finding? {
-        let overwritten = Set(counting.flatMap(\.cited))
-        let heads = counting.filter { !overwritten.contains($0.id) }
+        let overwritten = Set(standing.flatMap(\.cited))
+        let heads = standing.filter { !overwritten.contains($0.id) }
             .sorted { Word.isEarlier($1, $0) }
-        if let head = heads.first {
-            return Finding(
-                word: head, state: head.said.proof == nil ? .withdrawn : .valid, heads: heads)
+        guard let head = heads.first else { return nil }
+        guard head.said.proof != nil else {
+            return Finding(word: head, state: .withdrawn, heads: heads)
         }
-        let last = voices.values.compactMap { voice in
-            voice.latest.first { $0.said.proof != nil && $0.author != $0.said.member }
-        }.max(by: Word.isEarlier)
-        return last.map { Finding(word: $0, state: .verifierGone) }
+        let state: State = isVerifier(head.author) ? .valid : .verifierGone
+        return Finding(word: head, state: state, heads: heads)
     }
 
     private static func withOneHolderEach(_ found: [Place: Finding]) -> [Place: Finding] {
@@ -229,46 +207,5 @@ extension AttestationBook.Claim {
     init?(of said: Attestation) {
         guard let proof = said.proof else { return nil }
         self.init(kind: said.kind, provider: said.provider, value: proof.value)
-    }
-}
-
-/// What registers of attestations say now.
-struct AttestationFindings {
-    let found: [AttestationBook.Place: AttestationBook.Finding]
-    /// Whom values belong to.
-    private let holders: [AttestationBook.Claim: MemberID]
-
-    static let none = AttestationFindings([:])
-
-    init(_ found: [AttestationBook.Place: AttestationBook.Finding]) {
-        self.found = found
-        var holders: [AttestationBook.Claim: MemberID] = [:]
-        for finding in found.values where finding.state == .valid {
-            guard let claim = AttestationBook.Claim(of: finding.word.said) else { continue }
-            holders[claim] = finding.word.said.member
-        }
-        self.holders = holders
-    }
-
-    /// Whom an address is attested for.
-    func holder(ofEmail address: String) -> MemberID? {
-        holder(of: .init(kind: .email, provider: nil, value: address))
-    }
-
-    /// For whom an address is verified, as everybody sees it (W-78): attested, and not over at a time,
-    /// milliseconds since 1970.
-    func verifiedHolder(ofEmail address: String, at wall: UInt64) -> MemberID? {
-        guard let holder = holder(ofEmail: address), let word = valid(.init(holder, .email)),
-            word.said.proof?.until.map({ $0 > wall }) ?? true
-        else { return nil }
-        return holder
-    }
-
-    /// Whom something is attested for.
-    func holder(of claim: AttestationBook.Claim) -> MemberID? { holders[claim] }
-
-    /// The word that counts in a register.
-    func valid(_ place: AttestationBook.Place) -> AttestationBook.Word? {
-        found[place].flatMap { $0.state == .valid ? $0.word : nil }
     }
 }
