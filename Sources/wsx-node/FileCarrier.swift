@@ -28,10 +28,13 @@ struct FileCarrier {
     ///
     /// - Parameters:
     ///   - file: its id, `b_…`.
+    ///   - isAwaited: whether the daemon waits for what is not here.
     ///   - take: is given its bytes as they come.
-    mutating func get(_ file: String, take: ([UInt8]) -> Void) throws(NodeError) {
-        try transport.send(
-            Array("GET /files/\(Self.encoded(file)) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+    mutating func get(
+        _ file: String, isAwaited: Bool = true, take: ([UInt8]) -> Void
+    ) throws(NodeError) {
+        let path = "/files/\(Self.encoded(file))" + (isAwaited ? "" : "?timeout_ms=0")
+        try transport.send(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
         let head = try head()
         guard head.status == 200 else { throw try failure(head) }
         var left = head.byteCount

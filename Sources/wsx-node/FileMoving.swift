@@ -7,12 +7,6 @@ struct FileMoving: SessionPart {
     let environment: [String: String]
     let io: any ProgramIO
 
-    /// How often a transfer is looked at, and how often its progress is told where no terminal shows it.
-    private static let fetchStep: Int64 = 200
-    private static let progressStep: Int64 = 10_000
-    /// A file that nobody sends for so long is not waited for any more: as long as the daemon does.
-    private static let fetchPatience = Int64(Limits.fileWaitMilliseconds)
-
     /// What became of the files of a message.
     struct AddedFiles {
         /// The ids under which the message can name them.
@@ -192,9 +186,9 @@ struct FileMoving: SessionPart {
         let parameters = try session.parameters(for: command)
         var client = try client()
         let blob = try blob(parameters, &client)
-        try fetch(blob, &client)
+        let isHere = try fetch(blob, &client)
         var carrier = try carrier()
-        try carrier.get(blob.stringValue ?? "") { io.printBytes($0) }
+        try carrier.get(blob.stringValue ?? "", isAwaited: isHere) { io.printBytes($0) }
         return 0
     }
 
@@ -210,9 +204,12 @@ struct FileMoving: SessionPart {
         if scan.values["name"] == nil {
             session.scan.values["name"] = place.name.map { .string($0) }
         }
-        let parameters = try session.parameters(for: command)
+        var parameters = try session.parameters(for: command)
         var client = try client()
-        try fetch(try blob(parameters, &client), &client)
+        if try !fetch(try blob(parameters, &client), &client) {
+            // It was waited for. The daemon says what is missing in its own words.
+            parameters["timeout_ms"] = 0
+        }
         return try callAndPrint(command, parameters)
     }
 
@@ -245,35 +242,5 @@ struct FileMoving: SessionPart {
             throw .noFile(in: id, count: files.count)
         }
         return blob
-    }
-
-    /// Waits until all of a file is here. Whoever stops that does not stop the transfer.
-    private func fetch(
-        _ blob: JSONValue, _ client: inout ControlClient
-    ) throws(NodeError) {
-        var file = try client.call("blob.fetch", ["blob": blob])
-        var progress = FileProgress(begunAt: io.now)
-        var told = io.now
-        defer { if progress.isShown { io.printError("\r\u{1b}[K") } }
-        while file["complete"] != true {
-            if let since = file["waiting_since"]?.integerValue,
-                io.now - since >= Self.fetchPatience
-            {
-                // The daemon says what it is in its own words.
-                return
-            }
-            progress.note(file, at: io.now)
-            if !globals.json, !globals.quiet {
-                if let columns = io.errorColumns {
-                    io.printError("\r" + progress.bar(columns: columns) + "\u{1b}[K")
-                    progress.isShown = true
-                } else if io.now - told >= Self.progressStep {
-                    told = io.now
-                    io.printError("wsx-node: " + progress.line + "\n")
-                }
-            }
-            io.pause(milliseconds: Self.fetchStep)
-            file = try client.call("blob.stat", ["blob": blob])
-        }
     }
 }

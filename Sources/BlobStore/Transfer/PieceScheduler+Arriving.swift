@@ -164,6 +164,11 @@ extension PieceScheduler {
             waitingSince: transfer.idleSince, isPaused: transfer.isPaused)
     }
 
+    /// Whether a peer that is there says that it holds some of a blob that is being fetched.
+    public func isOffered(_ root: BlobRoot) -> Bool {
+        transfers[root]?.sources.values.contains { !$0.isEmpty } ?? false
+    }
+
     /// The transfers there are, in the order of their roots.
     public var roots: [BlobRoot] { transfers.keys.sorted() }
 }

@@ -8,6 +8,9 @@ public struct ReadRequest: Sendable {
     public let offset: Int64
     /// How many bytes at most, from 1; `nil` for all up to the end.
     public let length: Int64?
+    /// How long to wait while nobody sends what is not here, milliseconds; `nil` for as long as there is
+    /// a chance.
+    public var patience: UInt64?
 
     /// The reason of the failure where a file has none of these bytes.
     static let badRange = "file.bad_range"
@@ -56,6 +59,17 @@ enum FileBodyMethods {
         1...Limits.filePositionMax
     ).optional()
 
+    /// How long a call waits for a file that nobody sends.
+    static let timeout = Parameter.duration(
+        "timeout_ms",
+        "How long to wait while nobody sends the file. Without it, until no device that is connected "
+            + "has it.", 0...600_000
+    ).optional().flag("timeout")
+
+    static func patience(_ given: Arguments) -> UInt64? {
+        given[timeout].map { UInt64(clamping: $0) }
+    }
+
     private static let fileRead = {
         let file = Parameter.identifier("blob", "Which file.", prefix: "b_")
         return Command(
@@ -64,14 +78,17 @@ enum FileBodyMethods {
             Read bytes of a file: they follow the line of the answer. Its 'bytes' says how many. Over \
             HTTP: 'GET /files/BLOB'. Parts that are not here are fetched first, if they are needed.
             """,
-            parameters: [file.definition, offset.definition, length.definition],
+            parameters: [
+                file.definition, offset.definition, length.definition, timeout.definition,
+            ],
             result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
             failures: [.badRequest, .notFound, .blobMissing, .storageFull, .busy],
             example: ["blob": "b_01hx9t4c"],
             run: { (context, given) throws(NodeError) in
                 try context.node.files.readFile(
-                    ReadRequest(file: given[file], offset: given[offset], length: given[length]),
-                    context.scope(given))
+                    ReadRequest(
+                        file: given[file], offset: given[offset], length: given[length],
+                        patience: patience(given)), context.scope(given))
             })
     }()
 

@@ -56,6 +56,8 @@ public struct SaveRequest: Sendable {
     public let folder: String
     /// The name there; `nil` is a safe form of the one that its sender gave it.
     public let name: String?
+    /// How long to wait while nobody sends it, milliseconds; `nil` for as long as there is a chance.
+    public var patience: UInt64?
 }
 
 /// Files in messages.
@@ -192,6 +194,7 @@ enum FileMethods {
         parameters: [
             fileID.definition, output.definition, target.definition, fileName.definition,
             FileBodyMethods.offset.definition, FileBodyMethods.length.definition,
+            FileBodyMethods.timeout.definition,
         ],
         result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
         failures: [
@@ -200,9 +203,11 @@ enum FileMethods {
         example: ["blob": .string(exampleID), "folder": "/home/mina"],
         run: { (context, given) throws(NodeError) in
             let (offset, length) = (given[FileBodyMethods.offset], given[FileBodyMethods.length])
+            let patience = FileBodyMethods.patience(given)
             guard let folder = given[target] else {
                 return try context.node.files.readFile(
-                    ReadRequest(file: given[fileID], offset: offset, length: length),
+                    ReadRequest(
+                        file: given[fileID], offset: offset, length: length, patience: patience),
                     context.scope(given))
             }
             guard offset == 0, length == nil else {
@@ -212,8 +217,9 @@ enum FileMethods {
                     fields: [.init(name: length == nil ? "offset" : "length", reason: "form")])
             }
             return try context.node.files.saveFile(
-                SaveRequest(file: .blob(given[fileID]), folder: folder, name: given[fileName]),
-                context.scope(given))
+                SaveRequest(
+                    file: .blob(given[fileID]), folder: folder, name: given[fileName],
+                    patience: patience), context.scope(given))
         })
 
     private static let attachmentSave = {
@@ -230,7 +236,7 @@ enum FileMethods {
             "Save a file from a message. It is fetched first, and never replaces another file.",
             parameters: [
                 message.definition, path.definition, index.definition, Command.inChannel.definition,
-                folder.definition, fileName.definition,
+                folder.definition, fileName.definition, FileBodyMethods.timeout.definition,
             ],
             result: "saved file", shape: .savedFile, effect: .writes, scope: .conversation,
             failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
@@ -240,7 +246,8 @@ enum FileMethods {
                     SaveRequest(
                         file: .attachment(
                             message: given[message], index: Int(clamping: given[index])),
-                        folder: given[folder], name: given[fileName]), context.scope(given))
+                        folder: given[folder], name: given[fileName],
+                        patience: FileBodyMethods.patience(given)), context.scope(given))
             })
     }()
 

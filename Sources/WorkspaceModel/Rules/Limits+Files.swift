@@ -18,8 +18,10 @@ extension Limits {
     public static let blobCollectMilliseconds: UInt64 = 600_000
     /// How long nobody sends a file that is wanted before `doctor` says so, milliseconds.
     public static let fileWaitTellMilliseconds: UInt64 = 24 * 3_600_000
-    /// How long a call waits for a file that nobody sends, milliseconds.
+    /// How long a call waits for a file that a connected device has and does not send, milliseconds.
     public static let fileWaitMilliseconds: UInt64 = 60_000
+    /// The same where no connected device says that it has any of it: time to connect, and to answer.
+    public static let fileAloneMilliseconds: UInt64 = 5_000
     /// Files that were put and that no message names yet: each may hold 16 KiB of memory.
     public static let fileDraftsMax = 1_000
     /// How long such a file stays, milliseconds.

@@ -36,8 +36,10 @@ import WorkspaceModel
         func takeFile() -> [UInt8] { connection.takeFile() }
     }
 
-    private func get(_ head: String = "", method: String = "GET") -> String {
-        "\(method) /files/b_01hx9t4c HTTP/1.1\r\nHost: x\r\n\(head)\r\n"
+    private func get(
+        _ head: String = "", method: String = "GET", query: String = ""
+    ) -> String {
+        "\(method) /files/b_01hx9t4c\(query) HTTP/1.1\r\nHost: x\r\n\(head)\r\n"
     }
 
     // MARK: Reading
@@ -76,6 +78,18 @@ import WorkspaceModel
         #expect(head.contains("\r\nContent-Length: 2\r\n"))
         #expect(node.asked.first?.contains("readFile b_01hx9t4c 1 7") == true)
         #expect(exchange.give([1, 2]) && exchange.connection.isSendingFile == false)
+    }
+
+    @Test func `are waited for as long as the query says`() {
+        let queries: [(String, UInt64?)] = [("?timeout_ms=0", 0), ("?v=3", nil), ("", nil)]
+        for (query, patience) in queries {
+            let node = TableNode()
+            let exchange = Exchange(get(query: query), on: node)
+            #expect(exchange.text().hasPrefix("HTTP/1.1 200 "), "\(query)")
+            #expect(node.filePatience == patience, "\(query)")
+        }
+        let answer = Exchange(get(query: "?timeout_ms=soon")).text()
+        #expect(answer.hasPrefix("HTTP/1.1 400 "))
     }
 
     @Test func `have no range behind their end`() {

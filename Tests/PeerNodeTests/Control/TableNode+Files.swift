@@ -2,7 +2,11 @@ import PeerNode
 import WorkspaceModel
 
 extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
-    private var knownFile: FileObject { FileObject(id: "b_01hx9t4c", size: 3) }
+    private var knownFile: FileObject {
+        var file = FileObject(id: "b_01hx9t4c", size: 3)
+        file.waitingSince = fileWaitsSince
+        return file
+    }
 
     func addFile(
         _ path: String, as use: AddedFileUse, _ scope: CallScope
@@ -28,11 +32,14 @@ extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     }
     func saveFile(_ request: SaveRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("saveFile \(request.folder)", scope)
+        filePatience = request.patience
         return .reply(SavedFileObject(path: request.folder + "/a", name: "a", size: 3).json)
     }
     func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("fileHolders \(id)", scope)
-        return .reply(Page([FileHolderObject(device: "d_01hx9t4c", at: 1)]).json)
+        var holder = FileHolderObject(device: "d_01hx9t4c", at: 1)
+        holder.isLive = isFileOffered
+        return .reply(Page([holder]).json)
     }
     func cache() throws(NodeError) -> CacheObject {
         if let failure { throw failure }
@@ -82,6 +89,7 @@ extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     }
     func readFile(_ request: ReadRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("readFile \(request.file) \(request.offset) \(request.length ?? -1)", scope)
+        filePatience = request.patience
         guard let range = request.range(of: 3) else {
             throw NodeError(
                 .badRequest, "no such bytes", reason: "file.bad_range", details: ["size": 3])

@@ -10,6 +10,11 @@ final class TableNode: NodeCommands {
     var workspacesAsked: [WorkspaceReference?] = []
     var keys: [RepeatKey] = []
     var failure: NodeError?
+    /// Since when nobody sends the one file, and whether a connected device has it.
+    var fileWaitsSince: Int64?
+    var isFileOffered = false
+    /// How long the last call for a file was to wait for it, milliseconds.
+    var filePatience: UInt64?
     /// Calls that were promised an answer.
     var promised: [CallID] = []
     /// What is different of the one note, each time that it is shown.

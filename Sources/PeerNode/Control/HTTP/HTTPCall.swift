@@ -165,7 +165,7 @@ struct HTTPCall {
         return call
     }
 
-    /// What the query says to get past caches is not looked at.
+    /// Of the query, only how long to wait is looked at: the rest is there to get past caches.
     private static func file(_ request: HTTPRequest, id: String) throws(HTTPResponse) -> Self {
         try requireReading(request)
         let tag = HTTPEntityTag(id: id)
@@ -185,6 +185,9 @@ struct HTTPCall {
             reply: .file(isPart: range != nil))
         if let range { call.parameters["offset"] = .integer(range.offset) }
         if let length = range?.length { call.parameters["length"] = .integer(length) }
+        if let wait = request.query.first(where: { $0.name == "timeout_ms" })?.value {
+            call.parameters["timeout_ms"] = Int64(wait).map(JSONValue.integer) ?? .string(wait)
+        }
         return call
     }
 

@@ -87,7 +87,7 @@ final class FileDesk: CorePart, FileCommands {
             .save(
                 contents,
                 FileErrand.Destination(folder: folder, name: name, title: item.name.text)),
-            for: scope.call)
+            for: scope.call, patience: request.patience)
         return .later
     }
 
@@ -174,7 +174,8 @@ final class FileDesk: CorePart, FileCommands {
                 fields: [.init(name: "offset", reason: "range")],
                 details: ["size": .integer(object.size)])
         }
-        try room.errands.begin(.read(contents, object, range), for: scope.call)
+        try room.errands.begin(
+            .read(contents, object, range), for: scope.call, patience: request.patience)
         return .later
     }
 

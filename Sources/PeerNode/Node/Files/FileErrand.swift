@@ -30,10 +30,14 @@ struct FileErrand {
 
     let call: CallID
     let work: Purpose
+    /// How long it waits while nobody sends the blob, milliseconds; `nil` where the call left that open.
+    var patience: UInt64?
     /// The blob that is waited for, and when that ends unless somebody sends it; `nil` once the desk has
     /// the job.
     var waitsFor: BlobRoot?
     var waitsUntil: UInt64?
+    /// Since when it waits, on the monotonic clock like that.
+    var waitsSince: UInt64?
     /// Whether the call is answered although the job goes on.
     var isAnswered = false
 }

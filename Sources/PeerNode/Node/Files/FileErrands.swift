@@ -23,8 +23,12 @@ final class FileErrands: FilePart {
 
     /// Begins a job for a call; the answer comes with what becomes of it.
     ///
+    /// - Parameter patience: how long it waits while nobody sends the file, milliseconds; `nil` for as
+    ///   long as there is a chance.
     /// - Throws: `busy` where there are very many.
-    func begin(_ work: FileErrand.Purpose, for call: CallID) throws(NodeError) {
+    func begin(
+        _ work: FileErrand.Purpose, for call: CallID, patience: UInt64? = nil
+    ) throws(NodeError) {
         let bytes = errands.values.reduce(work.bufferBytes) { $0 + $1.work.bufferBytes }
         guard errands.count < Limits.fileErrandsMax,
             work.bufferBytes == 0 || bytes <= Limits.fileStreamsBytesMax
@@ -40,7 +44,7 @@ final class FileErrands: FilePart {
             }
         }
         let id = nextErrand()
-        errands[id] = FileErrand(call: call, work: work)
+        errands[id] = FileErrand(call: call, work: work, patience: patience)
         try stored { () throws(StorageError) in try begin(id) }
     }
 
@@ -50,8 +54,7 @@ final class FileErrands: FilePart {
         if let blob = errand.work.blob {
             let row = try store.blobs.row(blob)
             guard let row, errand.work.isReady(with: row.held) else {
-                errands[id]?.waitsFor = blob.root
-                errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
+                errands[id]?.beginWaiting(for: blob.root, at: time.monotonic)
                 guard let row else { return }
                 guard let chunks = errand.work.chunks else {
                     return try room.transfers.want(row.number, isUrgent: true)
@@ -102,25 +105,6 @@ final class FileErrands: FilePart {
         }
     }
 
-    /// Ends what has waited for a file that nobody sends. As long as somebody does, it waits on.
-    func endVain() {
-        for id in errands.keys.sorted() {
-            guard let errand = errands[id], let due = errand.waitsUntil, due <= time.monotonic,
-                let root = errand.waitsFor
-            else { continue }
-            let state = room.transfers.state(of: root)
-            if let state, state.waitingSince == nil {
-                errands[id]?.waitsUntil = time.monotonic &+ Limits.fileWaitMilliseconds
-                continue
-            }
-            let isFull = state?.isPaused == true
-            end(
-                id,
-                .failure(NodeError(isFull ? .noSpace : .missing, file: errand.work.title)))
-            endPart(root)
-        }
-    }
-
     /// Answers all calls: the node is about to be locked.
     func endAll(because error: NodeError) {
         for id in errands.keys.sorted() {
@@ -164,7 +148,7 @@ final class FileErrands: FilePart {
     }
 
     /// Ends the transfer of some chunks, once nobody waits for them.
-    private func endPart(_ root: BlobRoot) {
+    func endPart(_ root: BlobRoot) {
         guard !errands.values.contains(where: { $0.waitsFor == root }) else { return }
         room.transfers.endPart(root)
     }

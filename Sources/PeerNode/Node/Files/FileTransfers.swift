@@ -194,6 +194,9 @@ final class FileTransfers: FilePart {
     /// How far the transfer of a blob is.
     func state(of root: BlobRoot) -> TransferState? { scheduler.state(of: root) }
 
+    /// Whether somebody who is connected says that they hold some of it.
+    func isOffered(_ root: BlobRoot) -> Bool { scheduler.isOffered(root) }
+
     /// Those of all blobs that are fetched whole.
     var states: [TransferState] {
         transfers.values.filter { !$0.isPart }.compactMap { scheduler.state(of: $0.blob.root) }

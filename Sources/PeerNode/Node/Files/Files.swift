@@ -59,7 +59,7 @@ final class Files: Component {
     override func tick() throws(StorageError) {
         transfers.tick()
         if let due = blobs.wordsDue, due <= time.monotonic { try serving.tellHeld() }
-        errands.endVain()
+        try errands.endVain()
         try holders.answerDue()
         try copies.decide()
         try collectWhenDue()
