@@ -24,8 +24,8 @@ extension ColumnSet {
             ColumnSet(
                 [
                     "ID": "id", "STATE": "state", "ITEM": "item", "AMOUNT": "amount",
-                    "COINS": "coins", "BUYER": "buyer.name", "AT": "at",
-                ], drops: ["AT", "AMOUNT", "BUYER"])
+                    "COINS": "coins", "BUYER": "buyer.name", "AT": "at", "PRICE": "price",
+                ], drops: ["AT", "AMOUNT", "BUYER"], below: ["PRICE"])
         case .spends:
             ColumnSet(
                 [

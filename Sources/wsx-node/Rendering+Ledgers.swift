@@ -3,6 +3,21 @@ import WorkspaceModel
 
 /// What is said of coins, as people read it.
 extension Rendering {
+    /// What was ordered, what it costs, and what its buyer does next.
+    func order(_ order: JSONValue) -> String {
+        let id = shown(order["id"])
+        let text = lines([
+            ("order", id), ("item", "\(shown(order["item"]))  \(shown(order["label"]))"),
+            ("amount", shown(order["amount"])), ("coins", shown(order["coins"])),
+            ("price of one", shown(order["price"])), ("state", shown(order["state"])),
+        ])
+        guard order["state"] == "open" else { return text }
+        return text
+            + hints.text(
+                "  next: pay the issuer as the price says, then\n"
+                    + "        wsx-node store validate \(id) --receipt TEXT\n")
+    }
+
     /// Whether a workspace is paid, in a few words; `nil` where nothing is known of that.
     func payment(_ payment: JSONValue?) -> String? {
         guard let state = payment?["state"]?.stringValue else { return nil }
@@ -11,7 +26,7 @@ extension Rendering {
         case "paid":
             return "paid: \(shown(payment?["coins"])) coins of \(issuer), "
                 + "by \(shown(payment?["payer"]?["name"]))"
-        case "unpaid": return "not paid in the ledger of \(issuer)"
+        case "unpaid": return "not paid (was paid in the ledger of \(issuer))"
         default: return "said to be paid in a ledger that you cannot see"
         }
     }
