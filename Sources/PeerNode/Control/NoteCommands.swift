@@ -142,9 +142,13 @@ enum NoteCommandTable {
             })
     }()
 
+    /// What a note is called that nobody has given a title.
+    private static let untitled = "Untitled"
+
     private static let create = {
         let title = Parameter.text(
-            "title", "The title of the note.", bytes: 1...Limits.noteTitleBytesMax)
+            "title", "The title of the note.", bytes: 0...Limits.noteTitleBytesMax
+        ).defaulting(to: untitled)
         let text = Parameter.text(
             "text", "The text to start with.", bytes: 0...Limits.controlLineBytesMax
         ).optional().messageText()
@@ -168,7 +172,8 @@ enum NoteCommandTable {
                 .reply(
                     try context.node.notes.create(
                         NoteDraftRequest(
-                            channel: given[Command.channel], title: given[title],
+                            channel: given[Command.channel],
+                            title: given[title].isEmpty ? untitled : given[title],
                             text: given[text], isMarkdown: given[format] == "markdown"),
                         context.scope(creating: "note.create", given)))
             })

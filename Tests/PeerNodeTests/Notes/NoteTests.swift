@@ -88,6 +88,14 @@ import WorkspaceTestKit
         #expect(try ada.textMadeAnew(of: made) == "Oh hHello, Bob")
     }
 
+    @Test func `that nobody gives a title is called Untitled`() throws {
+        #expect(try ada.ok("note.create", ["channel": "general"])["title"] == "Untitled")
+        let other = try ada.ok("note.create", ["channel": "general", "title": ""])
+        #expect(other["title"] == "Untitled", "two may be called so")
+        let blank = try ada.refused("note.create", ["channel": "general", "title": " "])
+        #expect(blank.kind == .badRequest && blank.fields.map(\.name) == ["title"])
+    }
+
     @Test func `is written and shown as Markdown`() throws {
         let made = try ada.ok(
             "note.create",
