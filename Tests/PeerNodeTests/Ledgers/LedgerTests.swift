@@ -334,8 +334,15 @@ import WorkspaceTestKit
         #expect(try ada.refused("ledger.open", ["name": "COINS"]).kind == .duplicate)
         try bob.ok("ledger.open", ["name": "coins"])
         table.bench.advance(5_000)
-        #expect(try ada.refused("coin.balance").kind == .ambiguous)
-        #expect(try ada.refused("coin.balance", ["ledger": "coins"]).kind == .ambiguous)
+        // A member's own one takes away from nobody the one of an owner or admin.
+        #expect(try ada.ok("coin.balance")["ledger"] == table.ledger["id"])
+        #expect(try bob.ok("coin.balance")["ledger"] == table.ledger["id"])
+        // Whoever issues means their own.
+        #expect(try bob.ok("store.price", ["coins": "none"])["ledger"] != table.ledger["id"])
+        let unclear = try ada.refused("coin.balance", ["ledger": "coins"])
+        #expect(
+            unclear.kind == .ambiguous && unclear.message == "'coins' could be any of 2 ledgers")
+        #expect(unclear.hint?.hasPrefix("add --ledger l_") == true, "both have that name")
         // Lists are about all of them.
         let theirs = try #require(try bob.ok("ledger.list").items.first { $0["self"] == true })
         try bob.ok(

@@ -60,7 +60,9 @@ import WorkspaceTestKit
         #expect(try ada.ok("store.price", ["ledger": "L5"])["value"] == 7)
         let unclear = try ada.refused("coin.balance")
         #expect(unclear.kind == .ambiguous)
-        #expect(unclear.message == "'ledger' could be any of \(names.count) things")
+        #expect(unclear.message == "there are \(names.count) ledgers in this workspace")
+        #expect(unclear.hint?.hasPrefix("add --ledger L") == true, "\(unclear.hint ?? "")")
+        #expect(unclear.hint?.hasSuffix("'wsx-node ledger list' shows all") == true)
         #expect(unclear.details["candidates"]?.arrayValue?.count == 10, "no more are named")
         #expect(try ada.refused("coin.balance", ["ledger": "L99"]).kind == .notFound)
     }

@@ -119,7 +119,8 @@ extension LedgerDesk {
         let isOwn = found.order.buyer == workspace.member
         guard isOwn || found.aim.ledger.issuer == workspace.member else {
             throw NodeError(
-                .invalidReceipt, "that order is somebody else's", hint: "wsx-node store orders",
+                .invalidReceipt, "that order belongs to someone else",
+                hint: "wsx-node store orders",
                 reason: "order.buyer", fields: [.init(name: "order", reason: "forbidden")])
         }
         return found

@@ -25,20 +25,27 @@ final class LedgerDesk: CorePart {
 
     /// The same, for its issuer.
     func aimToIssue(_ name: String?, _ scope: CallScope) throws(NodeError) -> Aim {
-        let aim = try aimToWrite(name, scope)
+        let workspace: Workspace = try core.queries.workspace(scope)
+        try refuseWriting(in: workspace)
+        let aim = try aim(name, in: workspace) { $0.issuer == workspace.member }
         try requireIssuer(of: aim)
         return aim
     }
 
-    private func aim(_ name: String?, in workspace: Workspace) throws(NodeError) -> Aim {
-        let found = try headings(named: name, in: workspace)
-        guard found.count <= 1 else {
-            throw .ambiguous(
-                name ?? "ledger",
-                candidates: found.map {
-                    ["id": .string(PublicID.ledger($0.document)), "name": .string($0.name)]
-                }, naming: Self.candidatesMax, field: "ledger")
+    /// - Parameter isLikely: which of several is meant where none is named, if that is one: otherwise
+    ///   any member who opens a ledger would leave everybody without the one that they use.
+    private func aim(
+        _ name: String?, in workspace: Workspace,
+        likely isLikely: ((LedgerHeading) -> Bool)? = nil
+    ) throws(NodeError) -> Aim {
+        var found = try headings(named: name, in: workspace)
+        if name == nil, found.count > 1 {
+            let likely = found.filter {
+                isLikely?($0) ?? (workspace.role(of: $0.issuer).map { $0 <= .admin } ?? false)
+            }
+            if likely.count == 1 { found = likely }
         }
+        guard found.count <= 1 else { throw Self.unclear(name, found) }
         // Only now: a search may have taken it out of memory again, and what is written later is folded
         // into what is in memory.
         if let heading = found.first, let aim = try aim(at: heading, in: workspace) { return aim }
@@ -49,6 +56,28 @@ final class LedgerDesk: CorePart {
                 fields: [.init(name: "ledger", reason: "not_found")])
         }
         throw .notFound("ledger", name, field: "ledger", hint: "wsx-node ledger list")
+    }
+
+    /// Several ledgers are meant.
+    private static func unclear(_ name: String?, _ found: [LedgerHeading]) -> NodeError {
+        // A name that several have means none of them.
+        let keys = Set(found.map { NameFolding.key(of: $0.name) ?? $0.name })
+        let flags = found.prefix(flagsMax).map {
+            "--ledger "
+                + NodeError.shellWord(
+                    keys.count == found.count ? $0.name : PublicID.ledger($0.document))
+        }
+        let rest = found.count > flagsMax ? "; 'wsx-node ledger list' shows all" : ""
+        let candidates = found.prefix(candidatesMax).map { heading -> JSONValue in
+            ["id": .string(PublicID.ledger(heading.document)), "name": .string(heading.name)]
+        }
+        return NodeError(
+            .ambiguous,
+            name.map { "\(NodeError.quoted($0)) could be any of \(found.count) ledgers" }
+                ?? "there are \(found.count) ledgers in this workspace",
+            hint: "add \(flags.joined(separator: " or "))\(rest)", reason: "name.ambiguous",
+            fields: [.init(name: "ledger", reason: "ambiguous")],
+            details: ["candidates": .array(Array(candidates))])
     }
 
     /// A ledger as it is in memory now.
@@ -74,6 +103,7 @@ final class LedgerDesk: CorePart {
     }
 
     private static let candidatesMax = 10
+    private static let flagsMax = 3
 
     private func headings(
         named name: String?, in workspace: Workspace
@@ -217,7 +247,7 @@ final class LedgerDesk: CorePart {
         let balance = aim.ledger.fold.account(of: aim.workspace.member).balance
         guard balance < coins else { return }
         throw NodeError(
-            .insufficientCoins, "that takes \(coins) coins, and you have \(balance)",
+            .insufficientCoins, "\(coins) coins are needed, and you have \(balance)",
             hint: "wsx-node store list", reason: "coin.insufficient",
             details: [
                 "coins": .integer(Int64(clamping: coins)),
