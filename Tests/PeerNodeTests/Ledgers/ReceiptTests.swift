@@ -46,6 +46,33 @@ import WorkspaceTestKit
         try table.expectPeace()
     }
 
+    /// Whoever keeps the command has nothing else to find a mistake by.
+    @Test(arguments: [
+        (nil, "notChecked why=command_failed"), ("yes", "notChecked why=answer_not_json"),
+        (#"{"ok":true}"#, "notChecked why=answer_without_paid"),
+        (#"{"paid":true}"#, "notChecked why=answer_without_billing"),
+        (#"{"paid":false}"#, "notPaid why=not_paid"),
+        (#"{"paid":true,"billing":"b","coins":7}"#, "notPaid why=other_payment"),
+        (#"{"paid":true,"billing":"b"}"#, "granted"),
+    ])
+    func `is logged with its order, and why it was not granted`(
+        _ output: String?, _ words: String
+    ) throws {
+        let order = try table.order(by: table.bob)
+        _ = table.validate(order, Self.receipt, by: table.bob)
+        let asked = table.ada.notices.popLast()
+        let question = try #require(asked?.question)
+        let effects = table.ada.turn([
+            .noticed(.answered(question: question, output.map { Array($0.utf8) }))
+        ])
+        let lines = effects.compactMap { effect -> String? in
+            if case .log(_, let text) = effect { text } else { nil }
+        }
+        let line = "receipt.checked order=\(order.stringValue ?? "") code=\(words)"
+        #expect(lines.contains(line), "\(lines)")
+        #expect(!lines.contains { $0.contains(Self.receipt) })
+    }
+
     @Test func `that is redeemed twice gives coins once`() throws {
         let order = try table.order(by: table.bob)
         let first = table.validate(order, by: table.bob)

@@ -98,8 +98,30 @@ extension Ledgers {
         } else {
             code = .noOrder
         }
-        turn.emit(.log(.info, "receipt.checked code=\(code)"))
+        // What a command prints may hold what nobody should read: only what is wrong with it is told.
+        let why = try problem(check, output, code, in: workspace).map { " why=\($0)" } ?? ""
+        turn.emit(
+            .log(
+                .info, "receipt.checked order=\(PublicID.order(check.order)) code=\(code)\(why)"))
         try tell(check.asker, code, check.ledger, check.order, in: workspace)
+    }
+
+    /// Why nothing was granted, in a word for whoever keeps the command.
+    private func problem(
+        _ check: ReceiptCheck, _ output: [UInt8]?, _ code: ReceiptResult.Code,
+        in workspace: Workspace
+    ) throws(StorageError) -> String? {
+        guard code == .notChecked || code == .notPaid,
+            let order = try ledger(check.ledger, in: workspace)?.fold.orders[check.order]
+        else { return nil }
+        return ReceiptVerdict.problem(untrusted: output, about: Self.question(about: order))
+            ?? "cannot_write"
+    }
+
+    private static func question(about order: LedgerFold.Order) -> ReceiptVerdict.Question {
+        ReceiptVerdict.Question(
+            order: PublicID.order(order.key), buyer: PublicID.member(order.buyer),
+            coins: order.coins)
     }
 
     private func grant(
@@ -110,10 +132,7 @@ extension Ledgers {
             return .noOrder
         }
         guard order.state == .open else { return .redeemed }
-        let question = ReceiptVerdict.Question(
-            order: PublicID.order(order.key), buyer: PublicID.member(order.buyer),
-            coins: order.coins)
-        switch ReceiptVerdict(untrusted: output, about: question) {
+        switch ReceiptVerdict(untrusted: output, about: Self.question(about: order)) {
         case .notPaid: return .notPaid
         case .unknown: return .notChecked
         case .paid(let billing, let at):

@@ -46,6 +46,20 @@ enum ReceiptVerdict: Equatable {
             billing: billing, at: answer["paid_at"]?.integerValue.flatMap { UInt64(exactly: $0) })
     }
 
+    /// Why nothing was granted for what a command printed, in a word for the log; `nil` if it was paid.
+    static func problem(untrusted output: [UInt8]?, about question: Question) -> String? {
+        guard let output else { return "command_failed" }
+        guard output.count <= Limits.receiptAnswerBytesMax else { return "answer_too_long" }
+        guard let answer = try? JSONValue(parsing: output) else { return "answer_not_json" }
+        guard let paid = answer["paid"]?.boolValue else { return "answer_without_paid" }
+        guard paid else { return "not_paid" }
+        guard fits(answer, question) else { return "other_payment" }
+        guard let billing = answer["billing"]?.stringValue, isName(billing) else {
+            return "answer_without_billing"
+        }
+        return nil
+    }
+
     private static func fits(_ answer: JSONValue, _ question: Question) -> Bool {
         let texts = [("order", question.order), ("buyer", question.buyer)]
         let isSame = texts.allSatisfy { name, wanted in
