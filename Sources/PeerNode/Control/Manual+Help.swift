@@ -11,7 +11,8 @@ extension Command {
         }
         for parameter in flags {
             let short = parameter.shortFlag.map { "-\($0)|" } ?? ""
-            parts.append("[\(short)\(Self.flagForm(parameter))]")
+            let form = short + Self.flagForm(parameter)
+            parts.append(parameter.isRequired ? form : "[\(form)]")
         }
         return parts.joined(separator: " ")
     }

@@ -79,6 +79,13 @@ import WorkspaceModel
         }
     }
 
+    @Test func `puts no brackets around a flag that has to be given`() throws {
+        let offer = try command("store.offer").usage
+        #expect(offer.contains(" --coins N --price TEXT [--ledger "), "\(offer)")
+        #expect(try command("store.validate").usage.contains("ORDER --receipt "))
+        #expect(try command("identity.create").usage.contains("identity create --name TEXT ["))
+    }
+
     @Test(arguments: commands)
     func `writes a usage line that names every position and flag once`(_ name: String) throws {
         let command = try command(name)
@@ -90,10 +97,10 @@ import WorkspaceModel
         #expect(usage.hasPrefix(line.words.joined(separator: " ")))
         for parameter in command.flags {
             let short = parameter.shortFlag.map { "-\($0)|" } ?? ""
-            let form = "[\(short)--\(parameter.flag)"
+            let form = (parameter.isRequired ? " " : "[") + short + "--\(parameter.flag)"
             #expect(
                 usage.components(separatedBy: form + "]").count == 2
-                    || usage.components(separatedBy: form + " ").count == 2, "\(form)")
+                    || (usage + " ").components(separatedBy: form + " ").count == 2, "\(form)")
         }
         #expect(usage.count { $0 == "[" } == usage.count { $0 == "]" })
         // What has to be given comes before what may be left out.
