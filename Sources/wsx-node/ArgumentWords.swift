@@ -88,6 +88,25 @@ struct ArgumentWords {
             details: error.details)
     }
 
+    /// What is wrong with a field, for people; a reason that this program does not know as it is.
+    static func words(for reason: String) -> String {
+        switch reason {
+        case "form": "not in the right form"
+        case "missing": "missing"
+        case "unknown": "not known"
+        case "type": "not of the right type"
+        case "empty": "empty"
+        case "range": "out of range"
+        case "too_long": "too long"
+        case "too_short": "too short"
+        case "weak": "too easy to guess"
+        case "duplicate": "taken"
+        case "not_found": "not found"
+        case "ambiguous": "could be several"
+        default: reason
+        }
+    }
+
     /// What a parameter takes, as it is typed.
     static func words(_ shape: ParameterShape) -> String {
         switch shape {

@@ -8,13 +8,13 @@ extension ColumnSet {
             ColumnSet(
                 [
                     "MEMBER": "member.name", "KIND": "kind", "VALUE": "value", "BY": "by.name",
-                    "SINCE": "at", "COUNTS": "state", "ID": "id",
+                    "SINCE": "at", "VALID": "state", "ID": "id",
                 ], drops: ["ID", "KIND", "SINCE"])
         case .accountLinks:
             ColumnSet(
                 [
                     "MEMBER": "member.name", "PROVIDER": "provider", "ACCOUNT": "value",
-                    "BY": "by.name", "SINCE": "at", "COUNTS": "state", "ID": "id",
+                    "BY": "by.name", "SINCE": "at", "VALID": "state", "ID": "id",
                 ], drops: ["ID", "SINCE", "BY"])
         case .accountProviders:
             ColumnSet(

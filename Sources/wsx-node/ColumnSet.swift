@@ -165,8 +165,8 @@ struct ColumnSet {
             ColumnSet(
                 [
                     "AT": "at", "ACTION": "action", "BY": "by.name", "ADDED": "added",
-                    "TITLE": "title", "COUNTS": "valid", "ID": "id",
-                ], drops: ["COUNTS", "ID", "ADDED"])
+                    "TITLE": "title", "VALID": "valid", "ID": "id",
+                ], drops: ["VALID", "ID", "ADDED"])
         case .preferences: ColumnSet(["SETTING": "setting", "VALUE": "value"])
         case .ledgers, .balance, .ledgerItems, .orders, .spends, .storeSetting: ofLedgers(shape)
         case .attestations, .accountLinks, .accountProviders: ofProofs(shape)

@@ -38,7 +38,7 @@ struct FileMoving: SessionPart {
                 wanted.append(path)
             } else {
                 added.isPartial = true
-                io.tell("\(sanitised(path)) is named twice; it is sent once\n")
+                io.tell("\(sanitised(path)) was given twice; sent once\n")
             }
         }
         try checkCount(wanted.count, &client)

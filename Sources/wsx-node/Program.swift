@@ -68,8 +68,10 @@ enum Program {
             return
         }
         io.tell("wsx-node: \(sanitised(error.message))\n", indent: 10, isOwn: false)
-        for field in error.fields.dropFirst() {
-            let text = "\(sanitised(field.name)): \(sanitised(field.reason))"
+        // What the sentence names, it explains.
+        for field in error.fields.dropFirst() where !isNamed(field.name, in: error.message) {
+            let text =
+                "\(sanitised(field.name)): \(sanitised(ArgumentWords.words(for: field.reason)))"
             io.tell("          \(text)\n", isOwn: false)
         }
         for candidate in error.details["candidates"]?.arrayValue ?? [] {
@@ -80,6 +82,11 @@ enum Program {
             io.tell("          \(sanitised(words.joined(separator: "  ")))\n", isOwn: false)
         }
         if let hint = error.hint { io.tell("hint: \(sanitised(hint))\n", indent: 6) }
+    }
+
+    private static func isNamed(_ field: String, in sentence: String) -> Bool {
+        let (bytes, name) = (Array(sentence.utf8), Array("'\(field)'".utf8))
+        return bytes.indices.contains { bytes[$0...].starts(with: name) }
     }
 }
 

@@ -11,7 +11,7 @@ extension Rendering {
         case "unknown": return "this node cannot say who uses \(email): you are in no workspace\n"
         default:
             guard check["member"]?.isNull != false else { return "\(email) is yours\n" }
-            return "nobody here shows \(email)\n  addresses that nobody shows here are not known\n"
+            return "nobody in this workspace shows \(email)\n  others may still use it\n"
         }
     }
 

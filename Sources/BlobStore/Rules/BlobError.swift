@@ -74,7 +74,10 @@ extension NodeError {
             case .badChunk(let chunk):
                 (.blobMissing, "part \(chunk) of \(name) is damaged", "fetch the file again")
             case .missing:
-                (.blobMissing, "\(name) is not here yet", "try again when a device is online")
+                (
+                    .blobMissing, "no device that has \(name) can be reached",
+                    "try again when one is online"
+                )
             case .noSpace:
                 (.storageFull, "no space left for \(name)", "free some space on this disk")
             case .overQuota:

@@ -32,7 +32,9 @@ extension Command {
         "no_recovery", "Create the identity without a recovery phrase.")
 
     private static let identityCreate = {
-        let name = Parameter.name("name", "The name that others will see.")
+        // One that is empty is told with whatever else is wrong.
+        let name = Parameter.text(
+            "name", "The name that others will see.", bytes: 0...Limits.nameBytesMax)
         let email = Parameter.text(
             "email", "Goes into your profile in each workspace that you join or make.",
             bytes: 1...254

@@ -16,7 +16,8 @@ import WorkspaceModel
     }
 
     @Test(arguments: [
-        ("ok", nil, "nobody here shows m@example.org\n"), ("ok", joon, "m@example.org is yours\n"),
+        ("ok", nil, "nobody in this workspace shows m@example.org\n"),
+        ("ok", joon, "m@example.org is yours\n"),
         ("taken_here", joon, "m@example.org is used by Joon\n"),
         ("unknown", nil, "this node cannot say who uses m@example.org"),
     ])

@@ -202,7 +202,7 @@ extension EndToEnd {
             let sent = pair.mina.run(
                 "send", "general", "both", "--file", note, "--file", huge, "--file", note)
             #expect(sent.status == 8, "\(sent.errors)")
-            #expect(sent.errors.contains("huge.bin") && sent.errors.contains("named twice"))
+            #expect(sent.errors.contains("huge.bin") && sent.errors.contains("given twice"))
             let log = pair.mina.run("log", "general").output
             #expect(log.contains("both") && log.contains("note.txt") && !log.contains("huge.bin"))
             let alone = pair.mina.run("send", "general", "--file", huge, "--json")

@@ -29,6 +29,33 @@ import WorkspaceTestKit
         #expect(node.files.identity == nil)
     }
 
+    /// Also an empty name, which no other check sees first.
+    @Test(arguments: ["", " "])
+    func `and an address and a number that are bad are told in one answer`(name: String) throws {
+        let node = try bench.bareNode("Mina")
+        let error = try node.refused(
+            "identity.create",
+            [
+                "name": .string(name), "email": "bad@", "phone": "12", "passphrase": "short",
+            ])
+        #expect(Set(error.fields.map(\.name)) == ["name", "email", "phone", "passphrase"])
+        for word in ["'name'", "'email'", "'phone'", "'passphrase'"] {
+            #expect(error.message.contains(word), "\(error.message)")
+        }
+    }
+
+    @Test func `has to be waited for no time that is none`() throws {
+        let node = try bench.sealedNode("Mina")
+        try node.restart()
+        var hints: [String] = []
+        for _ in 0..<6 {
+            let error = try node.refused("session.unlock", ["passphrase": "not this one, sorry"])
+            hints.append("\(error.message) \(error.hint ?? "")")
+            bench.advance(700)
+        }
+        #expect(hints.allSatisfy { !$0.contains(" 0 s") }, "\(hints)")
+    }
+
     @Test func `seals the identity file from its first moment`() throws {
         let node = try bench.sealedNode("Minasealed")
         let bytes = try #require(node.files.identity)

@@ -165,8 +165,8 @@ extension IdentityDesk {
             throw NodeError(
                 .wrongSecret, "that is not the passphrase",
                 hint: left == 0
-                    ? "try again; if you have lost it: wsx-node identity recover, in a new home"
-                    : "you can try again in \(left / 1_000) s",
+                    ? "try again; if you have lost it: wsx-node --home FOLDER identity recover"
+                    : "you can try again in \(left / 1_000 + 1) s",
                 reason: "session.passphrase",
                 details: ["retry_ms": .integer(Int64(clamping: left))])
         }

@@ -53,11 +53,12 @@ final class IdentityDesk: CorePart, IdentityCommands {
                     reason: "bad_passphrase",
                     fields: [.init(name: "passphrase", reason: problem)]))
         }
-        guard var first = failures.first else {
+        guard let first = failures.first else {
             return IdentityStart(name: name, hasRecovery: draft.hasRecovery, profile: profile)
         }
-        first.fields = failures.flatMap(\.fields)
-        throw first
+        throw NodeError(
+            first.kind, failures.map(\.message).joined(separator: "; "), hint: first.hint,
+            reason: first.reason, fields: failures.flatMap(\.fields), details: first.details)
     }
 
     /// Makes the identity that `createIdentity` has checked.

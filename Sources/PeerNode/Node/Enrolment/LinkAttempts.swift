@@ -138,12 +138,12 @@ extension DeviceLinking {
         case .expired:
             NodeError(
                 .inviteExpired, "the device link was already used, or its ten minutes are over",
-                hint: "make a new one on the other device: wsx-node device link",
+                hint: "make a new link on the other device, with 'device link' there",
                 reason: "link.expired")
         case .busy:
             NodeError(
                 .forbidden, "the other device may not add devices now",
-                hint: "wsx-node device list, on the other device", reason: "link.busy")
+                hint: "see 'device list' on the other device", reason: "link.busy")
         case .invalid, .linked:
             NodeError(
                 .inviteInvalid, "the other device did not accept this one's proof",

@@ -211,7 +211,7 @@ extension Ledgers {
                 reason: "receipt.invalid")
         case .byHand:
             NodeError(
-                .pending, "the issuer grants this order by hand",
+                .pending, "the issuer checks payments by hand",
                 hint: "send them the receipt; 'wsx-node store orders' shows when it is granted",
                 reason: "receipt.by_hand")
         case .busy:

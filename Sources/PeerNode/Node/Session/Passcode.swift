@@ -16,7 +16,7 @@ extension HomeSession {
         try checkCodes([("code", code)])
         guard lock.sealed != nil else {
             throw .forbidden(
-                "a passcode protects nothing while the keys have no passphrase",
+                "a passcode needs a passphrase: your keys have none",
                 reason: "passcode.no_passphrase", hint: "wsx-node passphrase change")
         }
         lock.passcode = LockState.secret(code)
