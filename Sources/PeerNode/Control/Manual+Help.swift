@@ -10,8 +10,7 @@ extension Command {
             parts.append(Self.positional(parameter))
         }
         for parameter in flags {
-            let short = parameter.shortFlag.map { "-\($0)|" } ?? ""
-            let form = short + Self.flagForm(parameter)
+            let form = (parameter.shortFlag.map { "-\($0)|" } ?? "") + Self.flagForm(parameter)
             parts.append(parameter.isRequired ? form : "[\(form)]")
         }
         return parts.joined(separator: " ")

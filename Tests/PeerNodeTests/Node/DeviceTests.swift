@@ -243,6 +243,9 @@ extension BenchNode {
         let used = try thief.refused(
             "device.link", ["code": link["link"] ?? .null, "name": "Mina"])
         #expect(used.kind == .inviteExpired)
+        // A command here would make a link of this home, which is the wrong one.
+        #expect(used.hint?.contains("on the other device") == true)
+        #expect(used.hint?.contains("wsx-node") == false)
         let late = try laptop.ok("device.link")
         bench.advance(600_001)
         let refused = try thief.refused(

@@ -1,0 +1,37 @@
+import SyncProtocol
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+
+/// What somebody is told whose invite is refused where another address of it did not answer.
+@Suite struct `A refused invite` {
+    private let bench = CoreBench()
+
+    private func hint(for code: JoinResult.Code, misses: Bool) throws -> String? {
+        let mina = try bench.node("Mina")
+        let addresses = ["127.0.0.1:1", "127.0.0.1:2"].compactMap { PeerAddress($0) }
+        var attempt = JoinAttempt(
+            scope: nil, link: try InviteLink(mina.link()), addresses: addresses, deadline: nil)
+        #expect(addresses.count == 2 && attempt.toldRefusal == nil)
+        if misses { attempt.dialFailed(now: 1) }
+        attempt.refused(Enrolment.refusal(code))
+        if !misses {
+            attempt.dialFailed(now: 2, because: "refused")
+            attempt.dialFailed(now: 3, because: "refused")
+        }
+        return attempt.toldRefusal?.hint
+    }
+
+    @Test(arguments: [JoinResult.Code.expired, .used])
+    func `that is over is not worth another try`(_ code: JoinResult.Code) throws {
+        #expect(try hint(for: code, misses: true) == "ask for a new one")
+    }
+
+    @Test func `that is not known may be known elsewhere`() throws {
+        let hint = try hint(for: .invalid, misses: true)
+        #expect(hint?.hasPrefix("ask for a new one, or another address") == true)
+        #expect(try self.hint(for: .invalid, misses: false) == "ask for a new one")
+    }
+}
