@@ -10,7 +10,7 @@ import WorkspaceModel
 
     init() {
         io.node?.fileWaitsSince = io.now - 86_400_000
-        io.happensInPause = { [unowned io] in io.now += 200 }
+        io.happensInPause = { [unowned io = self.io] in io.now += 200 }
     }
 
     private func get(_ more: String...) -> Int32 {
@@ -43,7 +43,7 @@ import WorkspaceModel
     @Test func `says of a file that is missed who was asked, and blames no daemon`() {
         let error = NodeError(
             .blobMissing, "no device that has 'a' can be reached", hint: "asked: Joon")
-        io.happensInPause = { [unowned io] in
+        io.happensInPause = { [unowned io = self.io] in
             io.now += 200
             if io.waited >= 3_000 { io.node?.failure = error }
         }

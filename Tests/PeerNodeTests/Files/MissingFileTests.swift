@@ -51,9 +51,10 @@ import WorkspaceTestKit
         scene.world.run(for: Limits.fileAloneMilliseconds + 1_000)
         let error = try #require(FileScene.failure(call, by: scene.nodes[1]))
         #expect(error.kind == .blobMissing)
-        #expect(error.hint?.hasPrefix("asked: Guest 2; ") == true, "\(error.hint ?? "")")
+        let name = "Guest \(scene.nodes[2].index)"
+        #expect(error.hint?.hasPrefix("asked: \(name); ") == true, "\(error.hint ?? "")")
         let asked = error.details["asked"]?.arrayValue ?? []
-        #expect(asked.map { $0["member"]?["name"] } == ["Guest 2"])
+        #expect(asked.map { $0["member"]?["name"] } == [.string(name)])
     }
 
     @Test func `is waited for as long as the call says, and not at all where it says so`() throws {
