@@ -33,7 +33,7 @@ struct AttestationVoice {
         isStale = false
         rows = Dictionary(grouping: words.values.filter(Self.mayStand), by: \.stretch)
             .mapValues { row in
-                row.map { ($0.sequence, $0.id) }.sorted { $0.0 < $1.0 }
+                row.map { (sequence: $0.sequence, id: $0.id) }.sorted { $0.sequence < $1.sequence }
             }
     }
 
