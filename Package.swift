@@ -11,8 +11,7 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
     // Each batch reads all files of its target again: four take less than the driver's sixteen.
-    // Traces name lines; what debuggers need besides makes the program of all tests a third larger.
-    .unsafeFlags(["-gline-tables-only", "-driver-batch-count", "4"], .when(configuration: .debug)),
+    .unsafeFlags(["-driver-batch-count", "4"], .when(configuration: .debug)),
 ]
 
 /// What the program is made of has no regular expressions and no tasks: to import those libraries
