@@ -108,7 +108,7 @@ struct Rendering {
         case .check where !isPlain: return flowed(check(result))
         default: break
         }
-        if method == "store.buy", !isPlain { return flowed(order(result)) }
+        if shape == .orders, !isPlain, result["items"] == nil { return flowed(order(result)) }
         if !isPlain, let text = object(result, as: shape) { return flowed(text) }
         let items = result["items"]?.arrayValue
         if items?.isEmpty == true, let text = nothing(of: method) { return text }

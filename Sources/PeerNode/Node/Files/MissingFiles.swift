@@ -59,7 +59,7 @@ extension FileErrands {
         let waited = Int64(clamping: (time.monotonic - min(since, time.monotonic)) / 1_000)
         let who =
             asked.isEmpty
-            ? "nobody who may have it is online" : "asked: \(Self.names(asked.map(\.member)))"
+            ? "no device that may have it is online" : "asked: \(Self.names(asked.map(\.member)))"
         let howLong =
             waited > 0 ? "; nobody has sent it for \(DurationText.text(waited * 1_000))" : ""
         return NodeError(

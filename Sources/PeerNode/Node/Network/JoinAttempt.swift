@@ -96,9 +96,7 @@ struct JoinAttempt {
     /// not want to, and where others were not reached it says so.
     var toldRefusal: NodeError? {
         guard var told = refusal else { return nil }
-        // What is used up or over stays so, whoever else is asked. One that is not known others may know.
-        let isFinal = told.kind == .inviteExpired || told.kind == .inviteUsed
-        if hasMissed || turnsLeft > 0, !isFinal {
+        if hasMissed || turnsLeft > 0 {
             let again = "another address of the link did not answer: try again later"
             told.hint = told.hint.map { "\($0), or \(again)" } ?? again
         }
