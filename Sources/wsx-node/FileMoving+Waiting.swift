@@ -9,12 +9,15 @@ extension FileMoving {
 
     /// Waits until all of a file is here. Whoever stops that does not stop the transfer.
     ///
+    /// - Parameter limit: how long at most, in milliseconds; `nil` for as long as there is a chance.
     /// - Returns: whether it is; else nobody sends it.
-    func fetch(_ blob: JSONValue, _ client: inout ControlClient) throws(NodeError) -> Bool {
+    func fetch(
+        _ blob: JSONValue, for limit: Int64?, _ client: inout ControlClient
+    ) throws(NodeError) -> Bool {
         var file = try client.call("blob.fetch", ["blob": blob])
         var progress = FileProgress(begunAt: io.now)
         var told = io.now
-        var patience = FilePatience(globals.timeoutMilliseconds, begunAt: io.now)
+        var patience = FilePatience(limit, begunAt: io.now)
         defer { if progress.isShown { io.printError("\r\u{1b}[K") } }
         while file["complete"] != true {
             if patience.hasEnded(file["waiting_since"]?.integerValue, at: io.now) {

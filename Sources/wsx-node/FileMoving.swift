@@ -186,7 +186,8 @@ struct FileMoving: SessionPart {
         let parameters = try session.parameters(for: command)
         var client = try client()
         let blob = try blob(parameters, &client)
-        let isHere = try fetch(blob, &client)
+        let limit = parameters["timeout_ms"]?.integerValue
+        let isHere = try fetch(blob, for: limit, &client)
         var carrier = try carrier()
         try carrier.get(blob.stringValue ?? "", isAwaited: isHere) { io.printBytes($0) }
         return 0
@@ -206,7 +207,8 @@ struct FileMoving: SessionPart {
         }
         var parameters = try session.parameters(for: command)
         var client = try client()
-        if try !fetch(try blob(parameters, &client), &client) {
+        let limit = parameters["timeout_ms"]?.integerValue
+        if try !fetch(try blob(parameters, &client), for: limit, &client) {
             // It was waited for. The daemon says what is missing in its own words.
             parameters["timeout_ms"] = 0
         }

@@ -10,9 +10,12 @@ import WorkspaceTestKit
 /// without knowing of them (PROTOCOL.md, 4.0.3, V-10, and 4.0.4, S-5).
 @Suite struct `The cost of ends that count again` {
     private let pair: HostilePair
+    /// What Mallory's own keys sign.
+    private let first: ForgedLog
 
     init() throws {
         pair = try HostilePair()
+        first = try ForgedLog(pair.mallory, incarnation: 80)
         pair.takeOver()
     }
 
@@ -36,7 +39,7 @@ import WorkspaceTestKit
         let entry = [ListedDevice.own(phone)].signed(
             entering: .adding(
                 to: pair.workspace, before: pair.keys.id, member: pair.known.member))
-        var link = try ForgedLog(pair.mallory, incarnation: 80)
+        var link = first
         link.write(
             .addDevices(entry, keyID: key, wraps: []), knowing: try ForgedLog.heads(of: pair.ada))
         let grant = link.operations[0].header.grant
