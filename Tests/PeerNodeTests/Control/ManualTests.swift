@@ -49,9 +49,11 @@ import WorkspaceModel
             for parameter in command.flags {
                 let form = Command.flagForm(parameter)
                 let help = Manual.help(for: command)
-                // A flag may have a short form before it.
+                // A flag may have a short form before it, and no brackets where it has to be given.
                 #expect(
-                    help.contains("[\(form)]") || help.contains("|\(form)]"), "\(command.name)")
+                    parameter.isRequired && flat(help).contains(form)
+                        || help.contains("[\(form)]") || help.contains("|\(form)]"),
+                    "\(command.name)")
             }
         }
     }
