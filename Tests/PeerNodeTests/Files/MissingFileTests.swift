@@ -37,7 +37,8 @@ import WorkspaceTestKit
         let error = try #require(FileScene.failure(call, by: scene.nodes[1]))
         #expect(error.kind == .blobMissing)
         #expect(error.message == "no device that has 'file 0.bin' can be reached")
-        #expect(error.hint?.hasPrefix("no device that may have it is online; nobody has sent") == true)
+        #expect(
+            error.hint?.hasPrefix("no device that may have it is online; nobody has sent") == true)
         #expect(error.details["asked"] == [])
         #expect(error.details["waiting_since"]?.integerValue != nil)
     }
