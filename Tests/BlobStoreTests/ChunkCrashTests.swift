@@ -157,6 +157,30 @@ import WorkspaceModel
         for name in names { #expect(try found.chunk(0, of: name).count == 1_016) }
     }
 
+    @Test(arguments: 1...5)
+    func `leave nothing of puts whose claim fails at any call`(_ count: Int) throws {
+        func put(on disk: CrashingDisk) throws -> ChunkFiles {
+            let store = try ChunkFiles(disk)
+            for number in 1...count {
+                let (bytes, key) = Self.text(UInt64(number), count: 1_000)
+                _ = try store.put(
+                    ArraySource(bytes), shape: BlobBench.shape(UInt64(bytes.count)), key: key)
+            }
+            return store
+        }
+        let whole = CrashingDisk()
+        let store = try put(on: whole)
+        let before = whole.callCount
+        #expect(try store.claim().count == count)
+        for call in before + 1...whole.callCount {
+            let disk = CrashingDisk()
+            let store = try put(on: disk)
+            disk.failures[call] = .noSpace
+            #expect(throws: BlobError.noSpace, "call \(call)") { try store.claim() }
+            #expect(disk.fileCount == 0 && disk.openCount == 0, "call \(call)")
+        }
+    }
+
     @Test func `say by name that the disk is full, and take the same chunk when it is not`() throws
     {
         let disk = CrashingDisk()

@@ -190,12 +190,17 @@ public final class ChunkFiles: ChunkStore {
     ) throws(BlobError) -> [ChunkClaim] {
         let isAtOnce = pending.count + finished.count >= BlobLimits.syncedAtOnceMin
         var claims: [ChunkClaim] = []
+        var named: [BlobRoot] = []
+        var isClaimed = false
+        // Nobody knows what was named and not claimed: it would take room until the next start.
+        defer { if !isClaimed { for root in named { try? remove(root) } } }
         for (ticket, put) in finished.sorted(by: { $0.key < $1.key }) {
             guard let tree = put.tree else { continue }
             if !isAtOnce { try disk.synchronize(put.file) }
             try makeFolder(of: tree.root)
             files.close(Self.name(tree.root))
             try disk.rename(put.name, to: Self.name(tree.root))
+            named.append(tree.root)
             disk.close(put.file)
             puts[ticket] = nil
             claims.append(
@@ -215,6 +220,7 @@ public final class ChunkFiles: ChunkStore {
         }
         sureFolders.formUnion(looseFolders)
         looseFolders = []
+        isClaimed = true
         return claims
     }
 
