@@ -122,12 +122,12 @@ private final class Till {
     @Test func `is charged afterwards for verdicts, down to as much below nothing`() {
         let budget = Till()
         let unit = Limits.authorityVerdictsPerUnit
-        #expect(AuthorityBudget.units(ofVerdicts: unit - 1, isByAdmin: false) == 0)
-        #expect(AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: false) == 1_000)
-        let most = AuthorityBudget.units(ofVerdicts: 1_000 * unit, isByAdmin: true)
+        #expect(AuthorityBudget.units(ofVerdicts: unit - 1, isCapped: false) == 0)
+        #expect(AuthorityBudget.units(ofVerdicts: 1_000 * unit, isCapped: false) == 1_000)
+        let most = AuthorityBudget.units(ofVerdicts: 1_000 * unit, isCapped: true)
         #expect(most == Limits.authorityBurstPerLinkedDevice)
         // An end that counts under very many grants costs no more than the smallest share has.
-        let again = { AuthorityBudget.units(ofVerdicts: unit, further: $0, isByAdmin: $1) }
+        let again = { AuthorityBudget.units(ofVerdicts: unit, further: $0, isCapped: $1) }
         #expect(again(unit - 1, false) == 1 && again(3 * unit, false) == 4)
         #expect(again(1_000 * unit, false) == 1 + most && again(1_000 * unit, true) == most)
         #expect(budget.takes(from: ada, at: 0))

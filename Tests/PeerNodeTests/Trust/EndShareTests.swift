@@ -52,6 +52,28 @@ import WorkspaceTestKit
         return (link, phone.id, all)
     }
 
+    /// A role for Mallory with a phone.
+    private func role(with phone: DeviceID) -> AuthorityPayload {
+        .grant(
+            AuthorityPayload.Grant(
+                member: pair.known.member, devices: [pair.keys.id, phone], role: .admin,
+                replaces: false, drops: nil, cuts: []))
+    }
+
+    @Test func `is paid for by who writes a role that does not count`() throws {
+        var eve = try pair.accomplice()
+        let (link, phone, all) = try ends(2 * Limits.authorityVerdictsPerUnit)
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
+        try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let hers = try left(of: pair.known.member, at: pair.bob)
+        for _ in 0..<4 {
+            let given = eve.log.write(role(with: phone), knowing: heads)
+            try pair.hand([given], to: pair.bob, as: eve.keys)
+            #expect(try !pair.bob.workspace().judged.evaluator.isValid(given.id))
+        }
+        #expect(try left(of: pair.known.member, at: pair.bob) == hers)
+    }
+
     @Test func `is paid for by who has written them, and not by who gives a role`() throws {
         let count = 2 * Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(count)
@@ -66,10 +88,7 @@ import WorkspaceTestKit
         let roles = 4
         for number in 0..<roles {
             var log = try ForgedLog(pair.ada, incarnation: 81 + UInt32(number))
-            let role = AuthorityPayload.Grant(
-                member: pair.known.member, devices: [pair.keys.id, phone], role: .admin,
-                replaces: false, drops: nil, cuts: [])
-            let given = log.write(.grant(role), knowing: heads)
+            let given = log.write(role(with: phone), knowing: heads)
             try pair.hand([given], to: pair.bob, as: try ForeignDevice(of: pair.ada))
             #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
         }

@@ -180,15 +180,17 @@ struct AuthorityBudget {
 
     /// How many units more it costs where it turns over the verdicts of others.
     ///
-    /// - Parameter further: how many more times an end is judged, each under a further grant: as much as so
-    ///   many verdicts, but never more than the smallest share has. How many grants there are is up to
-    ///   others than who ends a device.
-    static func units(ofVerdicts count: Int, further: Int = 0, isByAdmin: Bool) -> Int {
+    /// - Parameters:
+    ///   - further: how many more times an end is judged, each under a further grant: as much as so
+    ///     many verdicts, but never more than the smallest share has. How many grants there are is up
+    ///     to others than who ends a device.
+    ///   - isCapped: whether all of it costs no more than that either.
+    static func units(ofVerdicts count: Int, further: Int = 0, isCapped: Bool) -> Int {
         let most = Limits.authorityBurstPerLinkedDevice
         let units =
             count / Limits.authorityVerdictsPerUnit
             + min(further / Limits.authorityVerdictsPerUnit, most)
-        return isByAdmin ? min(units, most) : units
+        return isCapped ? min(units, most) : units
     }
 
     /// Whose operations had to wait within the last hour, or what is said of them would stand for

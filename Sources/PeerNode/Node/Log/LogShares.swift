@@ -38,20 +38,23 @@ final class LogShares: LogPart {
     /// Who pays for the verdicts that an operation turns over, which is found out afterwards.
     ///
     /// Who gives somebody a role pays nothing for that: what it turns over is what the other one has
-    /// written, ends of devices that count under it, too.
+    /// written, ends of devices that count under it, too. How often that happens is up to admins, so
+    /// the other one pays no more than they would. A role that does not count anybody can write.
     func payer(
         of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
         in workspace: Workspace, from source: OperationSource
     ) -> UnsettledVerdicts.Payer {
-        if case .grant(let grant)? = operation.authority, grant.drops == nil {
-            return .init(
-                shares: [.init(.authority, of: grant.member.bytes)], isByAdmin: false)
+        let evaluator = workspace.judged.evaluator
+        if case .grant(let grant)? = operation.authority, grant.drops == nil,
+            evaluator.isValid(operation.id)
+        {
+            return .init(shares: [.init(.authority, of: grant.member.bytes)], isCapped: true)
         }
-        let role = workspace.judged.evaluator.actingRole(of: operation.id)
+        let role = evaluator.actingRole(of: operation.id)
         let author = AuthorityBudget.Share(
             .authority, of: payer(of: log.device, source, in: workspace))
         return .init(
-            shares: [payment.share, author], isByAdmin: role.map { $0 <= .admin } ?? false)
+            shares: [payment.share, author], isCapped: role.map { $0 <= .admin } ?? false)
     }
 
     /// Has those who pay for the verdicts that an operation has turned over in the authority document
@@ -59,7 +62,7 @@ final class LogShares: LogPart {
     func charge(_ payer: UnsettledVerdicts.Payer, for change: AuthChange) {
         let units = AuthorityBudget.units(
             ofVerdicts: change.all.count, further: change.furtherGrants,
-            isByAdmin: payer.isByAdmin)
+            isCapped: payer.isCapped)
         guard units > 0 else { return }
         authorityBudget.charge(units, to: payer.shares, now: time.monotonic)
     }

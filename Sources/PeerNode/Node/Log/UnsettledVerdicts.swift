@@ -23,7 +23,8 @@ struct UnsettledVerdicts {
     struct Payer {
         /// What has paid for it, and the share of its author's member: each pays.
         let shares: Set<AuthorityBudget.Share>
-        let isByAdmin: Bool
+        /// Whether it costs no more than the smallest share has, however much is turned over.
+        let isCapped: Bool
     }
 
     struct Bill {

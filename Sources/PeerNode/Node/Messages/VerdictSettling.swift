@@ -59,7 +59,7 @@ extension Messages {
         for bill in bills {
             let units = AuthorityBudget.units(
                 ofVerdicts: unsettled.givenBackCount(under: bill.grants),
-                isByAdmin: bill.payer.isByAdmin)
+                isCapped: bill.payer.isCapped)
             guard units > 0 else { continue }
             core.log.shares.authorityBudget.charge(
                 units, to: bill.payer.shares, now: time.monotonic)
