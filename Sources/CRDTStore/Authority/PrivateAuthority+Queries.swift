@@ -146,7 +146,7 @@ extension PrivateAuthority {
     /// Of the seats as owner or admin that nothing here has ended the strongest: who handed the document on
     /// leads by what was kept, as in 4.0.3 (V-3).
     private func strongestSeat(of member: MemberID) -> GrantRank? {
-        ends(ofSeatsOf: member).compactMap { seat, ends in
+        ends(ofSeatsOf: member).compactMap { seat, ends -> GrantRank? in
             guard ends.isEmpty, let role = evaluator.records[seat].gives.role, role <= .admin,
                 gives(seat, to: member, atLeast: .admin)
             else { return nil }
