@@ -125,6 +125,106 @@ import WorkspaceTestKit
         }
     }
 
+    /// What is told of parts that come one after the other is what tells the whole from the whole.
+    @Test(arguments: Seeds.explore(60))
+    func `changes as is noted, whatever comes after what`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let entries = Self.entries(&random, count: 120).shuffled(using: &random)
+        let ledger = OpenLedger(DocumentID.zero, of: 1, issuer: Self.issuer)
+        var before = ledger.fold
+        var past = LedgerPast(issuer: Self.issuer)
+        for (arrival, entry) in entries.enumerated() {
+            ledger.add(entry, at: Int64(arrival), noting: past)
+            // Somebody may ask in the middle of a turn.
+            if random.oneIn(6) { _ = ledger.fold }
+            guard random.oneIn(8) || arrival == entries.count - 1 else { continue }
+            let now = LedgerFold(issuer: Self.issuer, entries.prefix(arrival + 1))
+            #expect(Self.said(ledger.fold) == Self.said(now), "WSX_SEED=\(seed)")
+            let changes = past.changes(in: ledger.fold)
+            for key in Set(before.orders.keys).union(now.orders.keys) {
+                let told = changes.orders.first { $0.key == key }
+                let (was, state) = (before.orders[key]?.state, now.orders[key]?.state)
+                #expect((told == nil) == (was == state), "WSX_SEED=\(seed)")
+                #expect(told == nil || told?.was == was && told?.now == state)
+            }
+            for key in Set(before.spends.keys).union(now.spends.keys) {
+                let told = changes.spends.first { $0.key == key }
+                let (was, state) = (before.spends[key]?.state, now.spends[key]?.state)
+                #expect((told == nil) == (was == state), "WSX_SEED=\(seed)")
+                #expect(told == nil || told?.was == was && told?.now == state)
+            }
+            (before, past) = (now, LedgerPast(issuer: Self.issuer))
+        }
+    }
+
+    /// Nothing that people usually do has all of it folded again.
+    @Test func `takes up what usually comes by itself`() {
+        let (entries, order) = Self.bought
+        let buyer = Self.buyers[0]
+        var fold = LedgerFold(issuer: Self.issuer, entries)
+        let spend = Self.entry(7, buyer, .spend(.init(coins: 4, purpose: "x")))
+        let second = Self.entry(5, Self.buyers[1], .order(of: entries[0].key, amount: 2))
+        let payment = Self.payment(spend.key)
+        let more = [
+            Self.grant(4, order, "b"), spend,
+            // Earlier than what is there already, as from a device that was away.
+            second, Self.entry(6, buyer, .spend(.init(coins: 8, purpose: "early"))),
+            Self.entry(9, Self.issuer, .refund(of: spend.key)),
+            Self.grant(10, second.key, "c", coins: 20), Self.grant(11, second.key, "d"),
+            Self.entry(12, Self.issuer, .void(order: order)),
+            Self.entry(13, Self.issuer, .item("a", nil)),
+            Self.entry(14, Self.issuer, .workspacePrice(3)),
+            Self.entry(15, buyer, payment), Self.entry(3, Self.issuer, payment, id: 9),
+            Self.entry(16, buyer, .void(order: second.key)),
+        ]
+        for (count, entry) in more.enumerated() {
+            let isTaken = fold.add(entry, noting: nil)
+            #expect(isTaken, "\(entry)")
+            let whole = LedgerFold(issuer: Self.issuer, entries + more.prefix(count + 1))
+            #expect(Self.said(fold) == Self.said(whole), "\(entry)")
+        }
+    }
+
+    @Test func `is folded again where what comes is a matter of what came first`() {
+        let (entries, order) = Self.bought
+        let all = entries + [Self.grant(5, order, "b")]
+        let before = Self.said(LedgerFold(issuer: Self.issuer, all))
+        for entry in [
+            Self.grant(4, order, "c"), Self.entry(0, Self.issuer, .item("a", nil)),
+            LedgerEntry(
+                timestamp: entries[1].timestamp, id: entries[1].id, author: Self.buyers[1],
+                content: entries[1].content),
+        ] {
+            var fold = LedgerFold(issuer: Self.issuer, all)
+            let isTaken = fold.add(entry, noting: nil)
+            #expect(!isTaken, "\(entry)")
+            #expect(Self.said(fold) == before, "what is not taken up changes nothing")
+        }
+        // So is what was named before it came.
+        var fold = LedgerFold(issuer: Self.issuer, [Self.grant(5, order, "b"), entries[0]])
+        let isTaken = fold.add(entries[1], noting: nil)
+        #expect(!isTaken)
+    }
+
+    @Test func `says what it was before operations of which the verdict changed`() {
+        let (entries, order) = Self.bought
+        let grant = Self.grant(4, order, "b")
+        let spend = Self.entry(6, Self.buyers[0], .spend(.init(coins: 4, purpose: "x")))
+        let all = Dictionary(uniqueKeysWithValues: (entries + [grant]).map { ($0.id, $0) })
+        // The spend counts no more; the grant does only now, and an order is opened only now.
+        let past = LedgerPast(issuer: Self.issuer, entries: all)
+        past.judge(spend, isValid: false)
+        past.judge(grant, isValid: true)
+        past.judge(grant, isValid: false)
+        let now = LedgerFold(issuer: Self.issuer, all.values)
+        let (orders, spends) = past.changes(in: now)
+        #expect(orders.map(\.was) == [.open] && orders.map(\.now) == [.granted])
+        #expect(spends.map(\.was) == [.insufficient] && spends.map(\.now) == [nil])
+        past.forget(entries[1].id)
+        let later = past.changes(in: now).orders
+        #expect(later.map(\.was) == [nil] && later.map(\.buyer) == [Self.buyers[0]])
+    }
+
     // MARK: Single rules
 
     private static func entry(

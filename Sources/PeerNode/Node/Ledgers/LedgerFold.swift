@@ -1,7 +1,8 @@
 import WorkspaceModel
 
 /// What a ledger says: a pure function of the set of its valid operations (PROTOCOL.md, 3.10). It has
-/// neither a clock nor an order of arrival, and costs n log n.
+/// neither a clock nor an order of arrival. From nothing it costs n log n; what comes later is mostly taken
+/// up by itself (`add`).
 struct LedgerFold {
     /// Coins that are sold, by one word of the issuer.
     struct Offer {
@@ -43,7 +44,7 @@ struct LedgerFold {
     }
 
     /// What one member has.
-    struct Account {
+    struct Account: Equatable {
         /// Coins of all grants that give some, at most `Limits.ledgerCoinsMax`.
         var granted: UInt64 = 0
         /// Coins of all spends that count; never more than were granted.
@@ -55,23 +56,23 @@ struct LedgerFold {
 
     let issuer: MemberID
     /// What it is called; `nil` where its issuer has not opened it.
-    private(set) var name: String?
+    var name: String?
     /// By word; of those that were taken back too.
-    private(set) var offers: [MessageKey: Offer] = [:]
+    var offers: [MessageKey: Offer] = [:]
     /// The words that count, by the bytes of their items: texts that only look alike are two.
-    private(set) var items: [[UInt8]: MessageKey] = [:]
-    private(set) var orders: [MessageKey: Order] = [:]
-    private(set) var spends: [MessageKey: Spend] = [:]
-    private(set) var accounts: [MemberID: Account] = [:]
+    var items: [[UInt8]: MessageKey] = [:]
+    var orders: [MessageKey: Order] = [:]
+    var spends: [MessageKey: Spend] = [:]
+    /// Of those who were granted some.
+    var accounts: [MemberID: Account] = [:]
     /// How many orders, spends and voids of each member count towards their bound.
-    private(set) var counts: [MemberID: Int] = [:]
-    /// By which spends of which ledgers somebody says that this workspace is paid: so many as are looked at,
-    /// those of the issuer first (W-96).
-    private(set) var payments: [Payment] = []
+    var counts: [MemberID: Int] = [:]
     /// The words about what a workspace costs, in order.
-    private var prices: [(entry: LedgerEntry, coins: UInt64?)] = []
+    var prices: [(entry: LedgerEntry, coins: UInt64?)] = []
     /// The payments that were taken.
-    private var billed: Set<[UInt8]> = []
+    var billed: Set<[UInt8]> = []
+    /// What else has to be known to take up one more operation.
+    var marks = LedgerMarks()
 
     /// What names a spend of another workspace's ledger.
     struct Payment: Hashable {
@@ -108,6 +109,17 @@ struct LedgerFold {
     /// Whether a payment of this name was taken, for whichever order.
     func isBilled(_ billing: String) -> Bool { billed.contains(Array(billing.utf8)) }
 
+    /// By which spends of which ledgers somebody says that this workspace is paid: so many as are looked at,
+    /// those of the issuer first (W-96).
+    var payments: [Payment] {
+        marks.payments.compactMap { entry in
+            guard case .payment(let workspace, let ledger, let spend) = entry.content else {
+                return nil
+            }
+            return Payment(workspace: workspace, ledger: ledger, spend: spend)
+        }
+    }
+
     /// What a member has; nothing, where nothing was said of them.
     func account(of member: MemberID) -> Account { accounts[member] ?? Account() }
 
@@ -118,7 +130,9 @@ struct LedgerFold {
         guard case .member? = entry.share(inLedgerOf: issuer) else { return true }
         let count = counts[entry.author, default: 0]
         counts[entry.author] = count + 1
-        return count < Limits.ledgerEntriesPerMemberMax
+        guard count < Limits.ledgerEntriesPerMemberMax else { return false }
+        marks.last[entry.author] = entry
+        return true
     }
 
     /// Takes what the issuer says of the ledger itself, which everything else rests on.
@@ -127,14 +141,7 @@ struct LedgerFold {
             switch entry.content {
             case .opening(let name) where entry.author == issuer: self.name = self.name ?? name
             case .item(let item, let offer) where entry.author == issuer:
-                let word = Array(item.utf8)
-                guard let offer else {
-                    items[word] = nil
-                    continue
-                }
-                guard offers[entry.key] == nil else { continue }
-                offers[entry.key] = Offer(item: item, offer: offer)
-                items[word] = entry.key
+                takeItem(item, offer, by: entry)
             case .workspacePrice(let coins) where entry.author == issuer:
                 prices.append((entry, coins))
             default: break
@@ -142,13 +149,28 @@ struct LedgerFold {
         }
     }
 
+    /// Takes a word of the issuer's about an item that is later than all others.
+    mutating func takeItem(
+        _ item: String, _ offer: LedgerContent.Offer?, by entry: LedgerEntry
+    ) {
+        marks.lastItem = entry
+        let word = Array(item.utf8)
+        guard let offer else {
+            items[word] = nil
+            return
+        }
+        guard offers[entry.key] == nil else { return }
+        offers[entry.key] = Offer(item: item, offer: offer)
+        items[word] = entry.key
+    }
+
     private mutating func takePayments(of entries: [LedgerEntry]) {
         for isIssuers in [true, false] {
             for entry in entries where (entry.author == issuer) == isIssuers {
-                guard case .payment(let workspace, let ledger, let spend) = entry.content,
-                    payments.count < Limits.paymentsOfWorkspaceMax
+                guard case .payment = entry.content,
+                    marks.payments.count < Limits.paymentsOfWorkspaceMax
                 else { continue }
-                payments.append(Payment(workspace: workspace, ledger: ledger, spend: spend))
+                marks.payments.append(entry)
             }
         }
     }
@@ -159,70 +181,109 @@ struct LedgerFold {
             let key = entry.key
             switch entry.content {
             case .order(let word, let amount):
-                guard orders[key] == nil, let offered = offers[word] else { continue }
-                let (coins, isTooMuch) = offered.offer.coins.multipliedReportingOverflow(
-                    by: amount)
-                guard !isTooMuch, coins <= Limits.ledgerCoinsMax else { continue }
-                orders[key] = Order(
-                    key: key, buyer: entry.author, offer: word, item: offered.item,
-                    amount: amount, coins: coins)
+                guard orders[key] == nil else { continue }
+                takeOrder(of: word, amount, by: entry)
             case .spend(let spend):
                 guard spends[key] == nil else { continue }
                 spends[key] = Spend(key: key, member: entry.author, spend: spend)
+                marks.spends[entry.author, default: []].append(key)
             default: break
             }
         }
     }
 
+    /// Takes an order, where what it names was offered.
+    ///
+    /// - Returns: whether it is one now.
+    @discardableResult
+    mutating func takeOrder(of word: MessageKey, _ amount: UInt64, by entry: LedgerEntry) -> Bool {
+        guard let offered = offers[word] else {
+            marks.unmet.insert(word)
+            return false
+        }
+        let (coins, isTooMuch) = offered.offer.coins.multipliedReportingOverflow(by: amount)
+        guard !isTooMuch, coins <= Limits.ledgerCoinsMax else { return false }
+        orders[entry.key] = Order(
+            key: entry.key, buyer: entry.author, offer: word, item: offered.item,
+            amount: amount, coins: coins)
+        return true
+    }
+
     /// Finds what becomes of orders, then of spends.
     private mutating func settle(_ entries: [LedgerEntry]) {
-        var voided: Set<MessageKey> = []
         var givenUp: Set<MessageKey> = []
-        var refunded: Set<MessageKey> = []
-        var granted: [MessageKey: LedgerContent.Grant] = [:]
         var taken: [LedgerContent.Grant] = []
         for entry in entries {
             switch entry.content {
             case .void(let order):
+                if orders[order] == nil { marks.unmet.insert(order) }
                 if entry.author == issuer {
-                    voided.insert(order)
+                    marks.voided.insert(order)
                 } else if orders[order]?.buyer == entry.author {
                     givenUp.insert(order)
                 }
-            case .refund(let spend) where entry.author == issuer: refunded.insert(spend)
+            case .refund(let spend) where entry.author == issuer:
+                if spends[spend] == nil { marks.unmet.insert(spend) }
+                marks.refunded.insert(spend)
             case .grant(let grant) where entry.author == issuer:
+                marks.lastGrant = entry
                 guard billed.insert(Array(grant.billing.utf8)).inserted,
-                    granted[grant.order] == nil
+                    marks.granted[grant.order] == nil
                 else { continue }
-                granted[grant.order] = grant
+                marks.granted[grant.order] = grant
                 taken.append(grant)
             default: break
             }
         }
         for key in givenUp { orders[key]?.state = .void }
-        for grant in taken {
-            guard let order = orders[grant.order] else { continue }
-            orders[grant.order]?.billing = grant.billing
-            guard !voided.contains(grant.order) else { continue }
-            let given = account(of: order.buyer).granted
-            let fits = grant.coins <= Limits.ledgerCoinsMax - given
-            orders[grant.order]?.state = fits ? .granted : .paid
-            if fits { accounts[order.buyer, default: Account()].granted = given + grant.coins }
-        }
-        for key in voided { orders[key]?.state = .void }
-        settleSpends(besides: refunded)
+        for grant in taken { give(grant) }
+        for key in marks.voided { orders[key]?.state = .void }
+        for member in marks.spends.keys { settleSpends(of: member) }
     }
 
-    private mutating func settleSpends(besides refunded: Set<MessageKey>) {
-        for key in spends.keys.sorted() {
-            guard let spend = spends[key] else { continue }
-            if refunded.contains(key) {
-                spends[key]?.state = .refunded
-            } else if spend.spend.coins <= account(of: spend.member).balance {
-                accounts[spend.member, default: Account()].spent += spend.spend.coins
-            } else {
-                spends[key]?.state = .insufficient
-            }
+    /// Gives what was granted for an order, where nobody has ended it.
+    private mutating func give(_ grant: LedgerContent.Grant) {
+        guard let order = orders[grant.order] else {
+            marks.unmet.insert(grant.order)
+            return
         }
+        orders[grant.order]?.billing = grant.billing
+        guard !marks.voided.contains(grant.order) else { return }
+        let given = account(of: order.buyer).granted
+        let fits = grant.coins <= Limits.ledgerCoinsMax - given
+        orders[grant.order]?.state = fits ? .granted : .paid
+        if fits {
+            accounts[order.buyer, default: Account()].granted = given + grant.coins
+        } else {
+            marks.isOverflown = true
+        }
+    }
+
+    /// Finds which spends of a member count: those that the balance suffices for, one after the other.
+    ///
+    /// - Returns: what those were before that have become something else.
+    @discardableResult
+    mutating func settleSpends(of member: MemberID) -> [MessageKey: Spend.State] {
+        var account = account(of: member)
+        account.spent = 0
+        var changed: [MessageKey: Spend.State] = [:]
+        var isShort = false
+        for key in marks.spends[member] ?? [] {
+            guard let spend = spends[key] else { continue }
+            var state = Spend.State.spent
+            if marks.refunded.contains(key) {
+                state = .refunded
+            } else if spend.spend.coins <= account.balance {
+                account.spent += spend.spend.coins
+            } else {
+                (state, isShort) = (.insufficient, true)
+            }
+            guard state != spend.state else { continue }
+            spends[key]?.state = state
+            changed[key] = spend.state
+        }
+        if isShort { marks.short.insert(member) } else { marks.short.remove(member) }
+        accounts[member] = account == Account() ? nil : account
+        return changed
     }
 }

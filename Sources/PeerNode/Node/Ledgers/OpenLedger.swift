@@ -31,7 +31,7 @@ final class OpenLedger {
         self.issuer = issuer
     }
 
-    /// What they say; made anew where something was added.
+    /// What they say; made anew where something was added that could not be taken up by itself.
     var fold: LedgerFold {
         if let known { return known }
         let fold = LedgerFold(issuer: issuer, entries.values)
@@ -42,17 +42,32 @@ final class OpenLedger {
     /// Whether an operation is among those that count.
     func holds(_ arrival: Int64) -> Bool { arrivals[arrival] != nil }
 
+    /// The operations that were stored up to some arrival number.
+    func entries(through arrival: Int64) -> [OperationID: LedgerEntry] {
+        let early = Set(arrivals.compactMap { $0.key <= arrival ? $0.value : nil })
+        return entries.filter { early.contains($0.key) }
+    }
+
     /// Takes up a valid operation, which may have been taken already. What never says anything is not kept.
-    func add(_ entry: LedgerEntry, at arrival: Int64) {
+    ///
+    /// - Parameter past: is told what was different before.
+    func add(_ entry: LedgerEntry, at arrival: Int64, noting past: LedgerPast? = nil) {
         guard let share = entry.share(inLedgerOf: issuer) else { return }
         arrivals[arrival] = entry.id
         guard entries.updateValue(entry, forKey: entry.id) == nil else { return }
-        known = nil
+        takeUp(entry, noting: past)
         guard let most = share.most else { return }
         let count = counts[share, default: 0] + 1
         counts[share] = count
         // Those behind the bound say nothing, whatever comes: what is before them only becomes more.
         if count >= most + Limits.ledgerSurplusMax { prune(share, to: most) }
+    }
+
+    private func takeUp(_ entry: LedgerEntry, noting past: LedgerPast?) {
+        // Taken out, so that it is changed where it is.
+        guard var fold = known else { return }
+        known = nil
+        if fold.add(entry, noting: past) { known = fold } else { past?.keep(fold) }
     }
 
     private func prune(_ share: LedgerShare, to most: Int) {
