@@ -150,13 +150,49 @@ import WorkspaceTestKit
         try table.bob.ok("email.verify.send", Self.ask)
         let code = try ProofTable.code(table.ada.letters.first)
         table.ada.mailStatus = 65
-        for _ in 1..<Limits.lettersOfOneHourly {
+        for _ in 0..<Limits.lettersOfOneHourly {
             #expect(try table.bob.refused("email.verify.resend").kind == .codeUndeliverable)
         }
         #expect(
             try table.bob.refused("email.verify.resend").hint
                 == "then: wsx-node identity email resend")
         #expect(try confirm(code, on: table.bob).reason == "proof.code_over")
+    }
+
+    @Test func `leaves the letters of an hour where others could not be sent`() throws {
+        let table = try ProofTable()
+        table.ada.mailStatus = 65
+        let wrong = try table.bob.refused("email.verify.send", ["email": "bob@exmaple.org"])
+        #expect(wrong.kind == .codeUndeliverable)
+        table.ada.mailStatus = 0
+        try table.bob.ok("email.verify.send", Self.ask)
+        for _ in 1..<Limits.lettersOfOneHourly { try table.bob.ok("email.verify.resend") }
+        #expect(try table.bob.refused("email.verify.resend").kind == .rateLimited)
+        #expect(table.ada.letters.count == 1 + Limits.lettersOfOneHourly)
+    }
+
+    @Test func `fails so often in an hour, and counts in all that a node sends`() {
+        let (hour, most) = (Limits.letterHourMilliseconds, Limits.lettersOfOneHourly)
+        let member = MemberID([UInt8](repeating: 1, count: 16))
+        var budget = LetterBudget()
+        for _ in 0..<most {
+            #expect(budget.wait(for: member, at: 7) == 0)
+            budget.note(member, at: 7)
+            budget.noteVain(member)
+        }
+        #expect(budget.wait(for: member, at: 8) == hour - 1)
+        #expect(budget.wait(for: MemberID([UInt8](repeating: 2, count: 16)), at: 8) == 0)
+        var busy = LetterBudget(ofOne: most, inAll: 2)
+        for _ in 0..<2 {
+            busy.note(member, at: 7)
+            busy.noteVain(member)
+        }
+        #expect(busy.wait(for: nil, at: 8) == hour - 1)
+        #expect(busy.wait(for: nil, at: 7 + hour) == 0)
+        #expect(budget.wait(for: member, at: 7 + hour) == 0)
+        // What was never noted is not given back.
+        budget.noteVain(member)
+        #expect(budget.wait(for: member, at: 8 + hour) == 0)
     }
 
     @Test func `is answered by what says most, whoever answers last`() {

@@ -112,6 +112,9 @@ struct LetterBudget {
     private let inAllMax: Int
     private var all: [UInt64] = []
     private var ofMembers: [MemberID: [UInt64]] = [:]
+    /// Those that were not sent. They are bounded by themselves, so that an address that was mistyped leaves
+    /// its member the letters of the right one.
+    private var vain: [MemberID: [UInt64]] = [:]
 
     init(ofOne: Int = Limits.lettersOfOneHourly, inAll: Int = Limits.lettersHourly) {
         (ofOneMax, inAllMax) = (ofOne, inAll)
@@ -123,22 +126,33 @@ struct LetterBudget {
     mutating func wait(for member: MemberID?, at now: UInt64) -> UInt64 {
         let hour = Limits.letterHourMilliseconds
         all.removeAll { $0 &+ hour <= now }
-        ofMembers = ofMembers.mapValues { $0.filter { $0 &+ hour > now } }
-            .filter { !$0.value.isEmpty }
+        ofMembers = Self.recent(ofMembers, hour, now)
+        vain = Self.recent(vain, hour, now)
         var wait: UInt64 = 0
         if all.count >= inAllMax, let first = all.first {
             wait = first &+ hour &- now
         }
-        if let member, let times = ofMembers[member], times.count >= ofOneMax,
-            let first = times.first
-        {
-            wait = max(wait, first &+ hour &- now)
+        guard let member else { return wait }
+        for times in [ofMembers[member] ?? [], vain[member] ?? []] where times.count >= ofOneMax {
+            if let first = times.first { wait = max(wait, first &+ hour &- now) }
         }
         return wait
+    }
+
+    private static func recent(
+        _ times: [MemberID: [UInt64]], _ hour: UInt64, _ now: UInt64
+    ) -> [MemberID: [UInt64]] {
+        times.mapValues { $0.filter { $0 &+ hour > now } }.filter { !$0.value.isEmpty }
     }
 
     mutating func note(_ member: MemberID?, at now: UInt64) {
         all.append(now)
         if let member { ofMembers[member, default: []].append(now) }
+    }
+
+    /// The last letter for a member was not sent.
+    mutating func noteVain(_ member: MemberID) {
+        guard let time = ofMembers[member]?.popLast() else { return }
+        vain[member, default: []].append(time)
     }
 }
