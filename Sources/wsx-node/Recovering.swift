@@ -37,7 +37,7 @@ struct Recovering: SessionPart {
         } catch {
             throw NodeError(
                 .inviteInvalid, "that is not a device link, or part of it was lost",
-                hint: "make one on the other device: wsx-node device link",
+                hint: "make one on the other device, with 'device link' there",
                 reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
         }
         return try beginHome(command, parameters)

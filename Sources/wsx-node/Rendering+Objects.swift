@@ -39,6 +39,7 @@ extension Rendering {
         if let text = workspace["description"]?.stringValue {
             rows.append(("about", sanitised(text)))
         }
+        if let image = workspace["image"]?.stringValue { rows.append(("image", sanitised(image))) }
         if let role = workspace["role"]?.stringValue { rows.append(("you are", sanitised(role))) }
         rows.append(("owner", shown(workspace["owner"]?["name"])))
         rows.append(("members", shown(workspace["members"])))

@@ -7,7 +7,7 @@ extension Rendering {
         let isDirect = Self.isDirect(channel)
         var rows = [("name", shown(channel["name"])), ("id", shown(channel["id"]))]
         rows.append(("kind", kind(of: channel)))
-        for (title, field) in [("topic", "topic"), ("about", "description")] {
+        for (title, field) in [("topic", "topic"), ("about", "description"), ("image", "image")] {
             if let text = channel[field]?.stringValue { rows.append((title, sanitised(text))) }
         }
         if isDirect {

@@ -45,6 +45,10 @@ import WorkspaceModel
         ] {
             #expect(text.contains(line), "\(text)")
         }
+        var pictured = Self.channel
+        pictured["image"] = "preset:7"
+        let shown = Self.rendering().text(.object(pictured), of: "channel.get")
+        #expect(shown.contains("image    preset:7\n") && !text.contains("image"))
         let member: JSONValue = [
             "id": "u_1", "name": "Mina", "role": "owner", "self": true, "devices": 2,
             "joined_at": 1_795_190_000_000, "removed": false, "removed_at": .null, "kept": .null,

@@ -101,6 +101,13 @@ import WorkspaceTestKit
             #expect(!refusal.json.text.contains(token))
         }
         #expect(try table.ada.ok("account.links").items.isEmpty)
+        // Where the provider is unknown, no token of it has a nonce.
+        let stranger = try table.bob.refused(
+            "account.link",
+            ["provider": "other", "id_token": .string(table.provider.token(nonce, at: now))])
+        #expect(stranger.kind == .notFound && stranger.fields.map(\.name) == ["provider"])
+        let unlinked = try table.bob.refused("account.unlink", ["provider": "lab"])
+        #expect(unlinked.message == "no account of yours is linked at 'lab'")
         // The nonce is good still, and a token for it that is right is taken.
         #expect(try table.nonce(table.bob) == nonce)
         try table.link(table.bob)

@@ -337,7 +337,10 @@ import WorkspaceTestKit
         try table.prove(Self.address, of: table.bob, by: table.ada)
         #expect(
             try table.cleo.refused("attestation.withdraw", ["member": "@Bob"]).kind == .forbidden)
-        #expect(try table.cleo.refused("attestation.withdraw").kind == .notFound)
+        let none = try table.cleo.refused("attestation.withdraw")
+        #expect(none.kind == .notFound && none.message == "no address of yours is verified")
+        let theirs = try table.ada.refused("attestation.withdraw", ["member": "@Cleo"])
+        #expect(theirs.message == "no address of theirs is verified")
         // A program of Cleo's that does not ask has no effect.
         let bob = try table.bob.workspace().member
         try table.cleo.write(

@@ -14,13 +14,12 @@ final class AccountDesk: CorePart, AccountCommands {
         let place = AccountProofs.Place(workspace: workspace.number, provider: provider)
         if let token {
             guard TokenText.isToken(token) else { throw .token(TokenFault.form.rawValue) }
+            // Without it no nonce was made.
+            _ = try known(provider)
             try accounts.bring(token, for: place, scope.call)
             return .later
         }
-        let known = try stored { () throws(StorageError) in
-            try accounts.provider(named: provider)
-        }
-        guard let known else { throw .noProvider(provider) }
+        let known = try known(provider)
         guard let home, let claim = accounts.begin(place) else {
             throw NodeError(
                 .busy, "too many accounts are being linked", hint: "try again in an hour",
@@ -34,6 +33,14 @@ final class AccountDesk: CorePart, AccountCommands {
         (object.page, object.exchange) = (known.page, known.exchange)
         object.expiresAt = Int64(clamping: time.wall &+ (claim.due &- time.monotonic))
         return .reply(object)
+    }
+
+    private func known(_ provider: String) throws(NodeError) -> AccountProvider {
+        let known = try stored { () throws(StorageError) in
+            try accounts.provider(named: provider)
+        }
+        guard let known else { throw .noProvider(provider) }
+        return known
     }
 
     func unlink(

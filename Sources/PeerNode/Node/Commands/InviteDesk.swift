@@ -97,7 +97,7 @@ final class InviteDesk: CorePart, InviteCommands {
             if role == .guest { try refuseForGuests(channel, in: workspace) }
             guard role == .guest || !channel.isPrivate else {
                 throw NodeError(
-                    .badRequest, "an invite can only add people to public channels",
+                    .badRequest, "only guests can be invited to a private channel",
                     hint: "once they have joined: wsx-node channel add NAME @THEM",
                     reason: "channel.private",
                     fields: [.init(name: "channels", reason: "private")])

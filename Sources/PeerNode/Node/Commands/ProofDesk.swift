@@ -214,11 +214,12 @@ final class ProofDesk: CorePart, ProofCommands {
             try core.profiles.attestations(of: workspace).found[place]
         }
         guard let finding, finding.state == .valid || finding.state == .taken else {
+            let whose = person == workspace.member ? "yours" : "theirs"
             throw NodeError(
                 .notFound,
                 kind == .email
-                    ? "no address of theirs is verified"
-                    : "no account of theirs is linked at \(NodeError.quoted(provider ?? ""))",
+                    ? "no address of \(whose) is verified"
+                    : "no account of \(whose) is linked at \(NodeError.quoted(provider ?? ""))",
                 hint: kind == .email
                     ? "wsx-node attestation list" : "wsx-node account links",
                 reason: "attestation.not_found",

@@ -9,7 +9,7 @@ extension WorkspaceDesk {
         let workspace: Workspace = try core.queries.workspace(scope)
         guard draft.name != nil || draft.description != nil || draft.image != nil else {
             throw NodeError(
-                .badRequest, "nothing to change", hint: "give a name or a description",
+                .badRequest, "nothing to change", hint: "give a name, a description or a picture",
                 reason: "missing_parameter", fields: [.init(name: "name", reason: "missing")])
         }
         var name: String?

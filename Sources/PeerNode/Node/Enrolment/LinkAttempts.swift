@@ -22,7 +22,7 @@ extension DeviceLinking {
         do throws(InviteLink.Problem) { link = try DeviceLink(draft.link) } catch {
             throw NodeError(
                 .inviteInvalid, "that is not a device link, or part of it is missing or wrong",
-                hint: "make one on the other device: wsx-node device link",
+                hint: "make one on the other device, with 'device link' there",
                 reason: "link.invalid", fields: [.init(name: "code", reason: "form")])
         }
         guard !network.registry.isSuspended else {

@@ -54,7 +54,8 @@ extension HomeSession {
         throw NodeError(
             .unsynced, what,
             hint: losesThem
-                ? "sync first, or lose them with --force" : "sync first, or give --force",
+                ? "connect to another device first, or lose them with --force"
+                : "connect to another device first, or give --force",
             reason: "session.unsent", details: ["unsent": .integer(count)])
     }
 
