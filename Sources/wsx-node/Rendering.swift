@@ -136,7 +136,8 @@ struct Rendering {
         let subject =
             data?["id"] ?? data?["message"] ?? data?["device"]?["id"] ?? data?["member"]?["id"]
             ?? data?["channel"]
-        var text = [data?["text"], data?["emoji"], data?["name"], data?["member"]?["name"]]
+        let texts = ["text", "emoji", "name", "label", "purpose", "value"].map { data?[$0] }
+        var text = (texts + [data?["member"]?["name"]])
             .compactMap { $0?.stringValue }.first.map(sanitised)
         if !isPlain {
             if let by = data?["by"]?["name"]?.stringValue { text = text ?? "by \(sanitised(by))" }

@@ -9,8 +9,8 @@ extension Manual {
         Buyer:   wsx-node store buy small, pay outside, then
                  wsx-node store validate p_01hx9t4c --receipt - < receipt.txt
         A command of the issuer's checks the receipt ('store verify-command'), or the
-        issuer looks and runs 'store grant'. Balances never go below zero: of two
-        devices that spend the same coin while apart, one has spent it everywhere.
+        issuer runs 'store grant' ('events --type order.created' tells of orders). Of
+        two devices that spend one coin while apart, one has spent it everywhere.
 
         """
 }

@@ -82,6 +82,13 @@ extension Manual {
         ),
         ("WSX_REMINDER", "Set for it where a reminder is due: the id of the reminder."),
         (
+            "WSX_LEDGER",
+            """
+            Set for it where an order waits for you, coins came, or a spend of yours no longer \
+            counts: the id of the ledger. WSX_TEXT then says what happened.
+            """
+        ),
+        (
             "WSX_AUTHOR_BOT",
             "Set for it too: 1 if a program wrote the message; 'send' then refuses to answer."
         ),

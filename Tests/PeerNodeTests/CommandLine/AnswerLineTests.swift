@@ -31,6 +31,37 @@ import WorkspaceModel
         #expect(list.contains("STATE") && list.contains("removed"))
     }
 
+    @Test func `names the picture of a workspace where it has one`() {
+        #expect(!rendering.text(Self.workspace, of: "workspace.get").contains("image"))
+        var fields = Self.workspace.objectValue ?? [:]
+        fields["image"] = "preset:7"
+        #expect(
+            rendering.text(.object(fields), of: "workspace.get").contains("image     preset:7\n"))
+    }
+
+    @Test func `says of an event what was bought, spent or proved`() {
+        let rows: [(String, JSONObject, String)] = [
+            ("order.created", ["id": "p_1", "label": "Small pack"], "p_1  Small pack"),
+            (
+                "spend.overturned", ["id": "s_1", "purpose": "a logo", "member": ["name": "Bob"]],
+                "s_1  a logo"
+            ),
+            (
+                "attestation.added", ["id": "o_1", "value": "b@x.org", "member": ["name": "Bob"]],
+                "o_1  b@x.org"
+            ),
+            (
+                "attestation.ended", ["id": "o_1", "value": .null, "member": ["name": "Bob"]],
+                "o_1  Bob"
+            ),
+        ]
+        for (type, data, words) in rows {
+            let line = rendering.event(
+                ["cursor": "e1.1", "type": .string(type), "data": .object(data)])
+            #expect(line == "e1.1  \(type)  \(words)\n")
+        }
+    }
+
     @Test func `has no raw field in it`() {
         let identity: JSONValue = [
             "id": "d_1", "name": "Mina", "created_at": 1_795_190_000_000, "passphrase": false,

@@ -25,6 +25,7 @@ struct LedgerBench {
     }
 
     /// Orders once, and lets everybody hear of it.
+    @discardableResult
     func order(by node: BenchNode, _ more: JSONObject = [:]) throws -> JSONValue {
         var given = more
         given["item"] = "small"
@@ -64,6 +65,29 @@ struct LedgerBench {
 
     func balance(of name: String, on node: BenchNode) throws -> Int64 {
         try node.ok("coin.balance", ["member": .string(name)]).number("balance")
+    }
+
+    /// Whoever sees an order or a spend in a list was told of it once, and last of what it is now; and of
+    /// nothing else.
+    func expectTold(_ comment: String = "") throws {
+        for node in nodes {
+            let events = try node.events(types: ["order.*", "spend.*"])
+            let isIssuer: JSONValue = .bool(node === ada)
+            let shown =
+                try node.ok("store.orders", ["limit": 100]).items
+                + node.ok("coin.spends", ["all": isIssuer, "limit": 100]).items
+            for object in shown {
+                let told = events.filter { $0["data"]?["id"] == object["id"] }
+                let made = told.filter { $0["type"]?.stringValue?.hasSuffix(".created") == true }
+                #expect(made.count == 1, "\(node.name) \(told) \(comment)")
+                #expect(
+                    told.last?["data"]?["state"] == object["state"],
+                    "\(node.name) \(told) \(comment)")
+            }
+            let ids = shown.compactMap { $0["id"]?.stringValue }
+            let told = events.compactMap { $0["data"]?["id"]?.stringValue }
+            #expect(Set(told) == Set(ids), "\(node.name) \(comment)")
+        }
     }
 
     /// The same for everyone, and nothing wrong in anybody's store.

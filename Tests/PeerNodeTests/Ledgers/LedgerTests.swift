@@ -175,6 +175,7 @@ import WorkspaceTestKit
         for cut in cuts { bench.heal(nodes[cut[0]], nodes[cut[1]]) }
         bench.advance(120_000)
         try table.expectPeace("WSX_SEED=\(seed)")
+        try table.expectTold("WSX_SEED=\(seed)")
     }
 
     // MARK: What nobody takes back

@@ -141,6 +141,11 @@ import WorkspaceTestKit
             (51, "peer.disconnected"), (52, "sync.caught_up"), (53, "peer.discovered"),
             (60, "fork.found"), (61, "store.restored"), (70, "device.added"),
             (71, "device.revoked"), (72, "member.key_changed"), (73, "device.renamed"),
+            (100, "order.created"), (101, "order.granted"), (102, "order.paid"),
+            (103, "order.voided"), (104, "order.reopened"), (110, "spend.created"),
+            (111, "spend.overturned"), (112, "spend.restored"), (113, "spend.refunded"),
+            (120, "attestation.added"), (121, "attestation.replaced"),
+            (122, "attestation.ended"), (123, "account.linked"), (124, "account.unlinked"),
         ]
         for (number, word) in rows { #expect(EventType(rawValue: number)?.word == word) }
         #expect(Set(EventType.allCases.map(\.word)).count == EventType.allCases.count)

@@ -66,6 +66,17 @@ import WorkspaceTestKit
         let spent = spends.filter { $0["state"] == "spent" }
             .reduce(0) { $0 + ($1["coins"]?.integerValue ?? 0) }
         #expect(balance == .integer(100 - spent) && spent <= 100, "WSX_SEED=\(seed)")
+        let all: JSONValue = ["since": "all", "types": ["spend.*"], "limit": 1_000]
+        for node in [ada, laptop, phone] {
+            let events = items(node, "events.wait", all)
+            for spend in spends {
+                let told = events.filter { $0["data"]?["id"] == spend["id"] }
+                let made = told.filter { $0["type"] == "spend.created" }
+                #expect(made.count == 1, "WSX_SEED=\(seed) \(told)")
+                #expect(told.last?["data"]?["state"] == spend["state"], "WSX_SEED=\(seed)")
+            }
+        }
+        #expect(items(cleo, "events.wait", all).isEmpty)
         #expect(world.failures == [])
     }
 }

@@ -171,18 +171,8 @@ final class ProofDesk: CorePart, ProofCommands {
     private func object(
         of finding: AttestationBook.Finding, in workspace: Workspace
     ) -> AttestationObject {
-        let said = finding.word.said
-        var object = AttestationObject(
-            id: PublicID.operation(finding.word.id),
-            member: core.membership.person(said.member, in: workspace),
-            kind: said.kind == .email ? "email" : "account",
-            by: core.membership.person(finding.word.author, in: workspace),
-            at: Int64(clamping: finding.word.timestamp.milliseconds),
-            state: finding.state(at: time.wall))
-        object.provider = said.provider
-        object.value = said.proof?.name ?? said.proof?.value
-        object.until = said.proof?.until.map { Int64(clamping: $0) }
-        return object
+        core.queries.object(
+            of: finding.word, state: finding.state(at: time.wall), in: workspace)
     }
 
     func withdraw(

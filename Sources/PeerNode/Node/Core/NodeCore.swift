@@ -104,6 +104,7 @@ final class NodeCore {
     func beginTurn(at time: TurnTime) {
         turn.begin(at: time)
         log.ingestBudget.beginTurn()
+        ledgers.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
         events.eventRowsLeft = Limits.eventsLookedAtMax
         for workspace in workspaces.values { workspace.own.readMarks.lateLimits = [:] }
@@ -162,6 +163,7 @@ final class NodeCore {
         if try messages.redactLateWords() { try messages.settleRedactions() }
         try channels.hearOwed()
         try integrity.noteEarlierFiles()
+        try ledgers.tellChanges()
         try events.showNotices()
         try events.tellReminders()
         try proofs.endTurn()

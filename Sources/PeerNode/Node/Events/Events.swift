@@ -129,6 +129,15 @@ extension Events {
         case .noteCreated, .noteEdited, .noteRenamed, .noteDeleted, .noteRestored:
             return try core.notes.data(arrival: event.arrival, in: workspace)?.json
                 ?? goneIDs(event, workspace)
+        case .orderCreated, .orderGranted, .orderPaid, .orderVoided, .orderReopened:
+            return try core.ledgers.data(
+                of: event.extra, isOrder: true, in: event.document, workspace)
+        case .spendCreated, .spendOverturned, .spendRestored, .spendRefunded:
+            return try core.ledgers.data(
+                of: event.extra, isOrder: false, in: event.document, workspace)
+        case .attestationAdded, .attestationReplaced, .attestationEnded, .accountLinked,
+            .accountUnlinked:
+            return try core.queries.attestation(event.extra, arrival: event.arrival, in: workspace)
         case .memberJoined, .memberRoleChanged, .memberRemoved, .memberEdited:
             return memberEventData(event, type, workspace)
         case .inviteCreated, .inviteUsed, .inviteRevoked:

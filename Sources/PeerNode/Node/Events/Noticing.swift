@@ -33,7 +33,8 @@ extension Events {
     /// counts already.
     func showNotices() throws(StorageError) {
         let mentions = core.notes.takeMentions()
-        guard !notices.fresh.isEmpty || !mentions.isEmpty else { return }
+        let news = core.ledgers.takeNews()
+        guard !notices.fresh.isEmpty || !mentions.isEmpty || !news.isEmpty else { return }
         let fresh = notices.fresh
         notices.fresh = []
         let passedOver = notices.passedOver
@@ -42,6 +43,9 @@ extension Events {
         for _ in 0..<passedOver { turn.tally.noteNotice("dropped") }
         for mention in mentions {
             if let notice = try notice(command, of: mention) { turn.emit(.notify(notice)) }
+        }
+        for item in news {
+            if let notice = try notice(command, of: item) { turn.emit(.notify(notice)) }
         }
         for item in fresh {
             guard let workspace = core.workspaces[item.workspace], workspace.standing == .member,

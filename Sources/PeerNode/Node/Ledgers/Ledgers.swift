@@ -11,6 +11,14 @@ final class Ledgers: Component {
     private var open: [Int64: OpenLedger] = [:]
     /// What names those that were looked at, also where they are in memory no longer.
     var keptHeadings: [Int64: KeptHeading] = [:]
+    /// What those said when it was told last of which something has come since, by document.
+    var pasts: [Int64: LedgerPast] = [:]
+    /// Documents in which the own member has said nothing, and that somebody else has made.
+    var foreign: Set<Int64> = []
+    /// What people are to be told of this turn.
+    var news: [LedgerNews] = []
+    /// The last operation that had been told of when this turn began. Until that is known, all may have been.
+    private(set) var settled = Int64.max
     /// Rises with each use of one.
     private var uses: UInt64 = 0
     /// Receipts that are being checked here, by number.
@@ -26,7 +34,7 @@ final class Ledgers: Component {
     var lastQuestion: UInt64 = 0
 
     override func forgetSecrets() {
-        (open, keptHeadings) = ([:], [:])
+        (open, keptHeadings, pasts, news, foreign) = ([:], [:], [:], [], [])
         forgetReceipts()
     }
 
@@ -37,6 +45,12 @@ final class Ledgers: Component {
         // Who waited was told to ask again, and links are made anew.
         (lastCheck, lastQuestion) = (former.lastCheck, former.lastQuestion)
         checkAllowances = former.checkAllowances
+    }
+
+    /// What is stored by now is told, but where it waits for keys or was not compared yet.
+    func beginTurn() {
+        guard home != nil, turn.session.folding == nil, pasts.isEmpty else { return }
+        settled = store.operations.arrival
     }
 
     // MARK: When time passes
@@ -66,8 +80,11 @@ final class Ledgers: Component {
         {
             ledger = known
         } else {
+            keep(number)
             ledger = try load(document, in: workspace, issuer: issuer)
             open[number] = ledger
+            // What waits for its turn to be opened is in there already.
+            if turn.session.folding != nil { remember(ledger, numbered: number) }
         }
         uses += 1
         ledger.usedAt = uses
@@ -124,20 +141,27 @@ final class Ledgers: Component {
     /// Adds what somebody said, whose grant says who that is.
     func add(
         _ said: LedgerContent, _ operation: WordSource, to ledger: OpenLedger,
-        in workspace: Workspace
+        in workspace: Workspace, noting past: LedgerPast? = nil
     ) {
-        guard let author = workspace.judged.evaluator.subject(ofGrant: operation.grant) else {
-            return
-        }
-        ledger.add(
+        guard let entry = entry(said, operation, in: workspace) else { return }
+        ledger.add(entry, at: operation.arrival, noting: past)
+    }
+
+    /// An operation as one of a ledger.
+    func entry(
+        _ said: LedgerContent, _ operation: WordSource, in workspace: Workspace
+    ) -> LedgerEntry? {
+        workspace.judged.evaluator.subject(ofGrant: operation.grant).map {
             LedgerEntry(
-                timestamp: operation.timestamp, id: operation.id, author: author, content: said),
-            at: operation.arrival)
+                timestamp: operation.timestamp, id: operation.id, author: $0, content: said)
+        }
     }
 
     private func closeSurplus(besides kept: OpenLedger) {
         guard open.count > Limits.ledgersOpenMax else { return }
-        let oldest = open.filter { $0.value !== kept }.min { $0.value.usedAt < $1.value.usedAt }
+        // What changes in this turn stays until that is told.
+        let oldest = open.filter { $0.value !== kept && pasts[$0.key] == nil }
+            .min { $0.value.usedAt < $1.value.usedAt }
         if let oldest { open[oldest.key] = nil }
     }
 
@@ -148,12 +172,8 @@ final class Ledgers: Component {
     var documentsInMemory: Set<DocumentID> { Set(open.values.map(\.document)) }
 
     /// Forgets one, which is made anew of what is stored when somebody asks.
-    func drop(_ document: Int64) { (open[document], keptHeadings[document]) = (nil, nil) }
-
-    /// Forgets those of a workspace for which a test holds, and what all of them are called: of those that
-    /// are not in memory nobody knows what they were made of.
-    func drop(of workspace: Workspace, where isStale: (OpenLedger) -> Bool) {
-        keptHeadings = keptHeadings.filter { $0.value.workspace != workspace.number }
-        open = open.filter { $0.value.workspace != workspace.number || !isStale($0.value) }
+    func drop(_ document: Int64) {
+        keep(document)
+        (open[document], keptHeadings[document]) = (nil, nil)
     }
 }

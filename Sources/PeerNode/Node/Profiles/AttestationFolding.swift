@@ -120,7 +120,7 @@ extension Profiles {
             workspace.people.attestations.take(
                 AttestationBook.Word(said, stored, by: author, isValid: isValid))
         }
-        workspace.people.toldAttestations = try validAttestations(of: workspace).mapValues(\.id)
+        workspace.people.toldAttestations = try validAttestations(of: workspace)
     }
 
     /// The words that count.
@@ -144,14 +144,40 @@ extension Profiles {
             let before = workspace.people.toldAttestations ?? [:]
             guard !before.isEmpty || !workspace.people.attestations.isEmpty else { continue }
             let now = try validAttestations(of: workspace)
-            workspace.people.toldAttestations = now.mapValues(\.id)
+            workspace.people.toldAttestations = now
             for place in Set(before.keys).union(now.keys).sorted()
-            where before[place] != now[place]?.id {
+            where before[place]?.id != now[place]?.id {
                 noteEdit(
                     of: place.member, in: workspace, arrival: now[place]?.arrival ?? 0,
                     isBackfill: isBackfill)
+                try tell(
+                    place, was: before[place], now: now[place], in: workspace,
+                    isBackfill: isBackfill)
             }
         }
+    }
+
+    /// Tells what a register says now and did not, or not any more. Guests hear nothing of it.
+    private func tell(
+        _ place: AttestationBook.Place, was: AttestationBook.Word?, now: AttestationBook.Word?,
+        in workspace: Workspace, isBackfill: Bool
+    ) throws(StorageError) {
+        guard let word = now ?? was, workspace.ownRole ?? .guest <= .member, mayWrite else {
+            return
+        }
+        let type: EventType
+        switch place.kind {
+        case .email where now == nil: type = .attestationEnded
+        case .email: type = was == nil ? .attestationAdded : .attestationReplaced
+        case .account: type = now == nil ? .accountUnlinked : .accountLinked
+        }
+        let finding = try attestations(of: workspace).found[place]
+        // What was erased is in no register.
+        let state = now == nil ? finding?.state(at: time.wall) ?? "withdrawn" : "valid"
+        let reference = AttestationReference(place, state: state)
+        try turn.record(
+            type, workspace: workspace.number, arrival: word.arrival, extra: reference.bytes,
+            isBackfill: isBackfill)
     }
 
     /// What the own member said of others that was taken back, as `takeHidden` gives it.

@@ -19,6 +19,7 @@ extension HomeSession {
         try core.privates.judgeWaiting(all: true)
         try core.own.writeMarkers(all: true)
         try core.notes.closeAll()
+        try core.ledgers.tellChanges()
         let certified = LockState.Certified(
             identity: identity, createdAt: home.createdAt)
         try endWhatNeedsKeys()

@@ -36,6 +36,20 @@ enum EventType: Int64, CaseIterable {
     case noteRenamed = 92
     case noteDeleted = 93
     case noteRestored = 94
+    case orderCreated = 100
+    case orderGranted = 101
+    case orderPaid = 102
+    case orderVoided = 103
+    case orderReopened = 104
+    case spendCreated = 110
+    case spendOverturned = 111
+    case spendRestored = 112
+    case spendRefunded = 113
+    case attestationAdded = 120
+    case attestationReplaced = 121
+    case attestationEnded = 122
+    case accountLinked = 123
+    case accountUnlinked = 124
     case memberJoined = 30
     case memberRoleChanged = 31
     case memberRemoved = 32
@@ -95,6 +109,20 @@ enum EventType: Int64, CaseIterable {
         case .noteRenamed: "note.renamed"
         case .noteDeleted: "note.deleted"
         case .noteRestored: "note.restored"
+        case .orderCreated: "order.created"
+        case .orderGranted: "order.granted"
+        case .orderPaid: "order.paid"
+        case .orderVoided: "order.voided"
+        case .orderReopened: "order.reopened"
+        case .spendCreated: "spend.created"
+        case .spendOverturned: "spend.overturned"
+        case .spendRestored: "spend.restored"
+        case .spendRefunded: "spend.refunded"
+        case .attestationAdded: "attestation.added"
+        case .attestationReplaced: "attestation.replaced"
+        case .attestationEnded: "attestation.ended"
+        case .accountLinked: "account.linked"
+        case .accountUnlinked: "account.unlinked"
         case .memberJoined: "member.joined"
         case .memberRoleChanged: "member.role_changed"
         case .memberRemoved: "member.removed"

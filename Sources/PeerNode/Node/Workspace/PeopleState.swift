@@ -19,7 +19,7 @@ final class PeopleState {
     /// What verifiers say that they have proved.
     var attestations = AttestationBook() { didSet { judged.attested = nil } }
     /// Which attestations counted when that was told last.
-    var toldAttestations: [AttestationBook.Place: OperationID]?
+    var toldAttestations: [AttestationBook.Place: AttestationBook.Word]?
     /// What people call devices.
     var deviceNames: [ProfileRegisters.Place: String] = [:]
     /// What names are compared by.

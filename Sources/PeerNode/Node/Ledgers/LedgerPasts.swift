@@ -1,0 +1,74 @@
+import CRDTStore
+import WorkspaceModel
+
+/// Keeping what ledgers said, until it is told what has changed.
+extension Ledgers {
+    /// What a ledger in memory said when it was told last; `nil` while nothing is told.
+    func past(of ledger: OpenLedger, numbered document: Int64) -> LedgerPast? {
+        guard !turn.isBuilding else { return nil }
+        if let known = pasts[document] { return known }
+        // So that what comes is taken up by itself.
+        _ = ledger.fold
+        let past = LedgerPast(issuer: ledger.issuer)
+        pasts[document] = past
+        return past
+    }
+
+    /// Keeps all that a ledger says which is about to be read again, if it is in memory.
+    func keep(_ document: Int64) {
+        guard let ledger = known(document), let past = past(of: ledger, numbered: document) else {
+            return
+        }
+        past.keep(ledger.fold)
+    }
+
+    /// Notes of a ledger that was read in this turn what it said before.
+    func remember(_ ledger: OpenLedger, numbered document: Int64) {
+        guard !turn.isBuilding, pasts[document] == nil else { return }
+        pasts[document] = LedgerPast(
+            issuer: ledger.issuer, entries: ledger.entries(through: settled))
+    }
+
+    func noteSource(_ source: OperationSource, of document: Int64) {
+        guard let past = pasts[document] else { return }
+        past.isBackfill = (past.isBackfill ?? true) && source.isBackfill
+    }
+
+    /// Reads a ledger because something has come that may be told here: the own member is its issuer, or has
+    /// said something there.
+    ///
+    /// - Parameter operation: what has come; `nil` where verdicts have changed.
+    /// - Returns: whether it is in memory now.
+    func read(
+        _ document: Int64, for operation: WordSource?, in workspace: Workspace
+    ) throws(StorageError) -> Bool {
+        guard !turn.isBuilding, home != nil,
+            let row = store.operations.document(numbered: document),
+            isOwn(row.id, operation, in: workspace),
+            let ledger = try ledger(row.id, in: workspace)
+        else { return false }
+        remember(ledger, numbered: document)
+        return true
+    }
+
+    private func isOwn(
+        _ document: DocumentID, _ operation: WordSource?, in workspace: Workspace
+    ) -> Bool {
+        let evaluator = workspace.judged.evaluator
+        let own = workspace.member
+        if evaluator.author(of: OperationID(sameBytesAs: document)) == own { return true }
+        if let operation {
+            if evaluator.subject(ofGrant: operation.grant) == own {
+                foreign.remove(operation.document)
+                return true
+            }
+            // Nothing else makes it the own member's.
+            if foreign.contains(operation.document) { return false }
+        }
+        let isOwn = store.operations.branches(in: document, of: workspace.number).contains {
+            evaluator.members(everUsing: $0.log.device).contains(own)
+        }
+        if !isOwn, let operation { foreign.insert(operation.document) }
+        return isOwn
+    }
+}
