@@ -1,33 +1,38 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every Swift target of the package is built with: the language rules that keep layers
-/// honest, and cross-module optimisation, because one target per layer must cost nothing.
-let settings: [SwiftSetting] = [
+/// What every Swift target of the package is built with: the language rules that keep layers honest.
+let plain: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
     // Each batch reads all files of its target again: four take less than the driver's sixteen.
     .unsafeFlags(["-driver-batch-count", "4"], .when(configuration: .debug)),
 ]
 
+/// Cross-module optimisation, because one target per layer must cost nothing. What nothing fast is
+/// built on goes without: there the optimiser sees who uses a property, and leaves out each check
+/// of exclusive access that cannot fail.
+let settings: [SwiftSetting] =
+    plain + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+
 /// What the program is made of has no regular expressions and no tasks: to import those libraries
 /// unasked put 1 MB of them into it.
-let shipped: [SwiftSetting] =
-    settings + [
-        .unsafeFlags([
-            "-Xfrontend", "-disable-implicit-string-processing-module-import",
-            "-Xfrontend", "-disable-implicit-concurrency-module-import",
-        ])
-    ]
+let unaided: [SwiftSetting] = [
+    .unsafeFlags([
+        "-Xfrontend", "-disable-implicit-string-processing-module-import",
+        "-Xfrontend", "-disable-implicit-concurrency-module-import",
+    ])
+]
+let shipped: [SwiftSetting] = settings + unaided
 
 /// What tests walk some thousand worlds in is built optimised for them too, with its checks. Of the node
 /// itself that costs 160 s of building on two cores, and all tests take 410 s instead of 700.
 let fast: SwiftSetting = .unsafeFlags(["-O"], .when(configuration: .debug))
 let optimised: [SwiftSetting] = shipped + [fast]
+let topmost: [SwiftSetting] = plain + unaided
 
 let package = Package(
     name: "wsx-node",
@@ -61,10 +66,10 @@ let package = Package(
                 "BlobStore", "CLinux", "CRDTStore", "NoteText", "SyncProtocol", "WorkspaceCrypto",
                 "WorkspaceModel",
             ],
-            swiftSettings: optimised),
+            swiftSettings: topmost + [fast]),
         .executableTarget(
             name: "wsx-node", dependencies: ["PeerNode", "WorkspaceModel"],
-            swiftSettings: shipped),
+            swiftSettings: topmost),
         .target(
             name: "WorkspaceTestKit",
             dependencies: [

@@ -44,7 +44,7 @@ final class ChildRunner {
     var hasInputs: Bool { !inputs.isEmpty || questions.hasInputs }
     /// When a command that runs is killed.
     var nextDeadline: UInt64? {
-        [running?.child.deadline, questions.nextDeadline].compactMap { $0 }.min()
+        Earliest(running?.child.deadline, questions.nextDeadline).moment
     }
 
     /// What the core is to be told.

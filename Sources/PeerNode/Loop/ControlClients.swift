@@ -91,7 +91,9 @@ final class ControlClients {
 
     /// When something must be looked at although nothing is ready.
     var nextDeadline: UInt64? {
-        ([listener.pausedUntil] + clients.values.map(\.nextDeadline)).compactMap { $0 }.min()
+        var first = Earliest(listener.pausedUntil)
+        for client in clients.values { first.take(client.nextDeadline) }
+        return first.moment
     }
 
     // MARK: From clients
@@ -269,7 +271,10 @@ final class ControlClients {
         hasMoreEvents = false
         var count = 0
         for id in current.filter({ $0 > lastServed }) + current.filter({ $0 <= lastServed }) {
-            guard count < Self.eventsPerTurn else { break }
+            guard count < Self.eventsPerTurn else {
+                hasMoreEvents = true
+                break
+            }
             guard let client = clients[id] else { continue }
             // Between the bytes of a file nothing stands. What comes after it wakes the loop.
             guard !client.connection.isSendingFile else { continue }
@@ -290,7 +295,7 @@ final class ControlClients {
             touched.insert(id)
             count += events.count
             lastServed = id
-            hasMoreEvents = true
+            if host.mayHaveEvents(for: id) { hasMoreEvents = true }
         }
     }
 

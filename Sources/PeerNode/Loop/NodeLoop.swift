@@ -185,12 +185,15 @@ public final class NodeLoop {
 
     private func setAlarm(hostDue: UInt64?) {
         let tick = hostDue.map { max($0, lastTick + Self.tickPauseMilliseconds) }
-        let deadlines = [
-            tick, control.nextDeadline, links.nextDeadline, network.nextDeadline,
-            checkpoints.quietDeadline, checkpoints.erasureDeadline, notices.nextDeadline,
-            mails.nextDeadline, meter.nextDeadline, tokens.nextDeadline,
-        ]
-        if let next = deadlines.compactMap({ $0 }).min() {
+        var first = Earliest(
+            tick, control.nextDeadline, links.nextDeadline, network.nextDeadline)
+        first.take(checkpoints.quietDeadline)
+        first.take(checkpoints.erasureDeadline)
+        first.take(notices.nextDeadline)
+        first.take(mails.nextDeadline)
+        first.take(meter.nextDeadline)
+        first.take(tokens.nextDeadline)
+        if let next = first.moment {
             driver.timers.set(.next, deadline: next)
         } else {
             driver.timers.cancel(.next)

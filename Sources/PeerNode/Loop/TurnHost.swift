@@ -23,6 +23,8 @@ public protocol TurnHost: AnyObject {
     ) -> [(subscription: Int64, event: EventObject)]
     /// Whether `events(for:room:)` goes on at once, though it may have found nothing yet.
     func looksForEvents(for connection: UInt64) -> Bool
+    /// Whether `events(for:room:)` may have more than it has just given.
+    func mayHaveEvents(for connection: UInt64) -> Bool
     /// Moves the write-ahead log into the database.
     func checkpoint(_ mode: Connection.CheckpointMode)
     /// Bytes in the write-ahead log.
@@ -46,6 +48,8 @@ extension TurnHost {
     public func didPerform(at monotonic: UInt64) {}
     /// It looks at all events at once.
     public func looksForEvents(for connection: UInt64) -> Bool { false }
+    /// Only asking again tells.
+    public func mayHaveEvents(for connection: UInt64) -> Bool { true }
     /// Nothing was erased.
     public var mustEmptyLog: Bool { false }
     /// There is nothing to do.

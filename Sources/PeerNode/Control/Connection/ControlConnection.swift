@@ -219,13 +219,19 @@ public struct ControlConnection {
             exchange?.notify(event, &output)
             return
         }
-        var parameters: JSONObject = ["subscription": .integer(subscription)]
-        for member in event.json.objectValue?.members ?? [] {
-            parameters.append(member.key, member.value)
-        }
-        write(
-            Self.line(["jsonrpc": "2.0", "method": "event", "params": .object(parameters)]))
+        // The members of the event stand behind the number, as they were written.
+        let members = event.line ?? event.json.bytes
+        var line = Self.eventStart
+        line.reserveCapacity(line.count + members.count + 32)
+        line.append(contentsOf: String(subscription).utf8)
+        line.append(UInt8(ascii: ","))
+        line.append(contentsOf: members.dropFirst())
+        line.append(contentsOf: "}\n".utf8)
+        write(line)
     }
+
+    private static let eventStart = Array(
+        #"{"jsonrpc":"2.0","method":"event","params":{"subscription":"#.utf8)
 
     /// Whether a request was handed out and not answered yet.
     public var isWaiting: Bool { !waiting.isEmpty }

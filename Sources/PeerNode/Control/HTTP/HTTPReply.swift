@@ -80,7 +80,7 @@ enum HTTPReply {
             return
         }
         output += "id: \(event.cursor)\nevent: \(event.type)\ndata: ".utf8
-        event.json.append(to: &output)
+        output += event.line ?? event.json.bytes
         output += "\n\n".utf8
     }
 

@@ -16,6 +16,8 @@ public struct EventObject: ControlObject {
     public var isBackfill = false
     /// The object of section 4.9.
     public var data: JSONValue
+    /// What `json` is when written, where that was done already; nothing is changed from then on.
+    private(set) var line: [UInt8]?
 
     /// An event of the present.
     public init(sequence: Int64, cursor: String, at: Int64, type: String, data: JSONValue) {
@@ -33,6 +35,15 @@ public struct EventObject: ControlObject {
             "type": .string(type), "workspace": JSONValue(orNull: workspace),
             "backfill": .bool(isBackfill), "data": data,
         ]
+    }
+
+    /// Writes it, for whoever is given it: to count its bytes, and to send them.
+    ///
+    /// - Returns: how many bytes `json` is.
+    mutating func encode() -> Int {
+        let line = json.bytes
+        self.line = line
+        return line.count
     }
 }
 

@@ -112,6 +112,7 @@ extension Memberships {
     func selectedWorkspace() throws(StorageError) -> Workspace? {
         let own = workspaces.values.filter { $0.standing == .member }
             .sorted { $0.number < $1.number }
+        if own.count <= 1 { return own.first }
         let id = try store.registry.value("selected").flatMap(WorkspaceID.init(untrusted:))
         let chosen = own.first { $0.id == id }
         if let chosen, !isOver(chosen) { return chosen }

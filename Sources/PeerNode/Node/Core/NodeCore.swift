@@ -16,6 +16,8 @@ final class NodeCore {
     let turn: NodeTurn
     /// By short number.
     var workspaces: [Int64: Workspace] = [:]
+    /// Of the file that is open; asked for after the first COMMIT.
+    private var storeFacts: StoreFileFacts?
 
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
@@ -42,13 +44,11 @@ final class NodeCore {
 
     /// In the order in which they have their turn when time passes: what links bring comes first, and
     /// who is there is told of last.
-    var components: [Component] {
-        [
-            links, events, enrolment, channels, integrity, keys, membership, privates, own,
-            presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
-            queries, derivation,
-        ]
-    }
+    private(set) lazy var components: [Component] = [
+        links, events, enrolment, channels, integrity, keys, membership, privates, own,
+        presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
+        queries, derivation,
+    ]
 
     /// Whom the log tells of what it stores, and lower rooms of what those above them do.
     var sink: any CoreSink { derivation }
@@ -201,10 +201,14 @@ final class NodeCore {
         let counter = UInt64(max(self.turn.store.commitCounter, 0))
         guard counter != turn.guardedCounter else { return }
         turn.guardedCounter = counter
-        let guardian = RestoreGuard(
-            storeID: store, facts: turn.environment.files.storeFacts, commitCounter: counter)
-        if turn.renewedStore != nil {
-            turn.renewedStore = nil
+        let isNew = turn.renewedStore != nil
+        turn.renewedStore = nil
+        if isNew { storeFacts = nil }
+        // Which file is open does not change. What lies at its path by then may be another one.
+        let facts = storeFacts ?? turn.environment.files.storeFacts
+        storeFacts = facts
+        let guardian = RestoreGuard(storeID: store, facts: facts, commitCounter: counter)
+        if isNew {
             guardian.writeAnew(to: turn.environment.files)
         } else {
             guardian.write(to: turn.environment.files)

@@ -161,15 +161,25 @@ public final class NodeHost {
     /// Called after `turn`, when the connection's socket is writable: events are read from the
     /// store when they can be sent, so a slow reader costs no memory.
     public func events(
-        for connection: UInt64, room: Int
+        for subscriber: UInt64, room: Int
     ) -> [(subscription: Int64, event: EventObject)] {
-        core.events.nextEvents(for: connection, room: room)
+        guard core.events.mayHaveEvents(for: subscriber) else { return [] }
+        // Without one, each question to the store takes and drops a lock.
+        let connection = store.connection
+        try? connection.holdSnapshot()
+        defer { connection.releaseSnapshot() }
+        return core.events.nextEvents(for: subscriber, room: room)
     }
 
     /// Whether a stream of a connection was cut short because it looks at very many events, and
     /// goes on with the next `events(for:room:)` at once.
     public func looksForEvents(for connection: UInt64) -> Bool {
         core.events.subscriptions.subscriptions(of: connection).contains(where: \.isLooking)
+    }
+
+    /// Whether a stream of a connection has not come to the newest event: else the loop may wait.
+    public func mayHaveEvents(for connection: UInt64) -> Bool {
+        core.events.mayHaveEvents(for: connection)
     }
 
     /// Moves the write-ahead log into the database; a step between turns.

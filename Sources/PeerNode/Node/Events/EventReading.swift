@@ -45,8 +45,8 @@ extension Events {
                 guard row.sequence <= newestEvent else { return reading }
                 reading.end = .full
                 guard reading.events.count < limit else { return reading }
-                if let object = try wanted(row, filter) {
-                    let bytes = object.json.bytes.count + 128
+                if var object = try wanted(row, filter) {
+                    let bytes = object.encode() + 128
                     let isFirst = reading.events.isEmpty && used == 0
                     guard used + bytes <= room || isFirst && bytes <= room * 2 else {
                         return reading
@@ -112,6 +112,15 @@ extension Events {
     /// Control connections that have a stream.
     var subscribers: [UInt64] { subscriptions.connections }
 
+    /// Whether there may be something for a stream of a connection: a row that it has not come to, or
+    /// what is kept nowhere.
+    func mayHaveEvents(for connection: UInt64) -> Bool {
+        subscriptions.subscriptions.values.contains {
+            $0.connection == connection
+                && ($0.isLooking || $0.sequence < newestEvent || $0.hasUnstored)
+        }
+    }
+
     /// What the streams of a connection can be given now. Together they look at no more rows than
     /// one would alone. Where the store cannot be read, what is known without it is told all the same,
     /// such as that writing has stopped.
@@ -145,10 +154,12 @@ extension Events {
                 stream.key, to: reading.last, isLooking: reading.end == .pause)
             if !reading.events.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
         }
-        for stream in streams where subscriptions.take(.writingStopped, for: stream.key) {
+        for stream in streams
+        where !stream.owed.isEmpty && subscriptions.take(.writingStopped, for: stream.key) {
             given.append((stream.id, passing("node.warning", turn.stopData, for: stream)))
         }
-        for stream in streams where subscriptions.take(.stopping, for: stream.key) {
+        for stream in streams
+        where !stream.owed.isEmpty && subscriptions.take(.stopping, for: stream.key) {
             given.append((stream.id, passing("node.stopping", for: stream)))
         }
         return given

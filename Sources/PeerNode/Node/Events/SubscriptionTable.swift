@@ -29,6 +29,11 @@ struct SubscriptionTable {
         /// The control connection that opened it.
         var connection: UInt64 { key.connection }
 
+        /// Whether there is anything for it that no row tells.
+        var hasUnstored: Bool {
+            owesKeepalive || !owed.isEmpty || dropped > 0 || passing?.isEmpty == false
+        }
+
         /// When its next sign of life is due.
         var keepaliveDue: UInt64? { keepalive.map { lastGiven &+ $0 } }
     }
@@ -85,6 +90,8 @@ struct SubscriptionTable {
     }
 
     private(set) var subscriptions: [Key: Subscription] = [:]
+    /// Connections with at least one stream.
+    private(set) var connections: [UInt64] = []
     var waiters: [Waiter] = []
     /// The number given last on each connection that ever had a stream: none is given twice.
     private var lastIDs: [UInt64: Int64] = [:]
@@ -94,9 +101,6 @@ struct SubscriptionTable {
 
     /// The notes that streams are about.
     var notes: Set<ViewStore.NotePlace> { Set(subscriptions.values.compactMap(\.filter.note)) }
-
-    /// Connections with at least one stream.
-    var connections: [UInt64] { Set(subscriptions.values.map(\.connection)).sorted() }
 
     /// The streams of a connection, oldest first.
     func subscriptions(of connection: UInt64) -> [Subscription] {
@@ -113,6 +117,7 @@ struct SubscriptionTable {
         subscriptions[key] = Subscription(
             key: key, filter: filter, sequence: sequence, keepalive: keepalive, lastGiven: now,
             passing: isEphemeral ? [] : nil)
+        noteConnections()
         return id
     }
 
@@ -192,11 +197,18 @@ struct SubscriptionTable {
 
     /// Ends a stream of this connection; `false` when it has none of that number.
     mutating func close(_ id: Int64, on connection: UInt64) -> Bool {
-        subscriptions.removeValue(forKey: Key(connection: connection, id: id)) != nil
+        let closed = subscriptions.removeValue(forKey: Key(connection: connection, id: id))
+        noteConnections()
+        return closed != nil
+    }
+
+    private mutating func noteConnections() {
+        connections = Set(subscriptions.values.map(\.connection)).sorted()
     }
 
     mutating func close(connection: UInt64) {
         subscriptions = subscriptions.filter { $0.key.connection != connection }
+        noteConnections()
         lastIDs[connection] = nil
         waiters.removeAll { $0.call.connection == connection }
     }

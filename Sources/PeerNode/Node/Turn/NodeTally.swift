@@ -114,9 +114,11 @@ struct NodeTally {
 
     /// Notes how long a call took, from the turn in which it came to the answer's leaving.
     mutating func noteDuration(of method: String, milliseconds: UInt64) {
-        let isKnown = (try? Command.method(method)) != nil
-        let group = method.split(separator: ".", maxSplits: 1).first.map(String.init) ?? method
-        durations[isKnown ? group : "unknown", default: Durations()].add(milliseconds)
+        var group = "unknown"
+        if (try? Command.method(method)) != nil {
+            group = String(method.prefix(while: { $0 != "." }))
+        }
+        durations[group, default: Durations()].add(milliseconds)
     }
 
     /// Notes an answer. The method comes from outside, so one that there is not has no name here.
