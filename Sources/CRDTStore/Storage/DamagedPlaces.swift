@@ -117,7 +117,7 @@ extension OperationStore {
 
     /// Ids that were read of rows may be other ones from now on.
     private func forgetForks() {
-        newest = nil
+        forgetNewest()
         forkIDs = [:]
         crowded.forget(nil)
     }

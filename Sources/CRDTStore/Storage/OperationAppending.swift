@@ -46,8 +46,7 @@ extension OperationStore {
             let sort = max(
                 branch.tipSort &+ 1, floor &+ 1, Self.sort(of: operation.header, seen: seen))
             arrival += 1
-            try write(
-                operation, branch: branch.number, workspace: workspace, seen: seen, sort: sort)
+            try write(operation, of: branch, workspace: workspace, seen: seen, sort: sort)
             if isContent, !cited.isEmpty {
                 try note(
                     cited,
@@ -113,9 +112,10 @@ extension OperationStore {
     }
 
     private func write(
-        _ operation: CheckedOperation, branch: Int64, workspace: Int64, seen: UInt64, sort: Int64
+        _ operation: CheckedOperation, of log: LogBranch, workspace: Int64, seen: UInt64,
+        sort: Int64
     ) throws(StorageError) {
-        let header = operation.header
+        let (header, branch) = (operation.header, log.number)
         let grant = try names.number(ofGrant: header.grant)
         try note(grant: grant, at: header.sequence, of: branch)
         var key: Int64?
@@ -139,11 +139,11 @@ extension OperationStore {
             row.bind(13, operation.isSignatureVerified ? 1 : 0)
             row.bind(14, operation.payload)
         }
-        newest = Newest(
-            place: StoredPlace(
-                arrival: arrival, branch: branch, sequence: header.sequence,
-                link: ChainLink(id: operation.id, timestamp: header.timestamp), sort: sort),
-            seen: seen)
+        let place = StoredPlace(
+            arrival: arrival, branch: branch, sequence: header.sequence,
+            link: ChainLink(id: operation.id, timestamp: header.timestamp), sort: sort)
+        newest = Newest(place: place, seen: seen)
+        keep(operation, at: place, of: log, seen: seen, grant: grant)
         if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 

@@ -71,7 +71,7 @@ extension OperationStore {
     /// Removes the rows of one branch. A number may be given again after a restart; what it
     /// meant may not stay.
     func forget(branch number: Int64) throws(StorageError) {
-        newest = nil
+        forgetNewest()
         let document = branches.removeValue(forKey: number)?.document
         dirtyBranches.remove(number)
         spansByBranch[number] = nil

@@ -199,6 +199,7 @@ extension OperationStore {
         _ arrival: Int64, hasPayload: Bool = true
     ) throws(StorageError) -> StoredOperation? {
         readCount &+= 1
+        if let known = recent?[arrival] { return known }
         do throws(StorageError) {
             return try readOperation(arrival, hasPayload)
         } catch {

@@ -42,7 +42,7 @@ extension OperationStore {
         _ number: Int64, behind place: UInt64?
     ) throws(StorageError) -> [ViewStore.Position] {
         guard let branch = branches[number] else { return [] }
-        newest = nil
+        forgetNewest()
         guard let place, place >= branch.forkSequence else {
             let gone = try positions(in: number, branch.forkSequence...branch.tipSequence)
             unlist(branch)

@@ -37,6 +37,8 @@ public final class OperationStore {
     public internal(set) var listedCount = 0
     /// What was stored last, which is asked for at once more than anything else.
     var newest: Newest?
+    /// What was stored since `keepRecent()`, by arrival number; `nil` where none is kept.
+    var recent: [Int64: StoredOperation]?
     /// Operations that were read, for the same.
     public internal(set) var readCount = 0
 
@@ -61,6 +63,9 @@ public final class OperationStore {
         let seen: UInt64
     }
 
+    /// Operations that are kept as they were stored, and bytes of a payload that are.
+    private static let recentMax = (count: 64, bytes: 4_096)
+
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
         names = try NumberedNames(connection)
@@ -70,6 +75,42 @@ public final class OperationStore {
                 sigok, payload) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         try load()
+    }
+
+    /// Keeps operations that are stored from now on, for whoever reads them again soon: the answer of
+    /// the call that wrote one, its event, the index of the search. To be called for each turn anew,
+    /// since only within one is it known who else writes to the file: nobody.
+    public func keepRecent() {
+        guard recent?.isEmpty != true else { return }
+        recent = [:]
+    }
+
+    /// Reads all from the file from now on.
+    public func forgetRecent() { recent = nil }
+
+    /// Rows say something else from now on than they did when they were stored.
+    func forgetNewest() {
+        newest = nil
+        if recent != nil { keepRecent() }
+    }
+
+    /// Keeps an operation that was stored just now, while there is room.
+    func keep(
+        _ operation: CheckedOperation, at place: StoredPlace, of branch: LogBranch, seen: UInt64,
+        grant: Int64
+    ) {
+        guard let count = recent?.count, count < Self.recentMax.count,
+            operation.payload.count <= Self.recentMax.bytes, !operation.isPayloadAbsent
+        else { return }
+        let header = operation.header
+        recent?[place.arrival] = StoredOperation(
+            place: place, document: branch.document, log: branch.log,
+            entry: OperationRun.Entry(
+                kind: header.kind, timestamp: header.timestamp, grant: header.grant,
+                keyID: header.keyID, dependencies: header.dependencies,
+                payload: operation.payload, signature: operation.signature),
+            seen: Int64(bitPattern: seen), grantNumber: grant,
+            isSignatureVerified: operation.isSignatureVerified)
     }
 
     private func load() throws(StorageError) {

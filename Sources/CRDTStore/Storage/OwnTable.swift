@@ -28,6 +28,11 @@ public final class OwnTable {
     /// Puts a register in its place, whatever stands there.
     public func put(_ register: ViewStore.Register) throws(StorageError) {
         memory.noteMarker(register.place)
+        if register.place.kind == .star, let last = memory.starredThrough[register.place.workspace],
+            last.lexicographicallyPrecedes(register.place.subject)
+        {
+            memory.starredThrough[register.place.workspace] = register.place.subject
+        }
         try connection.statement(
             "INSERT OR REPLACE INTO self_register VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
         ).run { row in
@@ -46,7 +51,8 @@ public final class OwnTable {
     public func register(_ place: ViewStore.Register.Place) throws(StorageError) -> ViewStore
         .Register?
     {
-        try connection.statement(
+        guard try mayBeSet(place) else { return nil }
+        return try connection.statement(
             """
             SELECT hlc, id, arr, key_hlc, key_id FROM self_register
                 WHERE workspace = ? AND kind = ? AND subject = ?
@@ -59,6 +65,25 @@ public final class OwnTable {
                 by: try row.identifier32(1), arrival: row.integer(2),
                 key: row.optionalInteger(3).map { ViewStore.messageKey($0, row.integer(4)) })
         }
+    }
+
+    /// Whether there may be a register in a place. Stars are named after their messages, so nobody
+    /// has given one to a message that is newer than all that have one.
+    private func mayBeSet(_ place: ViewStore.Register.Place) throws(StorageError) -> Bool {
+        guard place.kind == .star else { return true }
+        let last: [UInt8]
+        if let known = memory.starredThrough[place.workspace] {
+            last = known
+        } else {
+            last =
+                try connection.statement(
+                    "SELECT max(subject) FROM self_register WHERE workspace = ? AND kind = ?"
+                ).firstRow(.integer(place.workspace), .integer(place.kind.rawValue)) {
+                    $0.optionalBlob(0) ?? []
+                } ?? []
+            memory.starredThrough[place.workspace] = last
+        }
+        return !last.lexicographicallyPrecedes(place.subject)
     }
 
     /// All registers of a workspace, ascending by place.

@@ -134,11 +134,20 @@ public final class RedactionTable {
 
     /// By whose word an operation is deleted, `nil` where it is not.
     public func deletion(of arrival: Int64) throws(StorageError) -> ViewStore.Deletion? {
-        try connection.statement("SELECT by, due FROM redacted WHERE arr = ?")
+        guard try arrival <= lastDeleted() else { return nil }
+        return try connection.statement("SELECT by, due FROM redacted WHERE arr = ?")
             .firstRow(.integer(arrival)) { row in
                 ViewStore.Deletion(
                     by: row.integer(0), due: row.optionalInteger(1).map { UInt64(max($0, 0)) })
             }
+    }
+
+    /// An arrival number behind which nothing is deleted.
+    private func lastDeleted() throws(StorageError) -> Int64 {
+        if let known = memory.redactedThrough { return known }
+        let last = try connection.statement("SELECT max(arr) FROM redacted").integer() ?? 0
+        memory.redactedThrough = last
+        return last
     }
 
     /// Deletes an operation, or says that it is not deleted after all.
@@ -150,6 +159,7 @@ public final class RedactionTable {
             return try connection.statement("DELETE FROM redacted WHERE arr = ?")
                 .run(.integer(arrival))
         }
+        memory.redactedThrough = memory.redactedThrough.map { max($0, arrival) }
         try connection.statement("INSERT OR REPLACE INTO redacted VALUES(?, ?, ?, ?)").run(
             .integer(arrival), .integer(document), .integer(deletion.by),
             deletion.due.map { .integer(Int64(clamping: $0)) } ?? .null)

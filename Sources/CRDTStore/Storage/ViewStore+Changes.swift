@@ -24,6 +24,13 @@ final class ViewMemory {
     var changes = ViewStore.Changes()
     /// What was counted of each document, for as long as it is so.
     var unreadCounts: [Int64: ViewStore.UnreadCount] = [:]
+    /// The largest arrival number in `redacted`, or a larger one; `nil` until it is needed. What came
+    /// after it is not deleted, and nearly all that is asked about has just come.
+    var redactedThrough: Int64?
+    /// The same of the messages that are replied to, by the timestamp in their name.
+    var repliedThrough: Int64?
+    /// The same of the messages that have a star, by workspace.
+    var starredThrough: [Int64: [UInt8]] = [:]
 
     func noteMarker(_ place: ViewStore.Register.Place) {
         if place.kind == .read { changes.markers.insert(place.subject) }

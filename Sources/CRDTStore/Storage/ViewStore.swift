@@ -123,6 +123,10 @@ public final class ViewStore {
             row.bind(9, visibility.rawValue)
             row.bind(10, message.isMention ? 1 : 0)
         }
+        if let thread = message.thread {
+            let root = Int64(bitPattern: thread.timestamp.rawValue)
+            memory.repliedThrough = memory.repliedThrough.map { max($0, root) }
+        }
         try countUnread(message, as: visibility)
     }
 
@@ -330,14 +334,29 @@ public final class ViewStore {
             SELECT count(*) FROM message INDEXED BY message_thread
                 WHERE thread_hlc = ? AND thread_id = ? AND did = ? AND hidden NOT IN (1, 3)
             """
+        let root = Int64(bitPattern: key.timestamp.rawValue)
+        guard try root <= lastRoot() else { return 0 }
         var count: Int64 = 0
         for document in documents {
             count +=
                 try connection.statement(sql).integer(
-                    .integer(Int64(bitPattern: key.timestamp.rawValue)),
-                    .integer(Int64(bitPattern: key.idPrefix)), .integer(document)) ?? 0
+                    .integer(root), .integer(Int64(bitPattern: key.idPrefix)),
+                    .integer(document)) ?? 0
         }
         return count
+    }
+
+    /// A timestamp, as a bit pattern, behind which no message is replied to.
+    private func lastRoot() throws(StorageError) -> Int64 {
+        if let known = memory.repliedThrough { return known }
+        let last = try connection.statement(
+            """
+            SELECT max(thread_hlc) FROM message INDEXED BY message_thread
+                WHERE thread_hlc IS NOT NULL
+            """
+        ).integer()
+        memory.repliedThrough = last ?? .min
+        return last ?? .min
     }
 
     static func message(_ row: borrowing Row) -> MessageRow {

@@ -27,10 +27,12 @@ extension Arguments {
                     similar.map { "did you mean '\($0)'?" }
                 ))
         }
-        for parameter in parameters {
-            guard let misfit = Self.misfit(of: parameter, in: given),
-                misfit != .missing || !meant.contains(parameter.name)
+        // By their places: most of them are looked at and never copied.
+        for place in parameters.indices {
+            guard let misfit = Self.misfit(of: parameters[place], in: given),
+                misfit != .missing || !meant.contains(parameters[place].name)
             else { continue }
+            let parameter = parameters[place]
             failing.append(
                 (
                     NodeError.Field(name: parameter.name, reason: misfit.rawValue),

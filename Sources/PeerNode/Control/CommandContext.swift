@@ -74,16 +74,21 @@ public enum NamedThing: Hashable, Sendable {
     static func all(
         in given: JSONObject, of parameters: [ParameterDefinition]
     ) -> [NamedThing] {
-        parameters.flatMap { parameter -> [NamedThing] in
-            guard let value = given[parameter.name] else { return [] }
-            var shape = parameter.shape
+        var named: [NamedThing] = []
+        // By their places: a row has many parameters, and a call mostly gives two or three.
+        for place in parameters.indices {
+            guard let value = given[parameters[place].name] else { continue }
+            var shape = parameters[place].shape
             if case .list(let element, _) = shape { shape = element }
             let texts =
                 value.stringValue.map { [$0] }
                 ?? value.arrayValue?.compactMap(\.stringValue) ?? []
-            if parameter.name == "subject" { return texts.compactMap(NamedThing.init(subject:)) }
-            return texts.compactMap { NamedThing($0, as: shape) }
+            named +=
+                parameters[place].name == "subject"
+                ? texts.compactMap(NamedThing.init(subject:))
+                : texts.compactMap { NamedThing($0, as: shape) }
         }
+        return named
     }
 }
 

@@ -38,6 +38,9 @@ struct SearchState {
     var notesDue: UInt64 = 0
     /// Messages that should not wait for those that arrived before them.
     var live: [SearchPosition] = []
+    /// What the index is to know of the newest arrival numbers, made when they came, since what they
+    /// say was open then. All is made anew if anything changes that was said before.
+    var prepared: [Int64: SearchRow?] = [:]
     /// Documents that were erased, by short number.
     var erased: [Int64] = []
     /// What `again` and `erased` held since the index was last known to have all of it: after a

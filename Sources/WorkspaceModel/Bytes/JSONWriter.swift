@@ -58,9 +58,16 @@ private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { source in
+        let words = UnsafeRawBufferPointer(source)
         var start = 0
         var index = 0
         while index < source.count {
+            if source.count - index >= 8,
+                isPlain(words.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            {
+                index += 8
+                continue
+            }
             let (length, scalar) = toEscape(source, at: index)
             if length > 0 {
                 bytes.append(contentsOf: source[start..<index])
@@ -72,6 +79,18 @@ private func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: source[start...])
     }
     bytes.append(UInt8(ascii: "\""))
+}
+
+/// Whether none of eight bytes begins what needs an escape: all of them are printable ASCII, and none
+/// is a quote or a backslash.
+private func isPlain(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    /// The highest bit of some byte, where one of them is below `bound`, which is at most 128.
+    func below(_ bound: UInt64, _ word: UInt64) -> UInt64 { (word &- ones &* bound) & ~word }
+    let found =
+        word | below(0x20, word) | below(1, word ^ ones &* 0x22) | below(1, word ^ ones &* 0x5C)
+        | below(1, word ^ ones &* 0x7F)
+    return found & (ones &* 0x80) == 0
 }
 
 /// How many bytes at `index` are one character that needs an escape, 0 for none, and its value.

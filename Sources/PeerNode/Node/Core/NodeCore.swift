@@ -103,6 +103,8 @@ final class NodeCore {
 
     func beginTurn(at time: TurnTime) {
         turn.begin(at: time)
+        forgetFresh()
+        turn.store.operations.keepRecent()
         log.ingestBudget.beginTurn()
         ledgers.beginTurn()
         channels.owedWords.room = Limits.followersHeardPerTurnMax
@@ -190,8 +192,15 @@ final class NodeCore {
         try privates.notices.storeEarlyNotices()
         try session.vault.throwFailure()
         if session.stopEffects { turn.emit(.stop) }
-        keys.fresh.forget()
+        // Who listens is told of it behind the COMMIT.
+        if events.subscribers.isEmpty { forgetFresh() }
         return turn.takeEffects()
+    }
+
+    /// Lets go of what was opened and read in this turn: nobody asks for it again so soon.
+    func forgetFresh() {
+        keys.fresh.forget()
+        turn.store.operations.forgetRecent()
     }
 
     /// After COMMIT: the guard file may say so.

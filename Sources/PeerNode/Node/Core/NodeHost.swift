@@ -130,10 +130,11 @@ public final class NodeHost {
         return effects
     }
 
-    /// Counts how long the answers of the last turn took, now that they have left.
+    /// Counts how long the answers of the last turn took, now that they have left, with the events.
     ///
     /// - Parameter monotonic: milliseconds of the monotonic clock, as in `TurnTime`.
     public func didPerform(at monotonic: UInt64) {
+        core.forgetFresh()
         for call in answered {
             core.turn.tally.noteDuration(
                 of: call.method, milliseconds: monotonic - min(call.at, monotonic))

@@ -1,10 +1,10 @@
 import WorkspaceModel
 
-/// What was opened when it was taken in this turn, for whoever reads it again before the turn ends: the
-/// answer of the call that wrote it, the event, the index of the search.
+/// What was opened when it was taken in this turn, for whoever reads it again before its effects are
+/// carried out: the answer of the call that wrote it, the event, the index of the search.
 ///
 /// A payload is the key beside the number, so nothing is ever found for an operation whose bytes have
-/// gone or are others by now. It is empty between turns, and takes no part in what is shown.
+/// gone or are others by now. It is empty while the node waits, and takes no part in what is shown.
 struct FreshContents {
     private var contents: [Int64: (payload: [UInt8], content: ContentPayload)] = [:]
 

@@ -10,4 +10,6 @@ final class Queries: Component {
     override var nextDeadline: UInt64? {
         search.quietAfter > time.monotonic ? search.quietAfter : nil
     }
+
+    override func forgetSecrets() { search.prepared = [:] }
 }

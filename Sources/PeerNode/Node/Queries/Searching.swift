@@ -26,6 +26,7 @@ extension Queries {
         search.standing = .opening
         search.writing = 0
         search.live = []
+        search.prepared = [:]
         search.unsettled = todo
         search.again = todo.again
         search.erased = todo.erased
@@ -53,6 +54,7 @@ extension Queries {
         guard search.standing != .off || turn.session.lock.sealed != nil else { return }
         search.generation += 1
         search.standing = .off
+        search.prepared = [:]
         order(.close)
         let failure = Result<JSONValue, NodeError>.failure(.locked(turn.session.lock.phase))
         for call in orderedSearches { turn.emit(.answer(call, failure)) }
@@ -120,9 +122,31 @@ extension Queries {
         }
         if !search.notesAgain.isEmpty, search.notesDue <= time.monotonic { takeNotesAgain() }
         let mayWait = search.calls.isEmpty && search.again.isEmpty && search.erased.isEmpty
-        guard !mayWait || time.monotonic >= search.quietAfter else { return }
+        guard !mayWait || time.monotonic >= search.quietAfter else {
+            return try prepareRows(cameNow: came)
+        }
         try handToSearch()
         askAwaited()
+    }
+
+    /// Makes the rows of what came in this turn, which is open and at hand, for the batch that it
+    /// waits for.
+    private func prepareRows(cameNow count: Int64) throws(StorageError) {
+        guard (1...Limits.searchBulkMin).contains(count),
+            search.prepared.count < Int(Limits.searchedPerTurnMax)
+        else { return }
+        let newest = store.operations.arrival
+        for arrival in (newest - count + 1)...newest where arrival > search.through {
+            let row = try searchRow(arrival)
+            // People write on in a note, as soon as they have made it.
+            if row?.isNote != true { search.prepared.updateValue(row, forKey: arrival) }
+        }
+    }
+
+    /// The row of what the index comes to now.
+    private func nextRow(_ arrival: Int64) throws(StorageError) -> SearchRow? {
+        if let known = search.prepared.removeValue(forKey: arrival) { return known }
+        return try searchRow(arrival)
     }
 
     /// One batch: what has to be looked at again, what should not wait, and the next slice.
@@ -146,7 +170,7 @@ extension Queries {
         search.live = []
         while batch.through < end, batch.noteCount < Limits.searchedNotesPerTurnMax {
             batch.through += 1
-            if var row = try searchRow(batch.through) {
+            if var row = try nextRow(batch.through) {
                 row.isAgain = batch.through <= search.reached
                 batch.rows.append(row)
             }
@@ -251,12 +275,14 @@ extension Queries {
 
     func reindex(_ position: SearchPosition) {
         guard search.standing != .off else { return }
+        search.prepared = [:]
         // What the index has never come to it takes as it is by then.
         guard position.arrival <= search.reached else { return }
         note(position)
     }
 
     private func note(_ position: SearchPosition) {
+        search.prepared = [:]
         guard noteUnsettled(position) else { return }
         search.again.append(position)
     }
@@ -279,6 +305,7 @@ extension Queries {
         _ positions: [ViewStore.Position], of document: Int64
     ) throws(StorageError) {
         guard search.standing != .off else { return }
+        search.prepared = [:]
         for position in positions {
             guard let row = try store.view.stored(at: position, in: document)?.row else {
                 if try !reindex(editAt: position.arrival, in: document),
@@ -295,6 +322,7 @@ extension Queries {
 
     /// Like `reindex`, for all of a document that was erased.
     func reindex(erasedDocument number: Int64) {
+        search.prepared = [:]
         guard search.standing != .off, !search.unsettled.erased.contains(number) else { return }
         search.erased.append(number)
         search.unsettled.erased.append(number)
