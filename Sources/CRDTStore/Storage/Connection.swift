@@ -21,6 +21,9 @@ public final class Connection {
 
     let database: DatabaseHandle
     private var statements: [String: Statement] = [:]
+    /// The same ones, each where a few bytes of its SQL say: to hash all of a text costs more than to
+    /// find a row. Which of two that share a place is there depends on who came last.
+    private var quick = [Statement?](repeating: nil, count: 256)
     private var commitFault: Fault?
     /// Stands on its row while a snapshot is held.
     private var snapshot: Statement?
@@ -41,13 +44,29 @@ public final class Connection {
     /// - Throws: `.misuse` when the SQL is wrong or is more than one statement, `.corrupt` when
     ///   the schema cannot be read.
     public func statement(_ sql: String) throws(StorageError) -> Statement {
-        if let kept = statements[sql], !kept.isRunning { return kept }
+        let place = Self.place(of: sql)
+        if let kept = quick[place], kept.sql == sql, !kept.isRunning { return kept }
+        if let kept = statements[sql], !kept.isRunning {
+            quick[place] = kept
+            return kept
+        }
         let statement = try Statement(sql, on: database)
         // A kept one that is running stays: this one serves a query inside its rows.
         if statements[sql] == nil, statements.count < Self.statementsKeptMax {
             statements[sql] = statement
+            quick[place] = statement
         }
         return statement
+    }
+
+    /// Where in `quick` a statement is looked for.
+    private static func place(of sql: String) -> Int {
+        let sum = sql.utf8.withContiguousStorageIfAvailable { text -> Int in
+            guard !text.isEmpty else { return 0 }
+            let middle = Int(text[text.count / 2]), third = Int(text[text.count / 3])
+            return text.count &+ 31 &* middle &+ 7 &* third &+ Int(text[text.count - 1])
+        }
+        return (sum ?? sql.utf8.count) & 255
     }
 
     /// The SQL of the statements that are kept, in no order.

@@ -3,7 +3,10 @@ public import WorkspaceModel
 extension OperationStore {
     /// The row of a document in a workspace, or `nil` for one that nothing is stored of there.
     public func document(_ id: DocumentID, in workspace: Int64) -> DocumentRow? {
-        documentNumbers[.init(workspace: workspace, id: id)].flatMap { documents[$0] }
+        if let last = lastDocument, last.workspace == workspace, last.id == id { return last }
+        let found = documentNumbers[.init(workspace: workspace, id: id)].flatMap { documents[$0] }
+        if let found { lastDocument = found }
+        return found
     }
 
     /// The document with a short number.
@@ -27,12 +30,11 @@ extension OperationStore {
     public func enter(
         _ id: DocumentID, workspace: Int64?, kind: DocumentKind
     ) throws(StorageError) -> Int64 {
-        let number =
-            workspace.map { documentNumbers[.init(workspace: $0, id: id)] }
-            ?? authorityNumbers[id]
+        let number = workspace.map { document(id, in: $0)?.number } ?? authorityNumbers[id]
         if let number, var known = documents[number] {
             guard known.kind != kind, kind != .unknown else { return number }
             known.kind = kind
+            lastDocument = nil
             documents[number] = known
             try connection.statement("UPDATE document SET kind = ? WHERE did = ?")
                 .run(.integer(kind.rawValue), .integer(number))
@@ -63,6 +65,7 @@ extension OperationStore {
             try connection.statement("DELETE FROM document WHERE did = ?")
                 .run(.integer(row.number))
             documents[row.number] = nil
+            lastDocument = nil
             documentNumbers[.init(workspace: workspace, id: row.id)] = nil
             if row.number == workspace { authorityNumbers[row.id] = nil }
         }

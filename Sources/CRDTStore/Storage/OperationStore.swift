@@ -8,6 +8,8 @@ public final class OperationStore {
     let connection: Connection
     /// By short number.
     var documents: [Int64: DocumentRow] = [:]
+    /// The one that was asked for last, by its id: mostly it is the next one, too.
+    var lastDocument: DocumentRow?
     /// A claim to an id holds in one workspace only: whoever writes in another first takes
     /// nothing from it.
     var documentNumbers: [DocumentPlace: Int64] = [:]
@@ -174,6 +176,7 @@ public final class OperationStore {
     }
 
     func index(_ document: DocumentRow) {
+        lastDocument = nil
         documents[document.number] = document
         documentNumbers[.init(workspace: document.workspace, id: document.id)] = document.number
         if document.workspace == document.number {

@@ -91,7 +91,7 @@ public final class PeerStore {
 
     // MARK: Receipts
 
-    /// Notes that `device` says it holds a branch up to `sequence`. Written with the next COMMIT
+    /// Notes that `device` says it holds a branch up to `sequence`. Written with a COMMIT
     /// that there is: a receipt that is lost comes again when the peer is met again.
     ///
     /// - Returns: how many operations of the branch it was known to hold before; `nil` where this
@@ -139,12 +139,15 @@ public final class PeerStore {
         agreements = [:]
     }
 
+    /// Whether COMMITs leave receipts in memory for now.
+    public var keepsReceipts = false
+
     /// Whether there are receipts that no COMMIT has taken along yet.
     public var hasUnwrittenReceipts: Bool { !unwritten.isEmpty }
 
     /// Writes receipts, where a transaction is open anyway; called right before COMMIT.
     func flush() throws(StorageError) {
-        guard !unwritten.isEmpty else { return }
+        guard !unwritten.isEmpty, !keepsReceipts else { return }
         let statement = try connection.statement("INSERT OR REPLACE INTO held VALUES(?, ?, ?)")
         for place in unwritten.sorted(by: { ($0.branch, $0.device) < ($1.branch, $1.device) }) {
             guard let count = held[place.branch]?[place.device] else { continue }

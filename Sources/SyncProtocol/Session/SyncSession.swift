@@ -379,14 +379,14 @@ public struct SyncSession: Sendable {
     private mutating func updateDeadline() {
         var next: UInt64?
         if phase == .open {
-            let times =
-                [
-                    telling.gatherDeadline, comparisonDeadline, reopeningDeadline,
-                    pulls.takeoverDeadline,
-                    reachDeadline,
-                ]
-                + pulls.outstanding.map(\.deadline)
-            next = times.compactMap { $0 }.min()
+            func take(_ other: UInt64?) { next = min(next ?? .max, other ?? .max) }
+            take(telling.gatherDeadline)
+            take(comparisonDeadline)
+            take(reopeningDeadline)
+            take(pulls.takeoverDeadline)
+            take(reachDeadline)
+            for pull in pulls.outstanding { take(pull.deadline) }
+            if next == .max { next = nil }
         }
         guard next != deadline else { return }
         deadline = next

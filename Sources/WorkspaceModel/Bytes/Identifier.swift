@@ -39,7 +39,7 @@ public struct Identifier32<Named>: Hashable, Comparable, Sendable {
 
     /// The same bytes as the name of something else, where the design says that they are equal.
     public init<Other>(sameBytesAs other: Identifier32<Other>) {
-        self.init(other.bytes)
+        (word0, word1, word2, word3) = (other.word0, other.word1, other.word2, other.word3)
     }
 
     /// 32 zero bytes, which name nothing.

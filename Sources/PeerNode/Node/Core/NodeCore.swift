@@ -227,19 +227,25 @@ final class NodeCore {
     /// Whether what can wait is written now: not for who only reads while the disk is full.
     var mayTidy: Bool { turn.mayWrite && !links.network.fullDisk.isOn(at: turn.time.monotonic) }
 
-    /// Receipts wait for a COMMIT that takes them along, but not for ever.
+    /// Receipts wait for a COMMIT that takes them along, but not for ever. Of COMMITs that follow each
+    /// other one in a while takes them: they are a page of their own.
     private func writeReceipts() throws(StorageError) {
-        guard turn.store.peers.hasUnwrittenReceipts else {
+        let (peers, now) = (turn.store.peers, turn.time.monotonic)
+        guard peers.hasUnwrittenReceipts else {
             syncing.receiptsDue = nil
             return
         }
-        let due = syncing.receiptsDue ?? turn.time.monotonic &+ 5_000
+        let due = syncing.receiptsDue ?? now &+ Self.receiptsPause
         syncing.receiptsDue = due
-        if due <= turn.time.monotonic, turn.mayWrite {
-            try turn.write()
-            syncing.receiptsDue = nil
-        }
+        if due <= now, turn.mayWrite { try turn.write() }
+        let isEarly = syncing.receiptsWritten.map { now &- $0 < Self.receiptsPause } ?? false
+        peers.keepsReceipts = due > now && isEarly
+        guard !peers.keepsReceipts, turn.store.connection.isInTransaction else { return }
+        syncing.receiptsWritten = now
+        syncing.receiptsDue = nil
     }
+
+    private static let receiptsPause: UInt64 = 5_000
 
     // MARK: Calls
 

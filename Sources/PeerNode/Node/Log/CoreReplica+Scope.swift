@@ -76,11 +76,17 @@ extension CoreReplica {
 extension Workspace {
     /// Whether a device acts here as a guest's, and as nothing more.
     func isGuest(_ device: DeviceID) -> Bool {
+        for known in judged.derived.firstGuests where known.device == device {
+            return known.isGuest
+        }
         if let known = judged.derived.guests[device] { return known }
         let isGuest =
             judged.evaluator.contentGrant(of: device, leastRole: .guest) != nil
             && judged.evaluator.contentGrant(of: device, leastRole: .member) == nil
         judged.derived.guests[device] = isGuest
+        if judged.derived.firstGuests.count < 4 {
+            judged.derived.firstGuests.append((device, isGuest))
+        }
         return isGuest
     }
 }

@@ -9,6 +9,8 @@ final class Syncing: Component, LinkSyncs {
     var heldNews = HeldNews()
     /// When receipts are written that no COMMIT has taken along, on the monotonic clock.
     var receiptsDue: UInt64?
+    /// When a COMMIT took receipts along last, on the monotonic clock.
+    var receiptsWritten: UInt64?
 
     override var nextDeadline: UInt64? { receiptsDue }
 }

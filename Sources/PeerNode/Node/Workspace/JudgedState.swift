@@ -60,6 +60,9 @@ final class JudgedState {
         var unheard: [DocumentID: UnheardEnds?] = [:]
         /// Whether devices are those of guests.
         var guests: [DeviceID: Bool] = [:]
+        /// Those that were asked about first: this device and the first peers, of whom it is asked again
+        /// and again.
+        var firstGuests: [(device: DeviceID, isGuest: Bool)] = []
         var told: Workspace.ToldNames?
         /// Who is in private documents with somebody.
         var company: [MemberID: Set<MemberID>] = [:]
