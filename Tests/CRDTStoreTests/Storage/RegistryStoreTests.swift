@@ -204,6 +204,21 @@ import WorkspaceTestKit
         }
     }
 
+    @Test func `is what they hold, which may stay in memory for a while`() throws {
+        func isWritten() throws -> Bool {
+            try store.reopened().peers.hasReceipt(of: bob, branch: 1, through: 5)
+        }
+        peers.keepsReceipts = true
+        peers.noteHeld(by: bob, branch: 1, through: 5)
+        try store.commit()
+        #expect(try peers.hasUnwrittenReceipts && !isWritten())
+        #expect(peers.hasReceipt(of: bob, branch: 1, through: 5))
+        peers.keepsReceipts = false
+        try store.begin()
+        try store.commit()
+        #expect(try !peers.hasUnwrittenReceipts && isWritten())
+    }
+
     @Test func `is what they hold by a state that was agreed`() throws {
         try peers.setAgreed(.init(root: .zero, arrival: 5), with: ada, workspace: 1)
         peers.noteHeld(by: bob, branch: 7, through: 2)

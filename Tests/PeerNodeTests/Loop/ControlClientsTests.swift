@@ -318,6 +318,30 @@ import WorkspaceModel
         }
     }
 
+    /// A reader that has come to the newest event needs no second look, which would be a wake-up for
+    /// each event.
+    @Test func `do not come again where there is nothing more to give`() throws {
+        try withDesk { desk in
+            let reader = try TestClient(desk.home.socket)
+            reader.call("events.subscribe", id: 1)
+            try desk.work { desk.calls.count == 1 }
+            let host = ScriptedHost()
+            host.subscribers = desk.calls.map(\.call.connection)
+            host.saysWhatIsLeft = true
+            host.eventsAtATime = 1
+            host.pendingEvents = (1...3).map {
+                EventObject(sequence: $0, cursor: "e1.\($0)", at: 0, type: "some", data: [:])
+            }
+            var visits = 0
+            repeat {
+                desk.clients.deliverEvents(of: host, now: desk.now)
+                try desk.takeReady()
+                visits += 1
+            } while desk.clients.hasMoreEvents && visits < 20
+            #expect(visits == 3 && host.pendingEvents.isEmpty)
+        }
+    }
+
     @Test func `get answers only to their own calls, and only while they are there`() throws {
         try withDesk { desk in
             let left = try TestClient(desk.home.socket)

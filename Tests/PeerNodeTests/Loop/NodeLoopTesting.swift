@@ -43,6 +43,13 @@ final class ScriptedHost: TurnHost {
         return next.map { (1, $0) }
     }
 
+    /// Whether it says when there are no more events, as a node does.
+    var saysWhatIsLeft = false
+
+    func mayHaveEvents(for connection: UInt64) -> Bool {
+        !saysWhatIsLeft || !pendingEvents.isEmpty
+    }
+
     func looksForEvents(for connection: UInt64) -> Bool {
         looks -= 1
         return looks >= 0

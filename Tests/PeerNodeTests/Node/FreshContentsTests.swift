@@ -36,6 +36,20 @@ import WorkspaceTestKit
         #expect(fresh.content(of: Self.payload, arrival: last) == said("later"))
     }
 
+    /// The event is built behind the COMMIT, and is not opened once more for that.
+    @Test func `are kept for who listens until the effects are carried out, and no longer`() throws
+    {
+        let ada = try bench.node("Ada")
+        try ada.ok("events.subscribe", ["types": ["message.created"], "since": "latest"], on: 7)
+        try ada.send("one")
+        let host = try #require(ada.host)
+        #expect(!host.core.keys.fresh.isEmpty)
+        let told = host.events(for: 7, room: 1 << 20).map(\.event.data["text"])
+        #expect(told == ["one"])
+        host.didPerform(at: bench.time.monotonic)
+        #expect(host.core.keys.fresh.isEmpty)
+    }
+
     @Test func `are forgotten when the turn has ended`() throws {
         let ada = try bench.node("Ada")
         let bob = try bench.guest("Bob", of: ada)
