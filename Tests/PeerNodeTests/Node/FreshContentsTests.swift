@@ -41,8 +41,13 @@ import WorkspaceTestKit
     {
         let ada = try bench.node("Ada")
         try ada.ok("events.subscribe", ["types": ["message.created"], "since": "latest"], on: 7)
-        try ada.send("one")
         let host = try #require(ada.host)
+        _ = host.turn(
+            [
+                .call(
+                    CallID(connection: 9, number: 1), method: "message.send",
+                    arguments: ["channel": "general", "text": "one"])
+            ], at: bench.time)
         #expect(!host.core.keys.fresh.isEmpty)
         let told = host.events(for: 7, room: 1 << 20).map(\.event.data["text"])
         #expect(told == ["one"])
