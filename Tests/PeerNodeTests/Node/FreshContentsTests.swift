@@ -36,6 +36,19 @@ import WorkspaceTestKit
         #expect(fresh.content(of: Self.payload, arrival: last) == said("later"))
     }
 
+    @Test func `are what was sealed here, once and of no other payload`() {
+        var fresh = FreshContents()
+        #expect(fresh.takeWritten(Self.payload) == nil)
+        fresh.noteWritten(said("one"), as: Self.payload)
+        #expect(fresh.takeWritten(Self.payload) == said("one"))
+        #expect(fresh.takeWritten(Self.payload) == nil)
+        fresh.noteWritten(said("two"), as: Self.payload)
+        #expect(fresh.takeWritten([9]) == nil && fresh.takeWritten(Self.payload) == nil)
+        fresh.noteWritten(said("three"), as: Self.payload)
+        fresh.forget()
+        #expect(fresh.takeWritten(Self.payload) == nil)
+    }
+
     /// The event is built behind the COMMIT, and is not opened once more for that.
     @Test func `are kept for who listens until the effects are carried out, and no longer`() throws
     {

@@ -7,6 +7,8 @@ import WorkspaceModel
 /// gone or are others by now. It is empty while the node waits, and takes no part in what is shown.
 struct FreshContents {
     private var contents: [Int64: (payload: [UInt8], content: ContentPayload)] = [:]
+    /// A message that was sealed here and is about to be stored.
+    private var written: (payload: [UInt8], content: ContentPayload)?
 
     /// Keeps what an operation says, while there is room.
     ///
@@ -14,6 +16,18 @@ struct FreshContents {
     mutating func note(_ content: ContentPayload, of payload: [UInt8], arrival: Int64) {
         guard contents.count < Limits.freshContentsMax else { return }
         contents[arrival] = (payload, content)
+    }
+
+    /// Keeps a message that this device has just sealed: it need not be opened to be folded.
+    mutating func noteWritten(_ content: ContentPayload, as payload: [UInt8]) {
+        if case .message = content { written = (payload, content) }
+    }
+
+    /// What was sealed into exactly this payload just now, once.
+    mutating func takeWritten(_ payload: [UInt8]) -> ContentPayload? {
+        guard let written else { return nil }
+        self.written = nil
+        return written.payload == payload ? written.content : nil
     }
 
     /// What was opened of exactly this payload; `nil` where it has to be opened.
@@ -25,6 +39,7 @@ struct FreshContents {
     var isEmpty: Bool { contents.isEmpty }
 
     mutating func forget() {
+        written = nil
         guard !isEmpty else { return }
         contents.removeAll(keepingCapacity: true)
     }

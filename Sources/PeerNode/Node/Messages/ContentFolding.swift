@@ -26,7 +26,8 @@ extension Messages {
                 core.privates.noteSealed(item, of: log.document, in: workspace)
             }
             guard header.kind == OperationKind.content.rawValue, document.kind != .unknown,
-                let content = core.keys.content(of: item.operation, in: workspace)
+                let content = core.keys.fresh.takeWritten(item.operation.payload)
+                    ?? core.keys.content(of: item.operation, in: workspace)
             else { continue }
             core.keys.fresh.note(content, of: item.operation.payload, arrival: item.arrival)
             if document.kind == .privateDocument {

@@ -37,6 +37,7 @@ extension PrivateDocuments {
         let signed = draft.sealedAndSigned(
             plaintext: content.encoded, under: current.key, keyID: current.id,
             with: signing, using: environment.random)
+        core.keys.fresh.noteWritten(content, as: signed.payload)
         try core.log.acceptOwn(signed, in: workspace, document: document)
         let reference = OperationReference(
             device: signing.device, incarnation: draft.incarnation, sequence: draft.sequence,
