@@ -16,8 +16,6 @@ final class NodeCore {
     let turn: NodeTurn
     /// By short number.
     var workspaces: [Int64: Workspace] = [:]
-    /// Of the file that is open; asked for after the first COMMIT.
-    private var storeFacts: StoreFileFacts?
 
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
@@ -44,11 +42,13 @@ final class NodeCore {
 
     /// In the order in which they have their turn when time passes: what links bring comes first, and
     /// who is there is told of last.
-    private(set) lazy var components: [Component] = [
-        links, events, enrolment, channels, integrity, keys, membership, privates, own,
-        presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
-        queries, derivation,
-    ]
+    var components: [Component] {
+        [
+            links, events, enrolment, channels, integrity, keys, membership, privates, own,
+            presence, proofs, log, files, messages, notes, ledgers, profiles, syncing, session,
+            queries, derivation,
+        ]
+    }
 
     /// Whom the log tells of what it stores, and lower rooms of what those above them do.
     var sink: any CoreSink { derivation }
@@ -212,10 +212,10 @@ final class NodeCore {
         turn.guardedCounter = counter
         let isNew = turn.renewedStore != nil
         turn.renewedStore = nil
-        if isNew { storeFacts = nil }
+        if isNew { turn.guardedFacts = nil }
         // Which file is open does not change. What lies at its path by then may be another one.
-        let facts = storeFacts ?? turn.environment.files.storeFacts
-        storeFacts = facts
+        let facts = turn.guardedFacts ?? turn.environment.files.storeFacts
+        turn.guardedFacts = facts
         let guardian = RestoreGuard(storeID: store, facts: facts, commitCounter: counter)
         if isNew {
             guardian.writeAnew(to: turn.environment.files)

@@ -81,7 +81,7 @@ extension Integrity {
         // What is missing since now may lie behind the place where peers were asked last.
         network.exchange.payloadRounds = [:]
         for link in network.ordered {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+            for sync in link.orderedSyncs {
                 guard let workspace = core.workspaces[sync.workspace] else { continue }
                 try askForPayloads(of: workspace, on: link, sync)
             }

@@ -16,7 +16,7 @@ extension Links {
         try renewOwnRecord()
         network.addresses.addressNews.plan(at: time.monotonic &+ Limits.addressRenewalMilliseconds)
         for link in network.ordered {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            for sync in link.orderedSyncs
             where sync.standing == .full {
                 if let workspace = core.workspaces[sync.workspace] {
                     introduce(workspace, on: link)
@@ -229,7 +229,7 @@ extension Links {
         try renewOwnRecord()
         var digests: [Int64: BookWord] = [:]
         for link in network.ordered where !link.isClosing {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            for sync in link.orderedSyncs
             where sync.standing == .full {
                 guard let workspace = core.workspaces[sync.workspace] else { continue }
                 let own = digests[workspace.number] ?? BookWord(book(of: workspace).digest)

@@ -32,7 +32,7 @@ final class Links: Component {
             if let due = link.session.nextDeadline, due <= now {
                 try perform(link.session.tick(now: now), on: link)
             }
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+            for sync in link.orderedSyncs {
                 if let due = sync.deadline, due <= now {
                     sync.deadline = nil
                     try core.syncs.feed(.deadline, to: sync, on: link)
@@ -317,7 +317,7 @@ extension Links {
         link.backlog = Backlog()
         network.strangers.budget.closed(link: link.id.number)
         core.log.waiting.forget(source: link.id.number)
-        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+        for sync in link.orderedSyncs {
             try core.syncs.feed(.closed, to: sync, on: link)
             try core.syncs.forgetReach(in: sync.workspace, of: link)
         }

@@ -15,7 +15,8 @@ final class NetworkState {
     let exchange = Exchange()
     /// Devices and addresses, and when to dial them.
     var registry = PeerRegistry()
-    var links: [LinkID: PeerLink] = [:]
+    var links: [LinkID: PeerLink] = [:] { didSet { sorted = nil } }
+    private var sorted: [PeerLink]?
     /// Two links to one device of which one has to go.
     var contests: [LinkContest] = []
     /// Homes that run twice.
@@ -44,7 +45,12 @@ final class NetworkState {
     }
 
     /// All links, oldest first.
-    var ordered: [PeerLink] { links.values.sorted { $0.id < $1.id } }
+    var ordered: [PeerLink] {
+        if let sorted { return sorted }
+        let made = links.values.sorted { $0.id < $1.id }
+        sorted = made
+        return made
+    }
 }
 
 extension NetworkState {
@@ -134,7 +140,15 @@ final class PeerLink {
     let attempt: UInt64?
     let openedAt: UInt64
     var isClosing = false
-    var syncs: [Int64: WorkspaceLink] = [:]
+    var syncs: [Int64: WorkspaceLink] = [:] { didSet { sortedSyncs = nil } }
+    private var sortedSyncs: [WorkspaceLink]?
+    /// The same, by workspace.
+    var orderedSyncs: [WorkspaceLink] {
+        if let sortedSyncs { return sortedSyncs }
+        let made = syncs.values.sorted { $0.workspace < $1.workspace }
+        sortedSyncs = made
+        return made
+    }
     /// Which workspace the peer means by its numbers.
     var theirNumbers: [WorkspaceNumber: Int64] = [:]
     var nextNumber: WorkspaceNumber = 1

@@ -71,7 +71,7 @@ extension Presences {
         untoldPresence.subtract(due)
         for number in due { toldPresence[number] = time.monotonic }
         for link in network.ordered where !link.isClosing {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            for sync in link.orderedSyncs
             where sync.owesPresence || due.contains(sync.workspace) {
                 sync.owesPresence = false
                 guard sync.standing == .full, let workspace = core.workspaces[sync.workspace],
@@ -130,7 +130,7 @@ extension Presences {
     func forgetPresence(on link: PeerLink) {
         var ended: [(workspace: Workspace, member: MemberID)] = []
         var others: [(workspace: Workspace, member: MemberID)] = []
-        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+        for sync in link.orderedSyncs
         where home != nil && sync.standing == .full {
             guard let workspace = core.workspaces[sync.workspace] else { continue }
             let member = companion(on: link, in: workspace)
@@ -154,7 +154,7 @@ extension Presences {
     func reviewCompanions(in changed: Set<Int64>) {
         guard home != nil else { return }
         for link in network.ordered {
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            for sync in link.orderedSyncs
             where changed.contains(sync.workspace) {
                 guard let workspace = core.workspaces[sync.workspace], sync.standing == .full,
                     workspace.ownRole ?? .guest <= .member,

@@ -335,7 +335,7 @@ extension Syncing {
                 tellReach(of: workspace)
             }
             for link in network.ordered {
-                for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+                for sync in link.orderedSyncs {
                     // First: what waits for what it cites is not asked for again before that.
                     if !sync.cited.isEmpty {
                         let cited = sync.cited
@@ -427,7 +427,7 @@ extension Syncing {
         guard !changed.isEmpty else { return }
         for link in network.ordered {
             guard let peer = link.peer else { continue }
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+            for sync in link.orderedSyncs
             where changed.contains(sync.workspace) && sync.standing != .joining {
                 guard let workspace = core.workspaces[sync.workspace],
                     workspace.standing == .member
@@ -471,7 +471,7 @@ extension Syncing {
     }
 
     func feedReceiving(_ link: PeerLink) throws(StorageError) {
-        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace })
+        for sync in link.orderedSyncs
         where sync.deadline != nil {
             try feed(.receiving, to: sync, on: link)
         }
@@ -480,7 +480,7 @@ extension Syncing {
     func feedQueueLevel(_ link: PeerLink) throws(StorageError) {
         let unasked = link.session.unaskedUnsentBytes
         let asked = link.session.unsentBytes - unasked
-        for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+        for sync in link.orderedSyncs {
             try feed(.sendQueueLevel(unasked: unasked, asked: max(asked, 0)), to: sync, on: link)
         }
     }

@@ -9,7 +9,7 @@ extension Syncing {
         guard core.events.subscriptions.wantPassing else { return }
         for link in network.ordered {
             guard let peer = link.peer?.device else { continue }
-            for sync in link.syncs.values.sorted(by: { $0.workspace < $1.workspace }) {
+            for sync in link.orderedSyncs {
                 guard sync.progress.isNews(sync.session.behind, at: time.monotonic),
                     let workspace = core.workspaces[sync.workspace]
                 else { continue }

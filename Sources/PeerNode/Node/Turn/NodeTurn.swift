@@ -27,6 +27,8 @@ final class NodeTurn {
     var renewedStore: StoreID?
     /// The COMMIT of which the guard file tells.
     var guardedCounter: UInt64 = 0
+    /// Which file it says is the store: the one that is open.
+    var guardedFacts: StoreFileFacts?
     /// Whether everything that follows from operations is being made anew, so that nobody is told.
     var isBuilding = false
     /// What has happened since the start, in numbers.
