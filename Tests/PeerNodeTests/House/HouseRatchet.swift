@@ -4,8 +4,6 @@ import Foundation
 struct HouseRatchet: Equatable {
     static let path = "Tests/Vectors/arrows.txt"
 
-    /// Folders that name each other's types: `Control <> Node`.
-    private(set) var pairs: Set<String> = []
     /// Figures by their names, such as `fields NodeCore`.
     private(set) var figures: [String: Int] = [:]
 
@@ -16,7 +14,6 @@ struct HouseRatchet: Equatable {
 
     /// As the node is now.
     init(of rooms: HouseRooms) throws {
-        pairs = Set(rooms.pairs.map { "\($0.from) <> \($0.to)" })
         for type in ["NodeCore", "Workspace"] {
             figures["fields \(type)"] = rooms.kinds[type]?.storedFieldCount ?? 0
         }
@@ -31,26 +28,16 @@ struct HouseRatchet: Equatable {
     init(parsing text: String) throws {
         for line in text.components(separatedBy: "\n") where !line.isEmpty && !line.hasPrefix("#") {
             let words = line.components(separatedBy: " ")
-            guard words.count == 3 else { throw Misread(line: line) }
-            if words[1] == "<>" {
-                pairs.insert(line)
-            } else if let figure = Int(words[2]) {
-                figures["\(words[0]) \(words[1])"] = figure
-            } else {
+            guard words.count == 3, let figure = Int(words[2]) else {
                 throw Misread(line: line)
             }
+            figures["\(words[0]) \(words[1])"] = figure
         }
     }
 
     /// What has become more, and what is less than this says; in words, nothing where all is well.
     func problems(with now: HouseRatchet) -> [String] {
         var problems: [String] = []
-        for pair in now.pairs.subtracting(pairs).sorted() {
-            problems.append("\(pair) is new: these folders name each other's types")
-        }
-        for pair in pairs.subtracting(now.pairs).sorted() {
-            problems.append("\(pair) is gone: take it out of \(Self.path)")
-        }
         for name in Set(figures.keys).union(now.figures.keys).sorted() {
             let (listed, counted) = (figures[name] ?? 0, now.figures[name] ?? 0)
             if counted > listed {
@@ -65,7 +52,6 @@ struct HouseRatchet: Equatable {
     /// With what is less now, and with nothing that is more.
     func tightened(to now: HouseRatchet) -> HouseRatchet {
         var tightened = self
-        tightened.pairs.formIntersection(now.pairs)
         for (name, listed) in figures {
             tightened.figures[name] = min(listed, now.figures[name] ?? 0)
         }
@@ -76,11 +62,11 @@ struct HouseRatchet: Equatable {
     var text: String {
         let head = """
             # What may only become less; ArrowTests compares it with the sources of PeerNode.
-            # A <> B: folders of which each names types of the other. fields: stored properties.
+            # fields: stored properties.
             # lines: of all extensions, in begun hundreds. circle: files that all reach each other by calls.
             """
         let numbers = figures.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return ([head] + pairs.sorted() + numbers).joined(separator: "\n") + "\n"
+        return ([head] + numbers).joined(separator: "\n") + "\n"
     }
 
     struct Misread: Error {

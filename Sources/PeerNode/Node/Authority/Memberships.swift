@@ -19,8 +19,3 @@ final class Memberships: Component {
         confirmations.cancelAll()
     }
 }
-
-extension CoreMember {
-    /// By short number.
-    var workspaces: [Int64: Workspace] { core.workspaces }
-}

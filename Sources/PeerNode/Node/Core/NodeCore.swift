@@ -11,7 +11,7 @@ import WorkspaceModel
 /// the loop carries out after COMMIT. It has no thread, no lock, no clock and no randomness of
 /// its own. Fields change only after the writes of an input have succeeded; a failed write throws
 /// `StorageError`, upon which `NodeHost` makes a new core from the store.
-final class NodeCore {
+final class NodeCore: TurnHolder {
     /// The current turn, and what it may use.
     let turn: NodeTurn
     /// By short number.
@@ -377,6 +377,18 @@ final class NodeCore {
             try derivation.restoreAuthority(intact, in: workspace)
         }
     }
+}
+
+/// A part of the core, which asks rooms by `core`.
+typealias CorePart = PartOf<NodeCore>
+/// A room of the core.
+typealias Component = ComponentOf<NodeCore>
+
+/// What of other rooms all of them ask for.
+extension CoreMember where Core == NodeCore {
+    /// By short number.
+    var workspaces: [Int64: Workspace] { core.workspaces }
+    var network: NetworkState { core.links.network }
 }
 
 extension NodeError {

@@ -402,7 +402,3 @@ extension LinkEnding {
     /// Whether a peer that had proved who it is broke a rule of the messages.
     fileprivate var isOurComplaint: Bool { word.hasPrefix("sync.") }
 }
-
-extension CoreMember {
-    var network: NetworkState { core.links.network }
-}

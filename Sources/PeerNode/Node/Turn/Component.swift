@@ -1,20 +1,26 @@
 import CRDTStore
 import WorkspaceModel
 
-/// A part of the core. One that is no `Component` is held by its room, or keeps nothing and is made where
-/// it is asked.
-class CorePart: CoreMember {
-    unowned let core: NodeCore
+/// What holds the rooms, of which a room needs to know here only that it has a turn.
+protocol TurnHolder: AnyObject {
+    var turn: NodeTurn { get }
+}
+
+/// A part of the core: `CorePart` is one of `NodeCore`. One that is no room is held by its room, or keeps
+/// nothing and is made where it is asked.
+class PartOf<Core: TurnHolder>: CoreMember {
+    unowned let core: Core
     let turn: NodeTurn
 
-    init(_ core: NodeCore) {
+    init(_ core: Core) {
         self.core = core
         turn = core.turn
     }
 }
 
-/// A room of the core: a part with state of its own. `core` makes it when somebody first asks for it.
-class Component: CorePart {
+/// A room of the core: a part with state of its own. `Component` is one of `NodeCore`, which makes it when
+/// somebody first asks for it.
+class ComponentOf<Core: TurnHolder>: PartOf<Core> {
     /// When it has something to do next, on the monotonic clock. No moment at which that would be in vain,
     /// which would keep the loop awake. Asked twice a turn: it makes no list.
     var nextDeadline: UInt64? { nil }
@@ -32,12 +38,14 @@ class Component: CorePart {
     /// loop says only once.
     ///
     /// - Parameter former: the room of the same kind.
-    func goOn(after former: Component) {}
+    func goOn(after former: ComponentOf<Core>) {}
 }
 
-/// What every room uses: the turn, and of other rooms what all of them ask for.
+/// What every room uses of the turn.
 protocol CoreMember: AnyObject {
-    var core: NodeCore { get }
+    associatedtype Core: TurnHolder
+
+    var core: Core { get }
     var turn: NodeTurn { get }
 }
 
