@@ -86,7 +86,10 @@ import Testing
             [
                 Self.file(
                     "Core/Core.swift", "final class Core {",
-                    "    private(set) lazy var links = Links(self)", "}"),
+                    "    private lazy var holder = Holder(self)", "}"),
+                Self.file(
+                    "Core/Holder.swift", "final class Holder {",
+                    "    private(set) lazy var links = Links(core)", "}"),
                 Self.file("Links/Links.swift", "final class Links {", "}"),
                 Self.file(
                     "Log/Log.swift", "final class Log {",

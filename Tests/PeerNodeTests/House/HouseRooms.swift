@@ -45,8 +45,9 @@ struct HouseRooms: Sendable {
         func folder(_ file: SourceTree.File) -> String {
             String(file.folder.dropFirst(root.count + 1))
         }
-        let made = try NSRegularExpression(pattern: #"lazy var (\w+) = [A-Z]\w*\(self\)"#)
-        let type = try NSRegularExpression(pattern: #"lazy var \w+ = ([A-Z]\w*)\(self\)"#)
+        let made = try NSRegularExpression(pattern: #"lazy var (\w+) = [A-Z]\w*\((?:self|core)\)"#)
+        let type = try NSRegularExpression(
+            pattern: #"lazy var \w+ = ([A-Z]\w*)\((?:self|core)\)"#)
         for file in files {
             texts[file.path] = file.code.joined(separator: "\n")
             read(file, in: folder(file))

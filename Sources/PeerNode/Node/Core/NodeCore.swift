@@ -20,25 +20,31 @@ final class NodeCore: TurnHolder {
     // The rooms, each with its state.
     private(set) lazy var log = OperationLog(self)
     private(set) lazy var membership = Memberships(self)
-    private(set) lazy var derivation = Derivation(self)
     private(set) lazy var keys = KeySchedule(self)
     private(set) lazy var privates = PrivateDocuments(self)
     private(set) lazy var files = Files(self)
     private(set) lazy var channels = Channels(self)
-    private(set) lazy var messages = Messages(self)
-    private(set) lazy var notes = Notes(self)
-    private(set) lazy var ledgers = Ledgers(self)
-    private(set) lazy var profiles = Profiles(self)
-    private(set) lazy var own = OwnDocuments(self)
-    private(set) lazy var presence = Presences(self)
-    private(set) lazy var proofs = Proofs(self)
     private(set) lazy var links = Links(self)
-    private(set) lazy var syncing = Syncing(self)
-    private(set) lazy var enrolment = Enrolment(self)
     private(set) lazy var session = HomeSession(self)
-    private(set) lazy var events = Events(self)
     private(set) lazy var integrity = Integrity(self)
-    private(set) lazy var queries = Queries(self)
+    // Rooms of one purpose have one holder, and are asked as all others are.
+    private lazy var content = ContentRooms(self)
+    private lazy var persons = PersonRooms(self)
+    private lazy var meeting = MeetingRooms(self)
+    private lazy var telling = TellingRooms(self)
+
+    var derivation: Derivation { content.derivation }
+    var messages: Messages { content.messages }
+    var notes: Notes { content.notes }
+    var ledgers: Ledgers { content.ledgers }
+    var own: OwnDocuments { persons.own }
+    var profiles: Profiles { persons.profiles }
+    var presence: Presences { persons.presence }
+    var proofs: Proofs { persons.proofs }
+    var syncing: Syncing { meeting.syncing }
+    var enrolment: Enrolment { meeting.enrolment }
+    var events: Events { telling.events }
+    var queries: Queries { telling.queries }
 
     /// In the order in which they have their turn when time passes: what links bring comes first, and
     /// who is there is told of last.
@@ -51,12 +57,12 @@ final class NodeCore: TurnHolder {
     }
 
     /// Whom the log tells of what it stores, and lower rooms of what those above them do.
-    var sink: any CoreSink { derivation }
-    /// What links are for.
-    var syncs: any LinkSyncs { syncing }
-    var entrances: any LinkEntrances { enrolment }
+    var sink: any CoreSink { content.derivation }
     /// What takes up content that is no message.
-    var contentFamilies: [any ContentFamily] { [notes, ledgers] }
+    var contentFamilies: [any ContentFamily] { content.families }
+    /// What links are for.
+    var syncs: any LinkSyncs { meeting.syncing }
+    var entrances: any LinkEntrances { meeting.enrolment }
 
     /// A core that has read nothing yet.
     ///
@@ -140,8 +146,7 @@ final class NodeCore: TurnHolder {
         case .backedUp(let at): try BackupDesk(self).noteBackup(at: at)
         case .inspected(let call, let result): try integrity.inspected(call, result)
         case .controlClosed(let connection):
-            events.subscriptions.close(connection: connection)
-            queries.forgetSearches(of: connection)
+            telling.forget(connection)
             files.forgetErrands(of: connection)
         case .listening(let addresses):
             links.noteListening(addresses)
