@@ -214,23 +214,6 @@ extension Rendering {
         person(message["author"]) + (message["bot"] == true ? " (bot)" : "")
     }
 
-    func person(_ person: JSONValue?) -> String {
-        let name = fitting(shown(person?["name"]))
-        guard person?["twin"] == true else { return name }
-        return "\(name) (\(shortID(person?["id"])))"
-    }
-
-    /// A name cut for a terminal: of one that is longer than any honest program makes them, a row
-    /// would be broken where the rest looks like a line of its own.
-    func fitting(_ name: String) -> String {
-        guard let columns else { return name }
-        return TerminalText.truncated(name, toColumns: min(32, max(8, (columns - 12) / 2)))
-    }
-
-    func channelName(_ id: JSONValue?) -> String {
-        channelNames[id?.stringValue ?? ""].map { fitting(sanitised($0)) } ?? shortID(id)
-    }
-
     /// What `send` prints: the id, and who holds the message as far as is known.
     /// - Parameter workspace: where it went, if that is worth saying.
     func sent(

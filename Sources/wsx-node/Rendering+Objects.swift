@@ -232,36 +232,4 @@ extension Rendering {
         return text + "  "
             + hints.text("wsx-node -w \(workspace) device revoke \(shown(device["id"]))\n")
     }
-
-    /// Titles of what this program says itself, commands among it.
-    private static let ownTitles: Set<String> = ["recovery", "locked", "next"]
-
-    /// Titles and texts in two columns.
-    func lines(_ rows: [(String, String)]) -> String {
-        let widest = rows.map { columnWidth($0.0) }.max() ?? 0
-        // Further lines of a text stand below its first one.
-        let indent = "\n" + String(repeating: " ", count: widest + 2)
-        return rows.map { title, text in
-            let text = text.split(separator: "\n", omittingEmptySubsequences: false)
-                .joined(separator: indent)
-            // What people say of themselves may look like a command, and is broken all the same.
-            return flowed(
-                "\(padded(title, widest))  \(text)\n", indent: widest + 2,
-                isOwn: Self.ownTitles.contains(title))
-        }.joined()
-    }
-
-    /// A point in time as a person reads it.
-    func moment(_ value: JSONValue?) -> String {
-        guard let at = value?.integerValue else { return "-" }
-        let (day, clock) = TimeText.local(at, zone: zone)
-        return "\(TimeText.dayLine(day, today: TimeText.local(now, zone: zone).day)) \(clock)"
-    }
-
-    /// The same within a sentence: `today 14:03`.
-    func momentInSentence(_ value: JSONValue?) -> String {
-        let text = moment(value)
-        let isWord = text.hasPrefix("Today") || text.hasPrefix("Yesterday")
-        return isWord ? text.prefix(1).lowercased() + text.dropFirst() : text
-    }
 }

@@ -10,7 +10,7 @@ struct Rendering {
     let hasColour: Bool
     /// Whether people are shown ids besides.
     var isVerbose: Bool
-    private let isTerminal: Bool
+    let isTerminal: Bool
     /// Whether it goes into a file or to a program.
     let isPiped: Bool
     let now: Int64
@@ -119,14 +119,6 @@ struct Rendering {
             return columns((items ?? [result]).map { marked($0, as: shape) }, table)
         }
         return fields(result)
-    }
-
-    /// What stands for an empty list where somebody looks at it; programs get no line.
-    func nothing(of method: String) -> String? {
-        guard isTerminal, !isPlain, !isJSON, let what = Command.emptiness(of: method) else {
-            return nil
-        }
-        return dim(what) + "\n"
     }
 
     /// One event of a stream.
@@ -274,41 +266,4 @@ struct Rendering {
         ColumnSet.isTime(member.key) && member.value.integerValue != nil
             ? moment(member.value) : shown(member.value)
     }
-
-    // MARK: Texts
-
-    /// A value as text in one line, safe for the terminal.
-    func shown(_ value: JSONValue?) -> String {
-        switch value {
-        case nil, .null: "-"
-        case .bool(let answer): answer ? "yes" : "no"
-        case .integer(let number): String(number)
-        case .decimal(let text): text
-        case .string(let text): sanitised(text)
-        case .array(let list): list.isEmpty ? "-" : list.map(shown).joined(separator: ", ")
-        case .object:
-            value?["name"] != nil ? person(value) : sanitised(value?.text ?? "")
-        }
-    }
-
-    /// An id as far as it is shown in running text.
-    func shortID(_ value: JSONValue?) -> String { Self.shortened(shown(value)) }
-
-    /// An id by its letter and its last letters: what was made in one minute begins alike.
-    static func shortened(_ id: String) -> String {
-        guard id.utf8.count > 10, id.utf8.dropFirst().first == UInt8(ascii: "_") else { return id }
-        return "\(id.prefix(2))…\(id.suffix(6))"
-    }
-
-    /// Text in lines that fit, broken at words where it stands on a terminal.
-    func flowed(_ text: String, indent: Int? = nil, isOwn: Bool = true) -> String {
-        columns.map { FlowedText.text(text, columns: $0, indent: indent, isOwn: isOwn) } ?? text
-    }
-
-    func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - columnWidth(text)))
-    }
-
-    func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-    func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 }

@@ -34,6 +34,28 @@ import Testing
         #expect(problems == [])
     }
 
+    // MARK: Circles
+
+    private static let circleMax = 9
+
+    @Test(arguments: [root, "Sources/wsx-node"])
+    func `have no type of which many files all reach each other by calls`(root: String) throws {
+        let rooms = try HouseRooms(SourceTree.swiftFiles(under: root), under: root)
+        var count = 0
+        for (name, kind) in rooms.kinds where kind.files.count > Self.circleMax {
+            let circle = try rooms.largestCircle(of: name)
+            #expect(circle <= Self.circleMax, "\(name): \(circle) of \(kind.files.count) files")
+            count += 1
+        }
+        #expect(count >= 3)
+    }
+
+    @Test func `show answers by functions of which none calls one above it`() throws {
+        let root = "Sources/wsx-node"
+        let rooms = try HouseRooms(SourceTree.swiftFiles(under: root), under: root)
+        #expect(try rooms.largestCircle(of: "Rendering") == 1)
+    }
+
     // MARK: The ratchet itself
 
     private static func ratchet(_ lines: String...) throws -> HouseRatchet {

@@ -19,7 +19,7 @@ import WorkspaceModel
         "Sources/PeerNode/Node/Events/EventNames.swift": "the names of events",
         "Sources/PeerNode/Node/Notes/NoteCompanyTelling.swift": "an event has that name, too",
         "Sources/wsx-node/NoteAttachment+Node.swift": "events, as above",
-        "Sources/wsx-node/Rendering+Notes.swift": "events, as above",
+        "Sources/wsx-node/Rendering+NoteEvents.swift": "events, as above",
         "Sources/wsx-node/ConfigFile.swift": "the name of a setting",
         "Sources/wsx-node/ReferenceResolver.swift": "calls: which one lists what a letter begins",
     ]
