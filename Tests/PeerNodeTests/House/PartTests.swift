@@ -1,17 +1,43 @@
 import Foundation
 import Testing
 
-/// The room of files is a list of parts. A part asks only those before it, so calls between parts go
-/// one way, and no part can grow into the bag that the room was.
-@Suite struct `The parts of the room of files` {
-    private static let folder = "Sources/PeerNode/Node/Files"
+/// Some rooms are lists of parts. A part asks only those before it, so calls between parts go one way,
+/// and no part can grow into the bag that the room was.
+@Suite struct `The parts of a room` {
+    /// A room of parts.
+    struct Room: Sendable, CustomTestStringConvertible {
+        /// Its folder, and what its class is called.
+        let name: String
+        /// What the core calls it.
+        let field: String
+        /// What all of its parts inherit.
+        let part: String
+
+        var folder: String { "Sources/PeerNode/Node/\(name)" }
+        var testDescription: String { name }
+
+        func files() throws -> [SourceTree.File] { try SourceTree.swiftFiles(under: folder) }
+
+        fileprivate func parts() throws -> Parts {
+            let room = try files().first { $0.path == "\(folder)/\(name).swift" }
+            return Parts(try #require(room).code, calledBy: "core.\(field)")
+        }
+    }
+
+    private static let rooms = [
+        Room(name: "Files", field: "files", part: "FilePart"),
+        Room(name: "Notes", field: "notes", part: "NotePart"),
+    ]
 
     /// The parts by what the room calls them, in its order.
-    private struct Parts {
+    fileprivate struct Parts {
         var names: [String] = []
         var types: [String] = []
+        /// How the core would be asked for the room.
+        private let way: String
 
-        init(_ lines: [String]) {
+        init(_ lines: [String], calledBy way: String) {
+            self.way = way
             for line in lines {
                 guard let found = line.firstMatch(of: /^    .*\bvar (\w+)\b.* (\w+)\(self\)/) else {
                     continue
@@ -36,37 +62,36 @@ import Testing
                         problems.append("\(names[own]) asks \(found.1)")
                     }
                 }
-                if line.contains("core.files") { problems.append("\(names[own]) asks the core") }
+                if line.contains(way) { problems.append("\(names[own]) asks the core") }
             }
             return problems
         }
     }
 
-    @Test func `ask those before them alone`() throws {
-        let files = try SourceTree.swiftFiles(under: Self.folder)
-        let room = try #require(files.first { $0.path == "\(Self.folder)/Files.swift" })
-        let parts = Parts(room.code)
-        #expect(parts.names.count >= 15)
-        for file in files {
+    @Test(arguments: rooms) func `ask those before them alone`(room: Room) throws {
+        let parts = try room.parts()
+        #expect(parts.names.count >= 10)
+        for file in try room.files() {
             #expect(parts.problems(in: file.code) == [], "\(file.path)")
         }
     }
 
-    @Test func `are all in the list of the room`() throws {
-        let files = try SourceTree.swiftFiles(under: Self.folder)
-        let room = try #require(files.first { $0.path == "\(Self.folder)/Files.swift" })
-        let made = files.flatMap(\.code).compactMap { line in
-            line.firstMatch(of: /^final class (\w+): FilePart\b/).map { String($0.1) }
+    @Test(arguments: rooms) func `are all in the list of the room`(room: Room) throws {
+        let made = try room.files().flatMap(\.code).compactMap { line in
+            line.firstMatch(of: /^final class (\w+): (\w+)\b/)
         }
-        #expect(Set(made) == Set(Parts(room.code).types))
+        #expect(
+            Set(made.filter { $0.2 == room.part }.map { String($0.1) })
+                == Set(try room.parts().types))
     }
 
     @Test func `are read from their text`() {
-        let parts = Parts([
+        let lines = [
             "final class Room {", "    private(set) lazy var one = First(self)",
             "    var two: Second { Second(self) }", "    private(set) lazy var three = Third(self)",
             "    let four = 4", "}",
-        ])
+        ]
+        let parts = Parts(lines, calledBy: "core.files")
         #expect(parts.names == ["one", "two", "three"])
         #expect(parts.types == ["First", "Second", "Third"])
         #expect(parts.problems(in: ["extension Second {", "    room.one.ask()"]) == [])

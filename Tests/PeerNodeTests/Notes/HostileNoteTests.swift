@@ -181,11 +181,11 @@ import WorkspaceTestKit
             notes.append(try ada.makeNote("Note \(number)", saying: "text \(number)"))
         }
         let core = try #require(ada.host?.core)
-        #expect(core.notes.open.count <= Limits.notesOpenMax)
+        #expect(core.notes.texts.open.count <= Limits.notesOpenMax)
         for (number, note) in notes.enumerated() {
             #expect(try ada.text(of: note) == "text \(number)")
         }
-        #expect(core.notes.open.count <= Limits.notesOpenMax)
+        #expect(core.notes.texts.open.count <= Limits.notesOpenMax)
     }
 
     /// Somebody who writes very much by single letters makes nobody wait who opens it later.
@@ -216,7 +216,7 @@ import WorkspaceTestKit
         bench.advance(60_000)
         let core = try #require(bob.host?.core)
         let open = try bob.inTurn { _, workspace in
-            try core.notes.opened(try bob.place(of: note), in: workspace)
+            try core.notes.texts.opened(try bob.place(of: note), in: workspace)
         }
         #expect(open.note.text == long)
         #expect(try ada.rowCount("note_edit") > 3)

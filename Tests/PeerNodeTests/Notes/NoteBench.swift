@@ -37,14 +37,14 @@ extension BenchNode {
     func place(of note: JSONValue) throws -> ViewStore.NotePlace {
         let core = try #require(host?.core)
         let key = try #require(PublicID.noteKey(try note.text("id")))
-        return try #require(try core.notes.place(of: key, in: try workspace()))
+        return try #require(try core.notes.finding.place(of: key, in: try workspace()))
     }
 
     /// The same text, made anew of all edits.
     func textMadeAnew(of note: JSONValue) throws -> String {
         let core = try #require(host?.core)
         let place = try place(of: note)
-        if let open = core.notes.known(place) { core.notes.drop(open) }
+        if let open = core.notes.texts.known(place) { core.notes.texts.drop(open) }
         try core.turn.store.begin()
         try core.turn.store.view.notes.removeNoteSnapshot(of: place)
         try core.turn.store.commit()

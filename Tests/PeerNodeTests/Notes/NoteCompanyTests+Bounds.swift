@@ -39,20 +39,20 @@ extension `Others in a note` {
         full.session.send(raw: .init(repeating: 0, count: Limits.unaskedUnsentBytesMax), in: .blob)
         let before = full.session.unsentBytes
         try #require(before >= Limits.unaskedUnsentBytesMax)
-        core.notes.setWatched([])
-        core.notes.company.lastSaid = nil
-        core.notes.tellCompany()
+        core.notes.attendance.setWatched([])
+        core.notes.attendance.company.lastSaid = nil
+        core.notes.speaking.tellCompany()
         #expect(full.session.unsentBytes > before)
     }
 
     @Test func `hear that a note is closed also before they could answer`() throws {
         try watch(bob)
         let core = try #require(ada.host).core
-        core.notes.setWatched([try ada.place(of: note)])
-        core.notes.tellCompany()
-        core.notes.setWatched([])
-        core.notes.company.lastSaid = nil
-        core.notes.tellCompany()
+        core.notes.attendance.setWatched([try ada.place(of: note)])
+        core.notes.speaking.tellCompany()
+        core.notes.attendance.setWatched([])
+        core.notes.attendance.company.lastSaid = nil
+        core.notes.speaking.tellCompany()
         // Both words leave now.
         try ada.ok("node.status")
         bench.advance(500)
@@ -106,21 +106,21 @@ extension `Others in a note` {
             // No more is taken of one link in this time.
             bench.advance(Limits.noteWordRefillMilliseconds)
             try ada.ok("node.status")
-            core.notes.heard(
+            core.notes.speaking.heard(
                 NoteWord(document.id, key(number), lock: since), in: workspace,
                 on: try link(to: other, at: ada))
         }
         for number in 0...Limits.noteClaimsMax { try ask(number, bob) }
         let (first, second) = (try link(to: bob, at: ada).id, try link(to: cleo, at: ada).id)
-        #expect(core.notes.company.claimCount(of: first) == Limits.noteClaimsMax)
+        #expect(core.notes.attendance.company.claimCount(of: first) == Limits.noteClaimsMax)
         try ask(0, cleo)
-        #expect(core.notes.company.claimCount(of: second) == 1)
+        #expect(core.notes.attendance.company.claimCount(of: second) == 1)
         // What is over makes room.
         try ask(0, bob, since: nil)
         try ask(Limits.noteClaimsMax, bob)
-        #expect(core.notes.company.claimCount(of: first) == Limits.noteClaimsMax)
+        #expect(core.notes.attendance.company.claimCount(of: first) == Limits.noteClaimsMax)
         let last = NoteCompany.Place(document: document.number, key: key(Limits.noteClaimsMax))
-        #expect(core.notes.company.claims[last]?[first] != nil)
+        #expect(core.notes.attendance.company.claims[last]?[first] != nil)
     }
 
     @Test func `are asked to wait in so many notes by one node`() throws {
@@ -142,11 +142,11 @@ extension `Others in a note` {
         let core = try #require(ada.host).core
         // The first was told of at once.
         var left = count - 1
-        #expect(core.notes.company.owed.count == left)
+        #expect(core.notes.attendance.company.owed.count == left)
         while left > 0 {
             bench.advance(Limits.noteWordMilliseconds)
             left = max(0, left - Limits.noteWordsAtOnceMax)
-            #expect(core.notes.company.owed.count == left)
+            #expect(core.notes.attendance.company.owed.count == left)
         }
     }
 

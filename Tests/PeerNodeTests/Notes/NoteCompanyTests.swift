@@ -75,7 +75,7 @@ import WorkspaceTestKit
         let before = link.session.unsentBytes
         try type("!", at: 4, on: ada)
         #expect(link.session.unsentBytes == before)
-        #expect(cleo.host?.core.notes.company.guests.isEmpty == true)
+        #expect(cleo.host?.core.notes.attendance.company.guests.isEmpty == true)
         bench.advance(200)
         #expect(!heard(bob).isEmpty)
         // Who comes later hears of who is there, and is heard of.
@@ -107,10 +107,10 @@ import WorkspaceTestKit
         let core = try #require(ada.host).core
         var words = 0
         for number in 0..<100 {
-            let before = core.notes.company.lastSaid
+            let before = core.notes.attendance.company.lastSaid
             try type("x", at: Int64(4 + number), on: ada)
             bench.advance(10)
-            if core.notes.company.lastSaid != before { words += 1 }
+            if core.notes.attendance.company.lastSaid != before { words += 1 }
         }
         #expect(words <= 11, "\(words)")
         bench.advance(Limits.noteWordMilliseconds + 100)
@@ -141,7 +141,7 @@ import WorkspaceTestKit
         let document = try #require(core.turn.store.operations.document(numbered: place.document))
         var word = NoteWord(document.id, place.key)
         change(&word)
-        core.notes.heard(word, in: try node.workspace(), on: try link(to: bob, at: node))
+        core.notes.speaking.heard(word, in: try node.workspace(), on: try link(to: bob, at: node))
         try node.ok("node.status")
     }
 
@@ -164,7 +164,7 @@ import WorkspaceTestKit
         // Of a note that is not open, of none, and of another document nothing is kept.
         try say({ $0.note = missing }, to: ada)
         try say({ $0.document = .zero }, to: ada)
-        #expect(ada.host?.core.notes.company.guests.count == 1)
+        #expect(ada.host?.core.notes.attendance.company.guests.count == 1)
         #expect(try ada.text(of: note) == "text")
     }
 
@@ -175,7 +175,7 @@ import WorkspaceTestKit
         let document = try #require(core.turn.store.operations.document(numbered: place.document))
         let (workspace, sender) = (try ada.workspace(), try link(to: bob, at: ada))
         for _ in 0..<2 * Limits.noteWordsMax {
-            core.notes.heard(NoteWord(document.id, place.key), in: workspace, on: sender)
+            core.notes.speaking.heard(NoteWord(document.id, place.key), in: workspace, on: sender)
         }
         let allowance = try link(to: bob, at: ada).syncs.values.first?.noteWords
         var rest = try #require(allowance)
@@ -189,14 +189,14 @@ import WorkspaceTestKit
         let document = try #require(core.turn.store.operations.document(numbered: place.document))
         full.session.send(raw: .init(repeating: 0, count: Limits.unaskedUnsentBytesMax), in: .blob)
         try #require(full.session.unsentBytes >= Limits.unaskedUnsentBytesMax)
-        core.notes.setWatched([place])
-        core.notes.tellCompany()
+        core.notes.attendance.setWatched([place])
+        core.notes.speaking.tellCompany()
         // Cleo's link has room, and Bob is still to be told.
-        #expect(core.notes.company.asked[place] == [try link(to: cleo, at: ada).id])
-        core.notes.heard(
+        #expect(core.notes.attendance.company.asked[place] == [try link(to: cleo, at: ada).id])
+        core.notes.speaking.heard(
             NoteWord(document.id, place.key, asks: true), in: try ada.workspace(), on: full)
-        #expect(core.notes.company.guests[place]?[full.id] != nil)
-        #expect(core.notes.company.asked[place]?.contains(full.id) == false)
+        #expect(core.notes.attendance.company.guests[place]?[full.id] != nil)
+        #expect(core.notes.attendance.company.asked[place]?.contains(full.id) == false)
     }
 
     @Test func `of a private channel are its people alone`() throws {
@@ -210,8 +210,8 @@ import WorkspaceTestKit
         let core = try #require(ada.host).core
         let place = try ada.place(of: secret)
         let document = try #require(core.turn.store.operations.document(numbered: place.document))
-        #expect(core.notes.company.asked[place]?.count == 1)
-        core.notes.heard(
+        #expect(core.notes.attendance.company.asked[place]?.count == 1)
+        core.notes.speaking.heard(
             NoteWord(document.id, place.key, lock: 1), in: try ada.workspace(),
             on: try link(to: cleo, at: ada))
         #expect(try ada.show(secret)["participants"]?.arrayValue?.count == 1)

@@ -66,8 +66,8 @@ import WorkspaceTestKit
             case 2: try node.restart()
             case 3: bench.advance(UInt64(random.below(3_000)))
             case 4:
-                let open = try #require(node.host?.core).notes.open.values.first
-                try node.inTurn { core, _ in if let open { try core.notes.save(open) } }
+                let open = try #require(node.host?.core).notes.texts.open.values.first
+                try node.inTurn { core, _ in if let open { try core.notes.texts.save(open) } }
             default:
                 let seen = try node.show(note)
                 let text = try seen.text("text")
@@ -151,7 +151,7 @@ import WorkspaceTestKit
             try bob.edit(note, to: "one \(word)")
             bench.advance(5_000)
         }
-        #expect(ada.host?.core.notes.open.isEmpty == true)
+        #expect(ada.host?.core.notes.texts.open.isEmpty == true)
         try ada.ok("session.unlock", ["passphrase": .string(goodPassphrase)])
         bench.advance(60_000)
         #expect(try ada.text(of: note) == "one three")

@@ -181,7 +181,7 @@ import WorkspaceTestKit
         let before = try ada.show(made)
         try ada.restart()
         let core = try #require(ada.host?.core)
-        #expect(core.notes.open.isEmpty)
+        #expect(core.notes.texts.open.isEmpty)
         let after = try ada.show(made)
         #expect(after["text"] == before["text"] && after["version"] == before["version"])
         let base = before["version"]

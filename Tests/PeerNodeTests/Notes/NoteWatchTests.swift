@@ -87,22 +87,22 @@ import WorkspaceTestKit
         bench.advance(1_000)
         _ = `Presence`.take(bob)
         let core = try #require(bob.host?.core)
-        let open = try #require(core.notes.known(try bob.place(of: note)))
-        core.notes.drop(open)
+        let open = try #require(core.notes.texts.known(try bob.place(of: note)))
+        core.notes.texts.drop(open)
         try bob.ok("node.status")
         bench.advance(1_000)
         let event = try #require(`Presence`.take(bob).first { $0["type"] == "note.patch" })
         #expect(event["data"]?["patch"] == .null && event["data"]?["version"] == .null)
-        #expect(core.notes.known(try bob.place(of: note)) != nil)
+        #expect(core.notes.texts.known(try bob.place(of: note)) != nil)
     }
 
     @Test func `stays open as long as a stream is, and no longer`() throws {
         try bob.ok("note.watch", ["note": note["id"] ?? .null], on: 7)
         bench.advance(1_000)
         let core = try #require(bob.host?.core)
-        #expect(core.notes.watched.count == 1)
+        #expect(core.notes.attendance.watched.count == 1)
         try bob.ok("events.unsubscribe", ["subscription": 1], on: 7)
         bench.advance(1_000)
-        #expect(core.notes.watched.isEmpty)
+        #expect(core.notes.attendance.watched.isEmpty)
     }
 }

@@ -140,7 +140,7 @@ final class HomeDesk: CorePart, HomeCommands {
     func stop(_ scope: CallScope) throws(NodeError) {
         try stored { () throws(StorageError) in
             try core.own.writeMarkers(all: true)
-            try core.notes.publishAll()
+            try core.notes.publishing.publishAll()
         }
         core.session.isStopping = true
         core.session.stopEffects = true

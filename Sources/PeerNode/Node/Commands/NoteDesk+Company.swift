@@ -22,7 +22,7 @@ extension NoteDesk {
         }
         let start = others.reduce(selection.at) { $1.moved($0) }
         let end = others.reduce(selection.at + selection.length) { $1.moved($0) }
-        core.notes.select((start, max(0, end - start)), in: aim.place)
+        core.notes.attendance.select((start, max(0, end - start)), in: aim.place)
     }
 
     func lock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject {
@@ -30,32 +30,33 @@ extension NoteDesk {
         try refuseDeleted(aim)
         try refuseLocked(aim)
         guard
-            core.notes.watched.contains(aim.place)
-                || core.notes.company.own.count < Limits.noteClaimsMax
+            core.notes.attendance.watched.contains(aim.place)
+                || core.notes.attendance.company.own.count < Limits.noteClaimsMax
         else {
             throw NodeError(
                 .tooMany, "too many notes are locked here", hint: "wait a few seconds",
                 reason: "note.locks")
         }
-        core.notes.claim(aim.place)
+        core.notes.attendance.claim(aim.place)
         return try locked(aim)
     }
 
     func unlock(_ note: NoteReference, _ scope: CallScope) throws(NodeError) -> NoteObject {
         let aim = try aim(note, scope)
-        core.notes.release(aim.place)
+        core.notes.attendance.release(aim.place)
         return try locked(aim)
     }
 
     private func locked(_ aim: Aim) throws(NodeError) -> NoteObject {
         var object = try object(of: aim)
-        object.lock = core.notes.lockObject(of: aim.place, in: aim.workspace)
+        object.lock = core.notes.speaking.lockObject(of: aim.place, in: aim.workspace)
         return object
     }
 
     /// Refuses to write while somebody else asks others to wait: for who wants to heed that.
     func refuseLocked(_ aim: Aim) throws(NodeError) {
-        guard let claimant = core.notes.claimant(of: aim.place), claimant.device != home?.device
+        guard let claimant = core.notes.attendance.claimant(of: aim.place),
+            claimant.device != home?.device
         else { return }
         let name = aim.workspace.displayName(of: claimant.member ?? aim.workspace.member)
         throw NodeError(

@@ -5,7 +5,7 @@ import WorkspaceModel
 extension NoteDesk {
     func purge(_ aim: Aim) throws(NodeError) {
         let all = try stored { () throws(StorageError) in
-            try core.notes.arrivals(of: aim.place, limit: Limits.notePurgedPerCallMax + 1)
+            try core.notes.finding.arrivals(of: aim.place, limit: Limits.notePurgedPerCallMax + 1)
         }
         var (own, others): ([Int64], [Int64]) = ([], [])
         try stored { () throws(StorageError) in
@@ -34,7 +34,7 @@ extension NoteDesk {
         }
         let isWritten = try stored { () throws(StorageError) in
             // What is being written there goes as well, and nobody ever gets it.
-            try core.notes.forgetDraft(at: aim.place)
+            try core.notes.publishing.forgetDraft(at: aim.place)
             for (arrivals, isOwn) in [(others, false), (own, true)] where !arrivals.isEmpty {
                 let references = try references(to: arrivals)
                 guard

@@ -16,15 +16,17 @@ extension NoteDesk {
         }
         let places = try stored { () throws(StorageError) -> [ViewStore.NotePlace] in
             var places: [ViewStore.NotePlace] = []
-            for place in try core.notes.places(in: channels, limit: Limits.notesListedMax)
-            where try core.notes.isDeleted(place) == deleted { places.append(place) }
+            for place in try core.notes.finding.places(in: channels, limit: Limits.notesListedMax)
+            where try core.notes.facts.isDeleted(place) == deleted { places.append(place) }
             return places
         }
         let (items, end) = try core.queries.page(places, request)
         let objects = try stored { () throws(StorageError) -> [NoteObject] in
             var objects: [NoteObject] = []
             for place in items {
-                guard let object = try core.notes.object(of: place, in: workspace) else { continue }
+                guard let object = try core.notes.objects.object(of: place, in: workspace) else {
+                    continue
+                }
                 objects.append(object)
             }
             return objects
@@ -52,8 +54,8 @@ extension NoteDesk {
         var content = NoteObject.Content(
             version: open.version.text, text: part, length: Int64(open.note.scalarCount),
             isComplete: open.isComplete)
-        content.participants = core.notes.participants(of: aim.place, in: aim.workspace)
-        object.lock = core.notes.lockObject(of: aim.place, in: aim.workspace)
+        content.participants = core.notes.speaking.participants(of: aim.place, in: aim.workspace)
+        object.lock = core.notes.speaking.lockObject(of: aim.place, in: aim.workspace)
         content.next = next.map(PageEnd.cursor)
         // Of what does not fit into one answer, the text alone is told.
         let isWhole = start == 0 && next == nil
@@ -121,12 +123,13 @@ extension NoteDesk {
                 Int64(try Self.place(of: cursor))
             } ?? .max
         let arrivals = try stored { () throws(StorageError) in
-            try core.notes.arrivals(of: aim.place, before: before, limit: request.limit + 1)
+            try core.notes.finding.arrivals(of: aim.place, before: before, limit: request.limit + 1)
         }
         let objects = try stored { () throws(StorageError) -> [NoteEventObject] in
             var objects: [NoteEventObject] = []
             for arrival in arrivals.prefix(request.limit) {
-                guard let object = try core.notes.entry(arrival: arrival, in: aim.workspace) else {
+                guard let object = try core.notes.objects.entry(arrival: arrival, in: aim.workspace)
+                else {
                     continue
                 }
                 objects.append(object)

@@ -9,15 +9,15 @@ extension NoteDesk {
         let aim = try aim(note, scope)
         let count = core.events.subscriptions.subscriptions(of: scope.call.connection).count
         guard count < Limits.controlSubscriptionsMax,
-            core.notes.watched.contains(aim.place)
-                || core.notes.watched.count < Limits.notesWatchedMax
+            core.notes.attendance.watched.contains(aim.place)
+                || core.notes.attendance.watched.count < Limits.notesWatchedMax
         else {
             throw NodeError(
                 .tooMany, "too many notes are being watched", hint: "stop watching another one",
                 reason: "note.watched")
         }
         let open = try opened(aim)
-        core.notes.setWatched(core.notes.watched.union([aim.place]))
+        core.notes.attendance.setWatched(core.notes.attendance.watched.union([aim.place]))
         let start = store.events.newest
         let id = core.events.subscriptions.open(
             on: scope.call.connection,

@@ -43,7 +43,7 @@ extension NoteDesk: NoteCommands {
                 let document = store.operations.document(numbered: stored.document),
                 let workspace = core.workspaces[document.workspace]
             else { return nil }
-            return try core.notes.object(
+            return try core.notes.objects.object(
                 of: .init(document: stored.document, key: stored.messageKey), in: workspace)
         }
         guard let object else { throw .internalFailure(reason: "replay") }
@@ -52,7 +52,7 @@ extension NoteDesk: NoteCommands {
 
     private func refuseMore(in channel: Workspace.Channel) throws(NodeError) {
         let count = try stored { () throws(StorageError) in
-            try core.notes.places(in: [channel], limit: Limits.notesPerChannelMax).count
+            try core.notes.finding.places(in: [channel], limit: Limits.notesPerChannelMax).count
         }
         guard count >= Limits.notesPerChannelMax else { return }
         throw NodeError(
@@ -117,7 +117,7 @@ extension NoteDesk: NoteCommands {
     }
 
     private func write(_ wish: NoteWish, base: String?, _ aim: Aim) throws(NodeError) {
-        try core.notes.edit(
+        try core.notes.writing.edit(
             try openedToWrite(aim), wish, base: base, in: aim.document, of: aim.workspace)
     }
 

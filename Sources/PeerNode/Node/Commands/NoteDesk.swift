@@ -26,9 +26,9 @@ final class NoteDesk: CorePart {
         }
         let found = try stored { () throws(StorageError) -> [(ViewStore.NotePlace, String)] in
             if let key = PublicID.noteKey(reference.text) {
-                return try core.notes.place(of: key, in: workspace).map { [($0, "")] } ?? []
+                return try core.notes.finding.place(of: key, in: workspace).map { [($0, "")] } ?? []
             }
-            return try core.notes.places(
+            return try core.notes.finding.places(
                 named: reference.text, in: channels, of: workspace)
         }
         guard found.count <= 1 else {
@@ -74,7 +74,8 @@ final class NoteDesk: CorePart {
 
     /// What nobody can see any more nobody changes.
     func refuseDeleted(_ aim: Aim) throws(NodeError) {
-        guard try stored({ () throws(StorageError) in try core.notes.isDeleted(aim.place) }) else {
+        guard try stored({ () throws(StorageError) in try core.notes.facts.isDeleted(aim.place) })
+        else {
             return
         }
         throw NodeError(
@@ -87,7 +88,7 @@ final class NoteDesk: CorePart {
 
     func object(of aim: Aim) throws(NodeError) -> NoteObject {
         let found = try stored { () throws(StorageError) in
-            try core.notes.object(of: aim.place, in: aim.workspace)
+            try core.notes.objects.object(of: aim.place, in: aim.workspace)
         }
         guard let found else {
             throw NodeError(
@@ -103,7 +104,7 @@ final class NoteDesk: CorePart {
         let note = try opened(aim)
         guard note.strandedDraft != nil else { return note }
         let isPublished = try stored { () throws(StorageError) in
-            try core.notes.publishKept(note)
+            try core.notes.publishing.publishKept(note)
         }
         guard isPublished else { throw core.membership.notAllowed(in: aim.workspace) }
         return try opened(aim)
@@ -111,7 +112,7 @@ final class NoteDesk: CorePart {
 
     func opened(_ aim: Aim) throws(NodeError) -> OpenNote {
         try stored { () throws(StorageError) in
-            try core.notes.opened(aim.place, in: aim.workspace)
+            try core.notes.texts.opened(aim.place, in: aim.workspace)
         }
     }
 }

@@ -127,7 +127,7 @@ extension Events {
         case .messageRefused:
             return try refusalData(of: event, in: workspace)
         case .noteCreated, .noteEdited, .noteRenamed, .noteDeleted, .noteRestored:
-            return try core.notes.data(arrival: event.arrival, in: workspace)?.json
+            return try core.notes.objects.data(arrival: event.arrival, in: workspace)?.json
                 ?? goneIDs(event, workspace)
         case .orderCreated, .orderGranted, .orderPaid, .orderVoided, .orderReopened:
             return try core.ledgers.data(
@@ -194,7 +194,8 @@ extension Events {
             // What counts for nobody is not told, as long as its channel is there.
             guard core.queries.channel(event.document, in: workspace) == nil else {
                 guard type == .mentionReceived else { return .null }
-                return try core.notes.data(arrival: event.arrival, in: workspace)?.json ?? .null
+                return try core.notes.objects.data(arrival: event.arrival, in: workspace)?.json
+                    ?? .null
             }
             return try goneMessageData(event, workspace)
         }

@@ -32,7 +32,7 @@ extension Events {
     /// Hands out what appeared in this turn and is wanted. Read, muted and deleted in the same turn
     /// counts already.
     func showNotices() throws(StorageError) {
-        let mentions = core.notes.takeMentions()
+        let mentions = core.notes.news.takeMentions()
         let news = core.ledgers.takeNews()
         guard !notices.fresh.isEmpty || !mentions.isEmpty || !news.isEmpty else { return }
         let fresh = notices.fresh

@@ -10,7 +10,7 @@ extension Events {
         guard let workspace = core.workspaces[mention.workspace], workspace.standing == .member,
             let channel = core.queries.channel(mention.document, in: workspace),
             try !core.own.isMuted(channel, in: workspace).isMuted,
-            let data = try core.notes.data(arrival: mention.arrival, in: workspace),
+            let data = try core.notes.objects.data(arrival: mention.arrival, in: workspace),
             !data.note.isDeleted
         else { return nil }
         switch try core.own.noticeLevel(of: channel, in: workspace) {

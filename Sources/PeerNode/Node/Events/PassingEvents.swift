@@ -35,7 +35,7 @@ extension Events {
 
     /// Tells whoever watches notes how their texts have changed in this turn.
     func passNotes() {
-        for move in core.notes.takeMoves() {
+        for move in core.notes.attendance.takeMoves() {
             guard let document = store.operations.document(numbered: move.place.document),
                 let workspace = core.workspaces[document.workspace]
             else { continue }
@@ -43,7 +43,7 @@ extension Events {
                 "note.patch", data(of: move, in: workspace), in: workspace,
                 document: move.place.document, note: move.place)
         }
-        for news in core.notes.takeCompanyNews() {
+        for news in core.notes.speaking.takeCompanyNews() {
             guard let document = store.operations.document(numbered: news.place.document),
                 let workspace = core.workspaces[document.workspace]
             else { continue }
@@ -51,7 +51,7 @@ extension Events {
                 news.type, news.data, in: workspace, document: news.place.document,
                 note: news.place)
         }
-        core.notes.setWatched(subscriptions.notes)
+        core.notes.attendance.setWatched(subscriptions.notes)
     }
 
     /// `{id, channel, from, version, patch, by, self}`; `version` and `patch` are `null` where the text

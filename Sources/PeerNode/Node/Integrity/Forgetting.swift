@@ -27,7 +27,7 @@ extension Integrity {
             try write()
             // What was read elsewhere waits to be written, and the next core knows nothing of it.
             try core.own.writeMarkers(all: true)
-            try core.notes.publishAll()
+            try core.notes.publishing.publishAll()
             if try store.registry.value("selected") == workspace.id.bytes {
                 try store.registry.setValue(nil, of: "selected")
             }

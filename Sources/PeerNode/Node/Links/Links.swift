@@ -96,7 +96,7 @@ extension Links {
         case .stopping:
             core.events.subscriptions.say(.stopping, as: "node.stopping")
             try core.own.writeMarkers(all: true)
-            try core.notes.publishAll()
+            try core.notes.publishing.publishAll()
         case .beacon(let bytes, let host): try heard(bytes, from: host)
         case .listening, .tick, .call, .stretched, .searched, .blobbed, .controlClosed, .noticed,
             .mailed, .backedUp, .inspected, .metered, .tokenChecked:

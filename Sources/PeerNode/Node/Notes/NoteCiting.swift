@@ -4,7 +4,12 @@ import WorkspaceModel
 
 /// What an edit cites of what it refers to. An operation that loses its effect is kept by everybody only
 /// where one that counts cites it, and an edit cannot take its place without it.
-extension Notes {
+final class NoteCiting: NotePart {
+    /// The last place of each log that an edit written here has cited since the start.
+    private var cited: [LogName: UInt64] = [:]
+
+    func forget() { cited = [:] }
+
     /// The last operation of each other log that an edit refers to, unless this device has cited it, or a
     /// later one of that log, before.
     func citations(

@@ -116,89 +116,74 @@ struct NoteCompany {
 }
 
 /// Telling others what happens here in a note.
-extension Notes {
-    /// Notes of which others are told what happens here.
-    var attended: Set<ViewStore.NotePlace> {
-        watched.union(company.own.filter { $0.value.claim != nil }.map(\.key))
-    }
-
-    /// Has others told of a note with the next word.
-    func owe(_ place: ViewStore.NotePlace) {
-        if watched.contains(place) || company.own[place] != nil { company.owed.insert(place) }
-    }
-
-    /// Takes up which notes are watched from now on.
-    func setWatched(_ places: Set<ViewStore.NotePlace>) {
-        guard places != watched else { return }
-        company.owed.formUnion(watched.symmetricDifference(places))
-        watched = places
-    }
-
+final class NoteSpeaking: NotePart {
     // MARK: Saying
 
     /// Says what is due: to whoever has not heard that a note is open here, and what is new to those who
     /// have it open, too.
     func tellCompany() {
-        forgetEnded()
-        guard home != nil, !attended.isEmpty || !company.owed.isEmpty else { return }
-        for place in attended.sorted() {
-            if isHidden(in: place) { withdraw(from: place) } else { introduce(place) }
+        room.attendance.forgetEnded()
+        guard home != nil,
+            !room.attendance.attended.isEmpty || !room.attendance.company.owed.isEmpty
+        else { return }
+        for place in room.attendance.attended.sorted() {
+            if room.attendance.isHidden(in: place) {
+                withdraw(from: place)
+            } else {
+                introduce(place)
+            }
         }
-        guard let due = company.wordDue, due <= time.monotonic else { return }
-        company.lastSaid = time.monotonic
-        for place in company.owed.sorted().prefix(Limits.noteWordsAtOnceMax) {
-            company.owed.remove(place)
+        guard let due = room.attendance.company.wordDue, due <= time.monotonic else { return }
+        room.attendance.company.lastSaid = time.monotonic
+        for place in room.attendance.company.owed.sorted().prefix(Limits.noteWordsAtOnceMax) {
+            room.attendance.company.owed.remove(place)
             say(place)
         }
     }
 
     private func introduce(_ place: ViewStore.NotePlace) {
-        guard let (workspace, channel) = whereabouts(of: place) else { return }
+        guard let (workspace, channel) = room.attendance.whereabouts(of: place) else { return }
         for link in network.ordered
-        where company.asked[place]?.contains(link.id) != true
-            && reader(on: link, of: channel, in: workspace) != nil
+        where room.attendance.company.asked[place]?.contains(link.id) != true
+            && room.attendance.reader(on: link, of: channel, in: workspace) != nil
         {
             guard let word = word(of: place, in: channel, asks: true) else { return }
             guard send(word, of: workspace, on: link) else { continue }
-            company.asked[place, default: []].insert(link.id)
-            if word.lock != nil { company.own[place]?.hasToldClaim = true }
+            room.attendance.company.asked[place, default: []].insert(link.id)
+            if word.lock != nil { room.attendance.company.own[place]?.hasToldClaim = true }
         }
     }
 
     private func say(_ place: ViewStore.NotePlace) {
-        guard let (workspace, channel) = whereabouts(of: place),
+        guard let (workspace, channel) = room.attendance.whereabouts(of: place),
             let word = word(of: place, in: channel)
         else { return }
         guard word.isThere else {
             sayGone(from: place, (workspace, channel))
-            return forgetCompany(in: place)
+            return room.attendance.forgetCompany(in: place)
         }
         // That others are to wait is for everybody who might write.
-        let isForAll = word.lock != nil || company.own[place]?.hasToldClaim == true
-        company.own[place]?.hasToldClaim = word.lock != nil
+        let isForAll = word.lock != nil || room.attendance.company.own[place]?.hasToldClaim == true
+        room.attendance.company.own[place]?.hasToldClaim = word.lock != nil
         for link in network.ordered
-        where isForAll || company.guests[place]?[link.id] != nil {
-            guard reader(on: link, of: channel, in: workspace) != nil,
+        where isForAll || room.attendance.company.guests[place]?[link.id] != nil {
+            guard room.attendance.reader(on: link, of: channel, in: workspace) != nil,
                 send(word, of: workspace, on: link)
             else { continue }
-            company.asked[place, default: []].insert(link.id)
+            room.attendance.company.asked[place, default: []].insert(link.id)
         }
-    }
-
-    /// Whoever wants to look offline is in no note, whether they were there before or not.
-    private func isHidden(in place: ViewStore.NotePlace) -> Bool {
-        guard let (workspace, _) = whereabouts(of: place) else { return false }
-        return workspace.own.shownPresence.state == .offline
     }
 
     /// Says that nobody is here any more. Once that is over, everybody is told again.
     private func withdraw(from place: ViewStore.NotePlace) {
-        guard company.asked[place]?.isEmpty == false, let found = whereabouts(of: place) else {
+        guard room.attendance.company.asked[place]?.isEmpty == false,
+            let found = room.attendance.whereabouts(of: place)
+        else {
             return
         }
         sayGone(from: place, found)
-        company.asked[place] = nil
-        company.own[place]?.hasToldClaim = false
+        room.attendance.company.asked[place] = nil
+        room.attendance.company.own[place]?.hasToldClaim = false
     }
 
     /// Tells everybody who was told that a note is open here that it is not: also those of whom nothing
@@ -209,8 +194,8 @@ extension Notes {
         guard let document = store.operations.document(numbered: place.document)?.id else { return }
         let word = NoteWord(document, place.key, isThere: false)
         for link in network.ordered
-        where company.asked[place]?.contains(link.id) == true
-            && reader(on: link, of: found.channel, in: found.workspace) != nil
+        where room.attendance.company.asked[place]?.contains(link.id) == true
+            && room.attendance.reader(on: link, of: found.channel, in: found.workspace) != nil
         {
             send(word, of: found.workspace, on: link)
         }
@@ -223,7 +208,7 @@ extension Notes {
         // A farewell is short, and comes once for each word that there was room for.
         guard !word.isThere || link.session.unsentBytes < Limits.unaskedUnsentBytesMax else {
             // Later, when it may be another word.
-            company.owed.insert(
+            room.attendance.company.owed.insert(
                 .init(
                     document: store.operations.document(word.document, in: workspace.number)?
                         .number ?? 0, key: word.note))
@@ -239,17 +224,17 @@ extension Notes {
     ) -> NoteWord? {
         guard let document = store.operations.document(numbered: place.document) else { return nil }
         var word = NoteWord(document.id, place.key, asks: asks)
-        guard attended.contains(place) else {
+        guard room.attendance.attended.contains(place) else {
             word.isThere = false
             return word
         }
-        guard !isHidden(in: place) else { return nil }
-        word.lock = company.own[place]?.claim?.at
-        guard let note = open[place] else { return word }
+        guard !room.attendance.isHidden(in: place) else { return nil }
+        word.lock = room.attendance.company.own[place]?.claim?.at
+        guard let note = room.texts.open[place] else { return word }
         if let edit = note.note.draft?.edit.encoded, edit.count <= Limits.noteWordDraftBytesMax {
             word.draft = edit
         }
-        if let (at, length) = company.own[place]?.selection {
+        if let (at, length) = room.attendance.company.own[place]?.selection {
             word.selection = .init(
                 from: note.note.anchor(at: at).place, to: note.note.anchor(at: at + length).place)
         }
@@ -258,10 +243,10 @@ extension Notes {
 
     /// Says of all notes that they are closed here: the keys go that show them.
     func leaveCompany() {
-        for place in company.asked.keys.sorted() {
-            if let found = whereabouts(of: place) { sayGone(from: place, found) }
+        for place in room.attendance.company.asked.keys.sorted() {
+            if let found = room.attendance.whereabouts(of: place) { sayGone(from: place, found) }
         }
-        company = NoteCompany()
+        room.attendance.company = NoteCompany()
     }
 }
 

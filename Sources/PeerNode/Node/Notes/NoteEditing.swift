@@ -4,7 +4,10 @@ import WorkspaceCrypto
 import WorkspaceModel
 
 /// Changing the text of a note here: in the open text first, then as an operation that says the same.
-extension Notes {
+final class NoteWriter: NotePart {
+    /// The note into which an own edit is being written, which is in its text already.
+    private(set) var publishing: OpenNote?
+
     /// Writes what somebody wants of a note, merged with what happened since the version that they saw.
     ///
     /// - Parameters:
@@ -118,18 +121,18 @@ extension Notes {
                 try finish(note, &writing, isPublished: isPublished)
             }
             guard !writing.isRefused else {
-                drop(note)
+                room.texts.drop(note)
                 return writing.hasPublished
             }
             note.past.append(writing.before, writing.patches, removed: writing.removed)
             if !note.isDropped {
-                noteMove(
+                room.attendance.noteMove(
                     of: note, from: writing.before, writing.patches, by: workspace.member)
                 // Who types is behind what was typed, until they say something else.
                 if !isPublished, let last = writing.patches.last {
-                    select((last.at + last.insertedCount, 0), in: note.place)
+                    room.attendance.select((last.at + last.insertedCount, 0), in: note.place)
                 }
-                noteWord(in: note.place)
+                room.attendance.noteWord(in: note.place)
             }
             return true
         }
@@ -140,7 +143,7 @@ extension Notes {
     ) throws(StorageError) {
         guard isPublished || note.note.draft?.isLarge == true else {
             note.drafted = environment.random.number() | 1
-            return try keepDraft(of: note)
+            return try room.drafts.keepDraft(of: note)
         }
         writing.isRefused = try !publish(note, to: writing.document, of: writing.workspace)
     }
@@ -197,21 +200,21 @@ extension Notes {
         _ note: OpenNote, to document: DocumentID, of workspace: Workspace
     ) throws(StorageError) -> Bool {
         guard let edit = note.strandedDraft ?? note.note.draft?.edit else {
-            try forgetDraft(of: note)
+            try room.drafts.forgetDraft(of: note)
             return true
         }
         publishing = note
         defer { publishing = nil }
         let before = note.version
         let mentions = newMentions(in: note, of: workspace)
-        let cited = try citations(of: edit, in: note, of: document, workspace)
+        let cited = try room.citing.citations(of: edit, in: note, of: document, workspace)
         let made = try core.privates.authorContent(
             .note(.edit(edit.encoded, of: note.place.key, mentions: mentions)), to: document,
             in: workspace, overwriting: cited)
         guard let made else { return false }
-        noteCited(cited, in: document)
+        room.citing.noteCited(cited, in: document)
         let author = note.draftAuthor
-        try forgetDraft(of: note)
+        try room.drafts.forgetDraft(of: note)
         guard !note.isDropped else { return true }
         guard note.strandedDraft == nil,
             let stored = try store.operations.operation(made.arrival, hasPayload: false),
@@ -219,7 +222,7 @@ extension Notes {
             note.note.publishDraft(
                 as: made.id, timestamp: stored.entry.timestamp, sequence: stored.place.sequence)
         else {
-            drop(note)
+            room.texts.drop(note)
             return true
         }
         note.past.append(before, [], removed: [])

@@ -2,13 +2,13 @@ import CRDTStore
 import WorkspaceModel
 
 /// Finding notes.
-extension Notes {
+final class NoteFinding: NotePart {
     /// Where a note is that the caller sees; `nil` where there is none of this name.
     func place(
         of key: MessageKey, in workspace: Workspace
     ) throws(StorageError) -> ViewStore.NotePlace? {
         // Who types on asks for one that is open, again and again.
-        let known = orderedOpen.first {
+        let known = room.texts.orderedOpen.first {
             $0.place.key == key && workspace.channel(numbered: $0.place.document) != nil
         }
         if let known, try store.view.current(known.place.register(.note)) != nil {
@@ -60,9 +60,10 @@ extension Notes {
         var deleted: [(place: ViewStore.NotePlace, title: String)] = []
         let places = try places(in: channels, limit: Limits.notesNamedMax)
         for place in places.prefix(Limits.notesNamedMax) {
-            guard let name = try name(of: place, in: workspace), NameFolding.matches(name, title)
+            guard let name = try room.facts.name(of: place, in: workspace),
+                NameFolding.matches(name, title)
             else { continue }
-            if try isDeleted(place) {
+            if try room.facts.isDeleted(place) {
                 deleted.append((place, name))
             } else {
                 found.append((place, name))

@@ -30,7 +30,7 @@ extension Notes: ContentFamily {
             let place = ViewStore.NotePlace(document: operation.document, key: key)
             let isNew = try fold(body, of: place, operation, state, in: workspace, source)
             if isNew, isValid, !isDeleted {
-                try hear(mentions, in: operation, of: place, workspace, source)
+                try news.hear(mentions, in: operation, of: place, workspace, source)
             }
         }
     }
@@ -48,7 +48,14 @@ extension Notes: ContentFamily {
             ViewStore.Annotation(
                 register, id: operation.id, at: operation.timestamp, arrival: operation.arrival,
                 isOn: isOn), citing: operation.cited, isValid: isValid)
-        try follow(register, from: before, in: workspace, source)
+        try news.follow(register, from: before, in: workspace, source)
+    }
+
+    func follow(
+        _ register: ViewStore.Annotation.Register, from before: ViewStore.Annotation?,
+        in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        try news.follow(register, from: before, in: workspace, source)
     }
 
     // MARK: Edits
@@ -64,24 +71,24 @@ extension Notes: ContentFamily {
                 return false
             }
             // Its payload was not here, or came again.
-            if let note = self.known(known.place), !note.isWhole { drop(note) }
-            noteChanged(known.place)
+            if let note = texts.known(known.place), !note.isWhole { texts.drop(note) }
+            news.noteChanged(known.place)
             return false
         }
         guard let edit = try? NoteEdit(decoding: body) else { return false }
         try write()
         try store.view.notes.put(.init(arrival: operation.arrival, state: state), of: place)
-        if state == .valid { noteChanged(place) }
+        if state == .valid { news.noteChanged(place) }
         // What comes behind the end of a snapshot is read besides it.
         if let end = try store.view.notes.noteSnapshotEnd(of: place), end >= operation.arrival {
             try store.view.notes.removeNoteSnapshot(of: place)
         }
-        if let note = known(place) {
+        if let note = texts.known(place) {
             try take(edit, operation, state, into: note, of: workspace)
         } else {
-            noteTail(place)
+            texts.noteTail(place)
         }
-        if state == .valid { try tellEdited(place, operation, in: workspace, source) }
+        if state == .valid { try news.tellEdited(place, operation, in: workspace, source) }
         return true
     }
 
@@ -90,9 +97,9 @@ extension Notes: ContentFamily {
         into note: OpenNote, of workspace: Workspace
     ) throws(StorageError) {
         // What is being written here is in the text; how it changed that is known to who writes it.
-        if publishing === note, operation.arrival > note.last {
+        if writing.publishing === note, operation.arrival > note.last {
             note.took(operation.id, state, at: operation.arrival, nil)
-            if state != .valid { drop(note) }
+            if state != .valid { texts.drop(note) }
             return
         }
         guard let stored = try store.operations.operation(operation.arrival, hasPayload: false)
@@ -101,14 +108,14 @@ extension Notes: ContentFamily {
             state == .erased
             ? note.note.erase(stored.messageKey)
             : note.note.apply(NoteOperation(stored, edit), isValid: state == .valid)
-        guard let patches = outcome.patches else { return drop(note) }
+        guard let patches = outcome.patches else { return texts.drop(note) }
         let before = note.version
         note.took(operation.id, state, at: operation.arrival, patches)
-        published(by: stored.log.device, in: note.place)
-        noteMove(
+        attendance.published(by: stored.log.device, in: note.place)
+        attendance.noteMove(
             of: note, from: before, patches.made,
             by: workspace.judged.evaluator.subject(ofGrant: operation.grant))
-        if outcome == .waits { try takeDeleted(into: note) }
+        if outcome == .waits { try texts.takeDeleted(into: note) }
     }
 
     /// Changes what an edit is for the text.
@@ -119,18 +126,18 @@ extension Notes: ContentFamily {
         try write()
         try store.view.notes.put(.init(arrival: edit.arrival, state: state), of: place)
         try store.view.notes.removeNoteSnapshot(of: place)
-        noteChanged(place, isGone: state == .erased)
-        guard let note = known(place) else { return }
-        guard publishing !== note, edit.state != .erased, state != .erased,
+        news.noteChanged(place, isGone: state == .erased)
+        guard let note = texts.known(place) else { return }
+        guard writing.publishing !== note, edit.state != .erased, state != .erased,
             let stored = try store.operations.operation(edit.arrival),
-            let operation = try operation(stored, in: workspace),
+            let operation = try texts.operation(stored, in: workspace),
             let patches = note.note.judge(operation, isValid: state == .valid).patches
-        else { return drop(note) }
+        else { return texts.drop(note) }
         let before = note.version
         note.sums.remove(operation.id, edit.state)
         note.sums.add(operation.id, state)
         note.past.append(before, patches.made, removed: patches.removed)
-        noteMove(of: note, from: before, patches.made, by: nil)
+        attendance.noteMove(of: note, from: before, patches.made, by: nil)
     }
 
     func judge(
@@ -157,13 +164,13 @@ extension Notes: ContentFamily {
                 try change(edit, of: place, to: .erased, in: workspace)
                 continue
             }
-            guard open.values.contains(where: { !$0.note.isComplete }),
+            guard texts.open.values.contains(where: { !$0.note.isComplete }),
                 let stored = try store.operations.operation(arrival, hasPayload: false)
             else { continue }
             // It may be what an edit has waited for.
-            for note in open.values where note.place.document == stored.document {
+            for note in texts.open.values where note.place.document == stored.document {
                 guard note.note.missing.contains(stored.messageKey) else { continue }
-                drop(note)
+                texts.drop(note)
             }
         }
     }

@@ -56,7 +56,7 @@ struct NoteMention {
 }
 
 /// Whom the text of a note mentions.
-extension Notes {
+extension NoteWriter {
     /// Whom what is being written mentions: those whom its lines do not mention without it. Who is
     /// mentioned in them already has been told.
     func newMentions(in note: OpenNote, of workspace: Workspace) -> Mentions {
@@ -82,32 +82,5 @@ extension Notes {
             isEverybody = isEverybody || (now.isEverybody && !before.isEverybody)
         }
         return Mentions(members, everybody: isEverybody)
-    }
-
-    /// Tells the owner that an edit of somebody else mentions them. That it counts again later is not told
-    /// a second time.
-    func hear(
-        _ mentions: Mentions, in operation: WordSource, of place: ViewStore.NotePlace,
-        _ workspace: Workspace, _ source: OperationSource
-    ) throws(StorageError) {
-        guard mentions.includes(workspace.member), isTold(of: place.document, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: operation.grant),
-            author != workspace.member, try !isDeleted(place)
-        else { return }
-        try turn.record(
-            .mentionReceived, workspace: workspace.number, document: place.document,
-            arrival: operation.arrival, isBackfill: source.isBackfill)
-        guard source != .ourselves, !source.isBackfill, !turn.session.lock.isLocked else { return }
-        if mentioned.count >= Limits.noticesWaitingMax { mentioned.removeFirst() }
-        mentioned.append(
-            NoteMention(
-                workspace: workspace.number, document: place.document,
-                arrival: operation.arrival))
-    }
-
-    /// The edits that mention the owner and came since this was asked last.
-    func takeMentions() -> [NoteMention] {
-        defer { mentioned = [] }
-        return mentioned
     }
 }

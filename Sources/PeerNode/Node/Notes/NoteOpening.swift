@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceModel
 
 /// Making the text of a note: from its snapshot and what came since, or from all of its edits.
-extension Notes {
+extension NoteTexts {
     /// Edits that are read in one go.
     private static let readAtOnce = 1_024
     /// Edits of one name that are found one after the other. Whoever makes more of them, at some
@@ -14,7 +14,7 @@ extension Notes {
         _ place: ViewStore.NotePlace, in workspace: Workspace
     ) throws(StorageError) -> OpenNote {
         let note = try made(place, in: workspace)
-        try takeUpDraft(into: note)
+        try room.drafts.takeUpDraft(into: note)
         return note
     }
 

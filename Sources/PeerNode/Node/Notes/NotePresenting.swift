@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceModel
 
 /// Notes as people and scripts see them.
-extension Notes {
+final class NoteObjects: NotePart {
     /// A note with who made it and who changed it last; `nil` where it is not there, or cannot be
     /// opened.
     func object(
@@ -17,10 +17,10 @@ extension Notes {
         var object = NoteObject(
             id: PublicID.note(place.key), workspace: PublicID.workspace(workspace.id),
             channel: core.channels.publicID(ofChannel: made.log.document, in: workspace),
-            title: try title(of: place, in: workspace) ?? first,
+            title: try room.facts.title(of: place, in: workspace) ?? first,
             author: core.membership.person(author, in: workspace),
             createdAt: Int64(clamping: place.key.timestamp.milliseconds))
-        object.isDeleted = try isDeleted(place)
+        object.isDeleted = try room.facts.isDeleted(place)
         for edit in try store.view.notes.latestNoteEdits(of: place, limit: Self.looksForLast)
         where edit.state == .valid {
             guard
@@ -36,29 +36,6 @@ extension Notes {
 
     /// Latest edits among which one is looked for that counts.
     private static let looksForLast = 16
-
-    /// What a note is called since it was renamed; `nil` where it was not.
-    private func title(
-        of place: ViewStore.NotePlace, in workspace: Workspace
-    ) throws(StorageError) -> String? {
-        guard let word = try store.view.current(place.register(.noteTitle)),
-            let stored = try store.operations.operation(word.arrival),
-            case .note(.title(let title, _))? = try core.keys.content(of: stored, in: workspace)
-        else { return nil }
-        return title
-    }
-
-    /// What a note is called.
-    func name(
-        of place: ViewStore.NotePlace, in workspace: Workspace
-    ) throws(StorageError) -> String? {
-        if let title = try title(of: place, in: workspace) { return title }
-        guard let word = try store.view.current(place.register(.note)),
-            let made = try store.operations.operation(word.arrival),
-            case .note(.creation(let title))? = try core.keys.content(of: made, in: workspace)
-        else { return nil }
-        return title
-    }
 
     // MARK: Events
 

@@ -95,7 +95,7 @@ extension Queries {
             }
             if let key = PublicID.noteKey(id) {
                 return try stored { () throws(StorageError) in
-                    try core.notes.place(of: key, in: workspace) != nil
+                    try core.notes.finding.place(of: key, in: workspace) != nil
                 }
             }
             return workspace.invites.invites.contains { PublicID.invite($0) == id }

@@ -24,10 +24,10 @@ extension Queries {
     ) throws(StorageError) -> (place: ViewStore.NotePlace, title: String, text: String)? {
         let place = ViewStore.NotePlace(document: stored.document, key: stored.messageKey)
         guard let word = try store.view.current(place.register(.note)),
-            word.arrival == stored.place.arrival, try !core.notes.isDeleted(place),
-            let title = try core.notes.name(of: place, in: workspace)
+            word.arrival == stored.place.arrival, try !core.notes.facts.isDeleted(place),
+            let title = try core.notes.facts.name(of: place, in: workspace)
         else { return nil }
-        return (place, title, try core.notes.currentText(of: place, in: workspace))
+        return (place, title, try core.notes.texts.currentText(of: place, in: workspace))
     }
 
     private func position(of stored: StoredOperation) -> SearchPosition {
@@ -41,7 +41,7 @@ extension Queries {
     /// Has the index look at notes again that have changed in this turn. What somebody writes comes with
     /// the next question; what was deleted goes at once.
     func followNotes() throws(StorageError) {
-        let changed = core.notes.takeChanged()
+        let changed = core.notes.news.takeChanged()
         guard search.standing != .off else { return }
         for (place, isGone) in changed.notes {
             guard let word = try store.view.current(place.register(.note)) else { continue }
@@ -102,7 +102,7 @@ extension Queries {
         room -= whole.utf8.count
         guard !call.hasFile, !call.hasLink || SearchRow.hasLink(whole),
             let places = call.query.matches(in: SearchText(whole)),
-            let object = try core.notes.object(of: found.place, in: workspace)
+            let object = try core.notes.objects.object(of: found.place, in: workspace)
         else { return nil }
         let (matches, excerpt) = Self.shown(places, title: found.title, text: found.text)
         return SearchHit(.note(object, excerpt), matches: matches)

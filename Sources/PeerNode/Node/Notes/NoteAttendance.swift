@@ -1,0 +1,210 @@
+import CRDTStore
+import NoteText
+import SyncProtocol
+import WorkspaceModel
+
+/// Which notes somebody here watches, who else is in them, and what happened to their texts.
+final class NoteAttendance: NotePart {
+    /// The notes whose text somebody here watches: they stay open.
+    private(set) var watched: Set<ViewStore.NotePlace> = []
+    /// Who else is in these.
+    var company = NoteCompany()
+    /// What changed in these since it was told.
+    private(set) var moves: [NoteMove] = []
+
+    /// Forgets who is where. What is watched stays so.
+    func forget() { (moves, company) = ([], NoteCompany()) }
+
+    /// Notes of which others are told what happens here.
+    var attended: Set<ViewStore.NotePlace> {
+        watched.union(company.own.filter { $0.value.claim != nil }.map(\.key))
+    }
+
+    /// Has others told of a note with the next word.
+    func owe(_ place: ViewStore.NotePlace) {
+        if watched.contains(place) || company.own[place] != nil { company.owed.insert(place) }
+    }
+
+    /// Takes up which notes are watched from now on.
+    func setWatched(_ places: Set<ViewStore.NotePlace>) {
+        guard places != watched else { return }
+        company.owed.formUnion(watched.symmetricDifference(places))
+        watched = places
+    }
+
+    /// Whoever wants to look offline is in no note, whether they were there before or not.
+    func isHidden(in place: ViewStore.NotePlace) -> Bool {
+        guard let (workspace, _) = whereabouts(of: place) else { return false }
+        return workspace.own.shownPresence.state == .offline
+    }
+
+    // MARK: Texts
+
+    /// All texts were forgotten: whoever watches reads them again.
+    func startAnew() { moves = watched.sorted().map { NoteMove(place: $0) } }
+
+    /// The text of a note was forgotten, and is made anew.
+    func noteDropped(_ place: ViewStore.NotePlace) {
+        guard watched.contains(place) else { return }
+        moves.append(NoteMove(place: place))
+        company.own[place]?.selection = nil
+        company.moved(place)
+    }
+
+    /// A note is open again. It may have changed while it was not, as behind a lock.
+    func noteReopened(_ place: ViewStore.NotePlace) {
+        if !moves.contains(where: { $0.place == place && $0.change == nil }) {
+            moves.append(NoteMove(place: place))
+        }
+    }
+
+    /// Notes that the text of a note has become another one.
+    ///
+    /// - Parameter patches: what changed, one after the other.
+    func noteMove(
+        of note: OpenNote, from before: NoteVersion, _ patches: [NotePatch], by member: MemberID?
+    ) {
+        guard watched.contains(note.place) else { return }
+        moves.append(
+            NoteMove(
+                place: note.place, change: (before, note.version, patches), member: member))
+        moveCompany(in: note.place, past: patches)
+    }
+
+    /// What whoever watches is to be told.
+    func takeMoves() -> [NoteMove] {
+        defer { moves = [] }
+        return moves
+    }
+
+    // MARK: The own person
+
+    /// Where somebody here is in a note.
+    ///
+    /// - Parameter selection: in scalars of the text as it is.
+    func select(_ selection: (at: Int, length: Int), in place: ViewStore.NotePlace) {
+        guard watched.contains(place) else { return }
+        company.own[place, default: .init()].selection = selection
+        noteWord(in: place)
+    }
+
+    /// Somebody here did something in a note: those who wait for them wait longer, and others are told.
+    func noteWord(in place: ViewStore.NotePlace) {
+        if company.own[place]?.claim != nil {
+            company.own[place]?.claim?.until = time.monotonic &+ Limits.noteLockMilliseconds
+        }
+        owe(place)
+    }
+
+    /// Takes a change of a text along to where people are in it.
+    func moveCompany(in place: ViewStore.NotePlace, past patches: [NotePatch]) {
+        company.moved(place)
+        guard let (at, length) = company.own[place]?.selection else { return }
+        let start = patches.reduce(at) { $1.moved($0, keeping: .behind) }
+        let end = patches.reduce(at + length) { $1.moved($0, keeping: .behind) }
+        company.own[place]?.selection = (start, max(0, end - start))
+    }
+
+    // MARK: Waiting for each other
+
+    /// Asks others not to write in a note for a while, or to go on waiting.
+    func claim(_ place: ViewStore.NotePlace) {
+        let until = time.monotonic &+ Limits.noteLockMilliseconds
+        let since = company.own[place]?.claim?.at ?? time.wall
+        company.own[place, default: .init()].claim = (since, until)
+        owe(place)
+    }
+
+    /// Lets others write.
+    func release(_ place: ViewStore.NotePlace) {
+        guard company.own[place]?.claim != nil else { return }
+        company.own[place]?.claim = nil
+        owe(place)
+    }
+
+    /// For whom the others are to wait: of several, who asked first.
+    func claimant(
+        of place: ViewStore.NotePlace
+    ) -> (member: MemberID?, device: DeviceID, at: UInt64)? {
+        var found = (company.claims[place] ?? [:]).values.filter { $0.until > time.monotonic }
+            .map { (member: MemberID?.some($0.member), device: $0.device, at: $0.at) }
+        if let claim = company.own[place]?.claim, claim.until > time.monotonic, let home {
+            found.append((nil, home.device, claim.at))
+        }
+        return found.min { ($0.at, $0.device) < ($1.at, $1.device) }
+    }
+
+    // MARK: Others
+
+    /// What a device had not published it has published now.
+    func published(by device: DeviceID, in place: ViewStore.NotePlace) {
+        for (link, guest) in company.guests[place] ?? [:] where guest.device == device {
+            company.guests[place]?[link]?.draft = nil
+            company.changed[place, default: []].insert(link)
+        }
+    }
+
+    // MARK: Who may hear it
+
+    func whereabouts(
+        of place: ViewStore.NotePlace
+    ) -> (workspace: Workspace, channel: Channel)? {
+        guard let document = store.operations.document(numbered: place.document),
+            let workspace = core.workspaces[document.workspace],
+            let role = workspace.ownRole,
+            let channel = workspace.channel(numbered: place.document),
+            channel.isPrivate ? channel.includes(workspace.member) : role <= .member
+        else { return nil }
+        return (workspace, channel)
+    }
+
+    /// Who is at the end of a link, if they may read the channel; another device of the same person, too.
+    func reader(
+        on link: PeerLink, of channel: Channel, in workspace: Workspace
+    ) -> MemberID? {
+        guard !link.isClosing, link.syncs[workspace.number]?.standing == .full,
+            let device = link.peer?.device,
+            let standing = workspace.members.first(where: { $0.devices.contains(device) }),
+            channel.isPrivate ? channel.includes(standing.member) : standing.role <= .member
+        else { return nil }
+        return standing.member
+    }
+
+    // MARK: Forgetting
+
+    func forgetCompany(in place: ViewStore.NotePlace) {
+        company.guests[place] = nil
+        company.asked[place] = nil
+        company.own[place] = nil
+        company.changed[place] = nil
+    }
+
+    /// Forgets who is not linked any more or may not read any more, and the claims that are over.
+    func forgetEnded() {
+        for (place, guests) in company.guests {
+            let found = whereabouts(of: place)
+            for id in guests.keys {
+                let link = network.links[id]
+                let isThere =
+                    found.flatMap { found in
+                        link.flatMap { reader(on: $0, of: found.channel, in: found.workspace) }
+                    } != nil
+                if !isThere { company.remove(id, from: place) }
+            }
+        }
+        for (place, links) in company.asked {
+            company.asked[place] = links.filter { network.links[$0]?.isClosing == false }
+        }
+        for (place, claims) in company.claims {
+            let left = claims.filter {
+                $0.value.until > time.monotonic && network.links[$0.key]?.isClosing == false
+            }
+            company.claims[place] = left.isEmpty ? nil : left
+        }
+        for (place, own) in company.own where own.claim.map({ $0.until <= time.monotonic }) == true
+        {
+            company.own[place]?.claim = nil
+            company.owed.insert(place)
+        }
+    }
+}

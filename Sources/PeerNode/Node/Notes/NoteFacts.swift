@@ -1,0 +1,41 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What the store says of notes.
+final class NoteFacts: NotePart {
+    /// What a note is called since it was renamed; `nil` where it was not.
+    func title(
+        of place: ViewStore.NotePlace, in workspace: Workspace
+    ) throws(StorageError) -> String? {
+        guard let word = try store.view.current(place.register(.noteTitle)),
+            let stored = try store.operations.operation(word.arrival),
+            case .note(.title(let title, _))? = try core.keys.content(of: stored, in: workspace)
+        else { return nil }
+        return title
+    }
+
+    /// What a note is called.
+    func name(
+        of place: ViewStore.NotePlace, in workspace: Workspace
+    ) throws(StorageError) -> String? {
+        if let title = try title(of: place, in: workspace) { return title }
+        guard let word = try store.view.current(place.register(.note)),
+            let made = try store.operations.operation(word.arrival),
+            case .note(.creation(let title))? = try core.keys.content(of: made, in: workspace)
+        else { return nil }
+        return title
+    }
+
+    /// Whether people are told of what happens in a document.
+    func isTold(of document: Int64, in workspace: Workspace) -> Bool {
+        guard let row = store.operations.document(numbered: document) else { return false }
+        return row.kind == .privateDocument
+            ? workspace.channelIndex.channel(document) != nil
+            : workspace.book.deleted[row.id] == nil
+    }
+
+    /// Whether a note was deleted, and can come back.
+    func isDeleted(_ place: ViewStore.NotePlace) throws(StorageError) -> Bool {
+        try store.view.current(place.register(.noteDeletion))?.isOn ?? false
+    }
+}

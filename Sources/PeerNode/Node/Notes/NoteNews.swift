@@ -1,0 +1,138 @@
+import CRDTStore
+import WorkspaceModel
+
+/// What is told of notes: by events, in the transaction of what they tell, to the owner, and to search.
+final class NoteNews: NotePart {
+    /// Whose edits of what were told of in this turn.
+    private var told: Set<Telling> = []
+    /// Notes whose title or text is another one since search took them, and whether what they said has to
+    /// go.
+    private var changed: [ViewStore.NotePlace: Bool] = [:]
+    /// Words by which notes were made, of which some may not count any more, by arrival number.
+    private var madeAnew: Set<Int64> = []
+    /// Edits of this turn that mention the owner, the latest last.
+    private var mentioned: [NoteMention] = []
+
+    /// Somebody who has changed a note.
+    private struct Telling: Hashable {
+        let place: ViewStore.NotePlace
+        let member: MemberID
+        let isBackfill: Bool
+    }
+
+    func forget() { (told, changed, madeAnew, mentioned) = ([], [:], [], []) }
+
+    func endTurn() { told = [] }
+
+    // MARK: Events
+
+    func follow(
+        _ register: ViewStore.Annotation.Register, from before: ViewStore.Annotation?,
+        in workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        let after = try store.view.current(register)
+        let changed = ViewStore.NotePlace(document: register.document, key: register.target)
+        switch register.kind {
+        case .note where before != after: noteMadeAnew(before, after)
+        case .noteTitle where before != after: noteChanged(changed)
+        case .noteDeletion where before != after: noteChanged(changed, isGone: true)
+        default: break
+        }
+        guard before != after, room.facts.isTold(of: register.document, in: workspace) else {
+            return
+        }
+        let place = changed
+        guard let type = type(register.kind, before, after), let word = after ?? before else {
+            return
+        }
+        // Of what is not there, or deleted, nobody is told what it is called.
+        if register.kind != .note, try store.view.current(place.register(.note)) == nil { return }
+        if register.kind == .noteTitle, try room.facts.isDeleted(place) { return }
+        try turn.record(
+            type, workspace: workspace.number, document: register.document, arrival: word.arrival,
+            isBackfill: source.isBackfill)
+    }
+
+    private func type(
+        _ kind: ViewStore.Annotation.Kind, _ before: ViewStore.Annotation?,
+        _ after: ViewStore.Annotation?
+    ) -> EventType? {
+        let (was, now) = (before?.isOn ?? false, after?.isOn ?? false)
+        switch kind {
+        case .note where was != now: return now ? .noteCreated : .noteDeleted
+        case .noteTitle: return .noteRenamed
+        case .noteDeletion where was != now: return now ? .noteDeleted : .noteRestored
+        default: return nil
+        }
+    }
+
+    /// Tells that somebody has changed a text: of one who does it often in a turn, once.
+    func tellEdited(
+        _ place: ViewStore.NotePlace, _ operation: WordSource, in workspace: Workspace,
+        _ source: OperationSource
+    ) throws(StorageError) {
+        guard room.facts.isTold(of: place.document, in: workspace),
+            let member = workspace.judged.evaluator.subject(ofGrant: operation.grant),
+            told.insert(
+                .init(place: place, member: member, isBackfill: source.isBackfill)
+            ).inserted,
+            try store.view.current(place.register(.note)) != nil, try !room.facts.isDeleted(place)
+        else { return }
+        try turn.record(
+            .noteEdited, workspace: workspace.number, document: place.document,
+            arrival: operation.arrival, isBackfill: source.isBackfill)
+    }
+
+    // MARK: Mentions
+
+    /// Tells the owner that an edit of somebody else mentions them. That it counts again later is not told
+    /// a second time.
+    func hear(
+        _ mentions: Mentions, in operation: WordSource, of place: ViewStore.NotePlace,
+        _ workspace: Workspace, _ source: OperationSource
+    ) throws(StorageError) {
+        guard mentions.includes(workspace.member),
+            room.facts.isTold(of: place.document, in: workspace),
+            let author = workspace.judged.evaluator.subject(ofGrant: operation.grant),
+            author != workspace.member, try !room.facts.isDeleted(place)
+        else { return }
+        try turn.record(
+            .mentionReceived, workspace: workspace.number, document: place.document,
+            arrival: operation.arrival, isBackfill: source.isBackfill)
+        guard source != .ourselves, !source.isBackfill, !turn.session.lock.isLocked else { return }
+        if mentioned.count >= Limits.noticesWaitingMax { mentioned.removeFirst() }
+        mentioned.append(
+            NoteMention(
+                workspace: workspace.number, document: place.document,
+                arrival: operation.arrival))
+    }
+
+    /// The edits that mention the owner and came since this was asked last.
+    func takeMentions() -> [NoteMention] {
+        defer { mentioned = [] }
+        return mentioned
+    }
+
+    // MARK: Search
+
+    /// Notes that what search knows of a note is not so any more.
+    ///
+    /// - Parameter isGone: whether that may not be found anywhere any more.
+    func noteChanged(_ place: ViewStore.NotePlace, isGone: Bool = false) {
+        changed[place] = (changed[place] ?? false) || isGone
+    }
+
+    /// The same for the words by which a note was made.
+    func noteMadeAnew(_ words: ViewStore.Annotation?...) {
+        for word in words { if let word { madeAnew.insert(word.arrival) } }
+    }
+
+    /// What search has to look at again, each note once.
+    func takeChanged() -> (
+        notes: [(place: ViewStore.NotePlace, isGone: Bool)], words: [Int64]
+    ) {
+        defer { (changed, madeAnew) = ([:], []) }
+        let notes = changed.sorted { $0.key < $1.key }.map { (place: $0.key, isGone: $0.value) }
+        return (notes, madeAnew.sorted())
+    }
+}
