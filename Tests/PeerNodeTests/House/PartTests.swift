@@ -8,6 +8,8 @@ import Testing
     struct Room: Sendable, CustomTestStringConvertible {
         /// Its folder, and what its class is called.
         let name: String
+        /// The folder of its first parts, where they have one.
+        var lower: String?
         /// What the core calls it.
         let field: String
         /// What all of its parts inherit.
@@ -16,7 +18,13 @@ import Testing
         var folder: String { "Sources/PeerNode/Node/\(name)" }
         var testDescription: String { name }
 
-        func files() throws -> [SourceTree.File] { try SourceTree.swiftFiles(under: folder) }
+        func files() throws -> [SourceTree.File] {
+            try SourceTree.swiftFiles(under: folder) + lowerFiles()
+        }
+
+        func lowerFiles() throws -> [SourceTree.File] {
+            try lower.map { try SourceTree.swiftFiles(under: "Sources/PeerNode/Node/\($0)") } ?? []
+        }
 
         fileprivate func parts() throws -> Parts {
             let room = try files().first { $0.path == "\(folder)/\(name).swift" }
@@ -25,7 +33,7 @@ import Testing
     }
 
     private static let rooms = [
-        Room(name: "Files", field: "files", part: "FilePart"),
+        Room(name: "Files", lower: "Transfers", field: "files", part: "FilePart"),
         Room(name: "Notes", field: "notes", part: "NotePart"),
     ]
 
@@ -74,6 +82,13 @@ import Testing
         for file in try room.files() {
             #expect(parts.problems(in: file.code) == [], "\(file.path)")
         }
+    }
+
+    @Test(arguments: rooms) func `come first where their folder is a lower one`(room: Room) throws {
+        let made = try room.lowerFiles().flatMap(\.code).compactMap { line in
+            line.firstMatch(of: /^final class (\w+): (\w+)\b/).map { String($0.1) }
+        }
+        #expect(try room.parts().types.prefix(made.count).sorted() == made.sorted())
     }
 
     @Test(arguments: rooms) func `are all in the list of the room`(room: Room) throws {

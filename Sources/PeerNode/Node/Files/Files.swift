@@ -3,12 +3,15 @@ import CRDTStore
 import SyncProtocol
 import WorkspaceModel
 
+/// A part of the room of files.
+typealias FilePart = RoomPartOf<Files>
+
 /// Files: which blobs the messages name that this node can open, what is fetched from whom, what is
 /// served, and what the cache drops. It never sees a byte of a blob: a desk beside the loop has those.
 ///
 /// The room holds the parts, each with what it alone keeps, and does what takes several of them in turn.
 final class Files: Component {
-    // A part asks those before it in this list, and none behind it.
+    // A part asks those before it in this list, and none behind it. First those of `Transfers`.
 
     /// Jobs for the desk.
     private(set) lazy var jobs = BlobJobs(self)
@@ -44,9 +47,6 @@ final class Files: Component {
     private(set) lazy var checks = ChunkChecks(self)
     /// What `doctor` says.
     var findings: FileFindings { FileFindings(self) }
-
-    /// The bit of a handshake that says that a node knows blobs.
-    static let feature: UInt64 = 1
 
     override var nextDeadline: UInt64? {
         var first = Earliest(blobs.wordsDue, pictures.due, copies.deadline, transfers.nextDeadline)

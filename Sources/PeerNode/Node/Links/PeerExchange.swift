@@ -10,7 +10,7 @@ extension Links {
         guard let home, let storeIdentity else { return turn.session.lock.certified?.identity }
         return LocalIdentity(
             certifiedBy: home.signing, staticKey: storeIdentity.staticKey,
-            store: storeIdentity.store, features: Files.feature)
+            store: storeIdentity.store, features: PeerLink.blobFeature)
     }
 
     /// Takes up the address book and the peers of the last run.

@@ -2,6 +2,9 @@ import CRDTStore
 import NoteText
 import WorkspaceModel
 
+/// A part of the room of notes.
+typealias NotePart = RoomPartOf<Notes>
+
 /// Notes: what is said of them, and the texts of those that are open.
 ///
 /// Which edits a note is made of stands in the store. Its text is made of them when somebody asks for

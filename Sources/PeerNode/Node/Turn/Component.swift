@@ -41,6 +41,20 @@ class ComponentOf<Core: TurnHolder>: PartOf<Core> {
     func goOn(after former: ComponentOf<Core>) {}
 }
 
+/// A part of a room that is a list of parts, which keeps one piece of its state or none.
+///
+/// A part asks only those that stand before it in the room's list, so calls between parts go one way.
+/// What takes several in turn is done by the room.
+class RoomPartOf<Room: CoreMember>: PartOf<Room.Core> {
+    unowned let room: Room
+
+    /// Called by the room when it first needs the part.
+    init(_ room: Room) {
+        self.room = room
+        super.init(room.core)
+    }
+}
+
 /// What every room uses of the turn.
 protocol CoreMember: AnyObject {
     associatedtype Core: TurnHolder

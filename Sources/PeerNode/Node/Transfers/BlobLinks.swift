@@ -4,9 +4,12 @@ import WorkspaceModel
 
 /// What of blobs goes over a link.
 extension PeerLink {
+    /// The bit of a handshake that says that a node knows blobs.
+    static let blobFeature: UInt64 = 1
+
     /// Whether blobs may go over it: the other end knows of them, and is a member of something here.
     var mayCarryBlobs: Bool {
-        guard let peer, peer.features & Files.feature != 0, !isClosing else { return false }
+        guard let peer, peer.features & Self.blobFeature != 0, !isClosing else { return false }
         return syncs.values.contains { $0.standing == .full }
     }
 

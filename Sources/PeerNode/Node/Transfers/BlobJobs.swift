@@ -2,20 +2,6 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// A part of the room of files, which keeps one piece of its state or none.
-///
-/// A part asks only those that stand before it in the room's list, so calls between parts go one way.
-/// What takes several in turn is done by the room.
-class FilePart: CorePart {
-    unowned let room: Files
-
-    /// Called by the room when it first needs the part.
-    init(_ room: Files) {
-        self.room = room
-        super.init(room.core)
-    }
-}
-
 /// Jobs for the desk beside the loop, which alone sees the bytes of blobs.
 final class BlobJobs: FilePart {
     /// Whether the desk has had its first job.
