@@ -17,13 +17,10 @@ extension FileMoving {
         var file = try client.call("blob.fetch", ["blob": blob])
         var progress = FileProgress(begunAt: io.now)
         var told = io.now
-        var patience = FilePatience(limit, begunAt: io.now)
+        let begunAt = io.now
         defer { if progress.isShown { io.printError("\r\u{1b}[K") } }
         while file["complete"] != true {
-            if patience.hasEnded(file["waiting_since"]?.integerValue, at: io.now) {
-                guard patience.mayGoOn, isOffered(blob, &client) else { return false }
-                patience.goOn(at: io.now)
-            }
+            if isMissed(file, for: limit, since: begunAt) { return false }
             progress.note(file, at: io.now)
             if !globals.json, !globals.quiet {
                 if let columns = io.errorColumns {
@@ -40,42 +37,11 @@ extension FileMoving {
         return true
     }
 
-    /// Whether another device that is connected has some of it, and may only be busy.
-    private func isOffered(_ blob: JSONValue, _ client: inout ControlClient) -> Bool {
-        let holders = (try? client.call("blob.holders", ["blob": blob]))?["items"]?.arrayValue
-        return holders?.contains { $0["live"] == true && $0["self"] != true } ?? false
+    /// Whether nobody has sent it for as long as the call says, or else the node, who knows the others.
+    private func isMissed(_ file: JSONValue, for limit: Int64?, since begunAt: Int64) -> Bool {
+        guard let idleSince = file["waiting_since"]?.integerValue,
+            let patience = limit ?? file["patience_ms"]?.integerValue
+        else { return false }
+        return io.now - max(idleSince, begunAt) >= patience
     }
-}
-
-/// How long a file is waited for that nobody sends.
-private struct FilePatience {
-    /// What was asked for; `nil` where that is open.
-    private let limit: Int64?
-    private let begunAt: Int64
-    /// When it was last found out that somebody has it.
-    private var heardAt: Int64
-    private var isLong = false
-
-    init(_ limit: Int64?, begunAt: Int64) {
-        self.limit = limit
-        self.begunAt = begunAt
-        heardAt = begunAt
-    }
-
-    /// - Parameter since: since when nobody sends it; `nil` while somebody does.
-    mutating func hasEnded(_ since: Int64?, at now: Int64) -> Bool {
-        guard let since else {
-            (heardAt, isLong) = (now, false)
-            return false
-        }
-        let waited = now - max(since, begunAt)
-        if let limit { return waited >= limit }
-        isLong = waited >= Int64(Limits.fileWaitMilliseconds)
-        return isLong || now - max(since, heardAt) >= Int64(Limits.fileAloneMilliseconds)
-    }
-
-    /// Whether it is waited on where a connected device has the file.
-    var mayGoOn: Bool { limit == nil && !isLong }
-
-    mutating func goOn(at now: Int64) { heardAt = now }
 }

@@ -26,17 +26,34 @@ import WorkspaceModel
         #expect(io.node?.asked.contains { $0.contains("fileHolders") } == false)
     }
 
-    @Test func `waits shortly where no device that is connected has it`() {
+    @Test(arguments: [Limits.fileAloneMilliseconds, Limits.fileWaitMilliseconds])
+    func `waits as long as the node says, which knows the others`(patience: UInt64) {
+        io.node?.callsWait = Int64(patience)
         _ = get("-o", "/home/x")
-        #expect(io.waited == Int64(Limits.fileAloneMilliseconds))
+        #expect(io.waited == Int64(patience))
         #expect(io.node?.filePatience == 0)
+        #expect(io.node?.asked.contains { $0.contains("fileHolders") } == false)
     }
 
-    @Test func `waits a minute for a device that has it and is busy`() {
-        io.node?.isFileOffered = true
+    @Test func `waits longer where the node says so meanwhile`() {
+        io.node?.callsWait = 5_000
+        io.happensInPause = { [unowned io = self.io] in
+            io.now += 200
+            if io.waited == 4_000 { io.node?.callsWait = 60_000 }
+        }
         _ = get("-o", "/home/x")
-        #expect(io.waited == Int64(Limits.fileWaitMilliseconds))
-        #expect(io.node?.filePatience == 0)
+        #expect(io.waited == 60_000)
+    }
+
+    @Test func `waits anew when somebody has sent some of it`() {
+        io.node?.callsWait = 5_000
+        io.happensInPause = { [unowned io = self.io] in
+            io.now += 200
+            if io.waited == 4_000 { io.node?.fileWaitsSince = nil }
+            if io.waited == 6_000 { io.node?.fileWaitsSince = io.now }
+        }
+        _ = get("-o", "/home/x")
+        #expect(io.waited == 11_000)
     }
 
     /// Two minutes of silence were told as a fault of the daemon.

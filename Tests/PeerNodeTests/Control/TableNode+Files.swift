@@ -5,6 +5,7 @@ extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     private var knownFile: FileObject {
         var file = FileObject(id: "b_01hx9t4c", size: 3)
         file.waitingSince = fileWaitsSince
+        file.patience = callsWait
         return file
     }
 
@@ -37,8 +38,7 @@ extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     }
     func fileHolders(_ id: String, _ scope: CallScope) throws(NodeError) -> CommandOutcome {
         try note("fileHolders \(id)", scope)
-        var holder = FileHolderObject(device: "d_01hx9t4c", at: 1)
-        holder.isLive = isFileOffered
+        let holder = FileHolderObject(device: "d_01hx9t4c", at: 1)
         return .reply(Page([holder]).json)
     }
     func cache() throws(NodeError) -> CacheObject {

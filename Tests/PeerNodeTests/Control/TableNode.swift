@@ -12,7 +12,8 @@ final class TableNode: NodeCommands {
     var failure: NodeError?
     /// Since when nobody sends the one file, and whether a connected device has it.
     var fileWaitsSince: Int64?
-    var isFileOffered = false
+    /// How long it says that calls wait for the file, milliseconds.
+    var callsWait: Int64?
     /// How long the last call for a file was to wait for it, milliseconds.
     var filePatience: UInt64?
     /// Calls that were promised an answer.

@@ -58,6 +58,27 @@ import WorkspaceTestKit
         #expect(asked.map { $0["member"]?["name"] } == [.string(name)])
     }
 
+    @Test func `is told with how long calls wait for it, which is as long as they do`() throws {
+        let (scene, message, _) = try shared(seed: 305, count: 2)
+        defer { scene.world.end() }
+        let bob = scene.nodes[1]
+        scene.nodes[0].crash()
+        scene.world.run(for: 60_000)
+        let blob = try #require(message["attachments"]?[0]?["blob"])
+        #expect(bob.ask("blob.stat", ["blob": blob])?["patience_ms"] == .null)
+        _ = bob.ask("blob.fetch", ["blob": blob])
+        scene.world.run(for: 1_000)
+        let file = try #require(bob.ask("blob.stat", ["blob": blob]))
+        let patience = try #require(file["patience_ms"]?.integerValue)
+        #expect(patience == Int64(Limits.fileAloneMilliseconds))
+        #expect(file["waiting_since"]?.integerValue != nil)
+        let call = scene.beginSaving(message, by: bob)
+        scene.world.run(for: UInt64(patience) - 200)
+        #expect(FileScene.failure(call, by: bob) == nil)
+        scene.world.run(for: 1_200)
+        #expect(FileScene.failure(call, by: bob)?.kind == .blobMissing)
+    }
+
     @Test func `is waited for as long as the call says, and not at all where it says so`() throws {
         let (scene, message, _) = try shared(seed: 303, count: 2)
         defer { scene.world.end() }

@@ -110,7 +110,7 @@ enum ResultFields {
     ]
     static let file: Set<String> = [
         "id", "name", "type", "size", "have", "complete", "wanted", "kept", "own", "holders",
-        "sources", "waiting_since",
+        "sources", "waiting_since", "patience_ms",
     ]
     static let fileHolder: Set<String> = [
         "device", "member", "self", "complete", "at", "have", "live",

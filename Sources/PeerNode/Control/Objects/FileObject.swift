@@ -65,6 +65,8 @@ public struct FileObject: ControlObject {
     public var sources: Int64 = 0
     /// Since when nobody is asked, milliseconds since 1970; `nil` while somebody is, or it is not wanted.
     public var waitingSince: Int64?
+    /// How long a call waits from then on, milliseconds, unless it says so itself; `nil` like that.
+    public var patience: Int64?
     /// How many parts were found to be damaged, `nil` where nobody has looked.
     public var bad: Int64?
 
@@ -85,6 +87,7 @@ public struct FileObject: ControlObject {
             "wanted": .bool(isWanted), "kept": .bool(isKept), "own": .bool(isOwn),
             "holders": .integer(holders), "sources": .integer(sources),
             "waiting_since": JSONValue(orNull: waitingSince),
+            "patience_ms": JSONValue(orNull: patience),
         ]
         if let bad { object.append("bad", .integer(bad)) }
         return .object(object)

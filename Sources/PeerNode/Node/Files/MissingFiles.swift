@@ -33,10 +33,7 @@ extension FileErrands {
         _ errand: FileErrand, _ state: TransferState?, _ root: BlobRoot
     ) -> UInt64? {
         let now = time.monotonic
-        let patience =
-            errand.patience
-            ?? (room.transfers.isOffered(root)
-                ? Limits.fileWaitMilliseconds : Limits.fileAloneMilliseconds)
+        let patience = errand.patience ?? room.transfers.patience(with: root)
         let begun = errand.waitsSince ?? now
         let since = state.map { max($0.waitingSince ?? now, begun) } ?? begun
         guard since &+ patience > now else { return nil }

@@ -23,7 +23,10 @@ final class FileObjects: FilePart {
             // Chunks count as soon as they are stored, so that progress does not go in steps of 64 MiB.
             object.have = max(object.have, Int64(clamping: state.byteCount))
             object.sources = Int64(state.sources.count)
-            object.waitingSince = state.waitingSince.map { time.wallTime(of: $0) }
+            if let since = state.waitingSince {
+                object.waitingSince = time.wallTime(of: since)
+                object.patience = Int64(clamping: room.transfers.patience(with: root))
+            }
         }
         return object
     }

@@ -194,8 +194,15 @@ final class FileTransfers: FilePart {
     /// How far the transfer of a blob is.
     func state(of root: BlobRoot) -> TransferState? { scheduler.state(of: root) }
 
-    /// Whether somebody who is connected says that they hold some of it.
-    func isOffered(_ root: BlobRoot) -> Bool { scheduler.isOffered(root) }
+    /// How long a call waits for a blob that nobody sends, unless it says so itself, milliseconds.
+    ///
+    /// Longer where somebody who is connected says that they hold some of it, and may only be busy, and
+    /// where others are fetched first.
+    func patience(with root: BlobRoot) -> UInt64 {
+        let isQueued = transfers[root] == nil && transfers.count >= BlobLimits.transfersMax
+        return isQueued || scheduler.isOffered(root)
+            ? Limits.fileWaitMilliseconds : Limits.fileAloneMilliseconds
+    }
 
     /// Those of all blobs that are fetched whole.
     var states: [TransferState] {
