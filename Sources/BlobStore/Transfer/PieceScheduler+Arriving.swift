@@ -81,6 +81,7 @@ extension PieceScheduler {
             return []
         case .wrong(let chunk):
             let senders = transfers[blob.root]?.discard(chunk) ?? []
+            if transfers[blob.root] != nil { marks.change(blob.root) }
             // Of several senders nobody can say who lied. One alone will.
             if senders.count > 1 { transfers[blob.root]?.exclusive.insert(chunk) }
             return senders.count == 1 ? senders.map { ban($0, from: blob.root) } : []
@@ -94,6 +95,7 @@ extension PieceScheduler {
         guard let chunk = blob.shape.chunk(ofPiece: piece) else { return }
         _ = transfers[blob.root]?.discard(chunk)
         transfers[blob.root]?.isPaused = true
+        if transfers[blob.root] != nil { marks.change(blob.root) }
     }
 
     /// Notes that a part of a message with a piece came, so that slow is not taken for stalled.
@@ -113,6 +115,7 @@ extension PieceScheduler {
         else { return [] }
         transfer.leavesAsked = nil
         transfers[root] = transfer
+        marks.setAwaitsLeaves(false, root)
         guard proof.shape == transfer.shape, asked.chunks.contains(chunks.lowerBound),
             proof.isValid(for: root)
         else { return [ban(peer, from: root)] }
@@ -126,6 +129,7 @@ extension PieceScheduler {
     public mutating func know(_ tree: BlobTree) {
         guard transfers[tree.root]?.shape == tree.shape else { return }
         transfers[tree.root]?.know(tree.leaves, from: 0)
+        marks.change(tree.root)
     }
 
     /// The tree of a transfer, once all its leaves are known: keep it.
@@ -161,12 +165,27 @@ extension PieceScheduler {
             byteCount: transfer.held.plaintextByteCount(of: transfer.shape),
             byteCountInAll: transfer.shape.byteCount, isComplete: transfer.isComplete,
             sources: Set(transfer.asked.values.joined()).sorted(),
-            waitingSince: transfer.idleSince, isPaused: transfer.isPaused)
+            waitingSince: marks.idleSince[root], isPaused: transfer.isPaused)
     }
+
+    /// Whether all that was wanted of a blob is stored; `false` of one that is not fetched.
+    public func isComplete(_ root: BlobRoot) -> Bool { transfers[root]?.isComplete == true }
 
     /// Whether a peer that is there says that it holds some of a blob that is being fetched.
     public func isOffered(_ root: BlobRoot) -> Bool {
         transfers[root]?.sources.values.contains { !$0.isEmpty } ?? false
+    }
+
+    /// The transfers of which nobody was asked for anything since `moment` or longer, in the order of
+    /// their roots.
+    public func idle(since moment: UInt64) -> [BlobRoot] {
+        marks.idleSince.filter { $0.value <= moment }.keys.sorted()
+    }
+
+    /// Whether nothing that was asked for is still to come, or to be stored.
+    public var isQuiet: Bool {
+        unsettledBytes == 0 && marks.awaitingLeaves.isEmpty
+            && peers.values.allSatisfy { $0.owed == 0 }
     }
 
     /// The transfers there are, in the order of their roots.

@@ -20,10 +20,10 @@ extension PieceScheduler {
                 messages.append(Message(peer: peer, message: .want(want)))
             }
         }
-        for root in transfers.keys.sorted() {
+        for root in marks.takeChanged() {
             guard let transfer = transfers[root] else { continue }
             let isIdle = transfer.asked.isEmpty && transfer.leavesAsked == nil
-            transfers[root]?.idleSince = isIdle ? transfer.idleSince ?? now : nil
+            marks.setIdle(isIdle, root, at: now)
         }
         return messages
     }
@@ -35,8 +35,9 @@ extension PieceScheduler {
             return peer.restsUntil > 0 ? peer.restsUntil : nil
         }
         // Only where there is somebody else.
-        for transfer in transfers.values where transfer.sources.count > 1 {
-            if let time = transfer.secondAt.values.filter({ $0 > now }).min() { times.append(time) }
+        for root in marks.shared {
+            let seconds = transfers[root]?.secondAt.values.lazy.filter { $0 > now }
+            if let time = seconds?.min() { times.append(time) }
         }
         return times.filter { $0 > now }.min()
     }
@@ -44,7 +45,7 @@ extension PieceScheduler {
     /// Whether a peer was asked for something that did not come.
     private func owes(_ peer: PeerID) -> Bool {
         if let state = peers[peer], state.owed > 0 { return true }
-        return transfers.values.contains { $0.leavesAsked?.peer == peer }
+        return marks.awaitingLeaves.contains { transfers[$0]?.leavesAsked?.peer == peer }
     }
 
     /// Takes everything back from peers that delivered nothing for too long.
@@ -72,9 +73,15 @@ extension PieceScheduler {
     private func nextPeer(except resting: Set<PeerID>, at now: UInt64) -> PeerID? {
         let piece = BlobLimits.pieceBytesMax
         guard bufferBytes + piece <= BlobLimits.bufferBytesMax else { return nil }
-        return peers.filter { id, peer in
-            !resting.contains(id) && peer.restsUntil <= now && peer.owed + piece <= peer.pace.window
-        }.min { ($0.value.owed, $0.key) < ($1.value.owed, $1.key) }?.key
+        var least: (owed: Int, id: PeerID)?
+        for (id, peer) in peers
+        where !resting.contains(id) && peer.restsUntil <= now
+            && peer.owed + piece <= peer.pace.window
+        {
+            if let least, least < (peer.owed, id) { continue }
+            least = (peer.owed, id)
+        }
+        return least?.id
     }
 
     /// What to ask of a peer next: more of the chunk that it has begun, then of the next transfer.
@@ -87,14 +94,19 @@ extension PieceScheduler {
         {
             return (turn.root, piece)
         }
-        let roots = transfers.keys.sorted()
+        let roots = marks.askable
         let place = turn.flatMap { turn in roots.firstIndex { $0 > turn.root } } ?? 0
         for root in roots[place...] + roots[..<place] {
-            guard let transfer = transfers[root], !transfer.isPaused,
-                let map = transfer.sources[peer]
-            else { continue }
+            guard let transfer = transfers[root], !transfer.isPaused, !transfer.sources.isEmpty
+            else {
+                marks.rest(root)
+                continue
+            }
+            guard let map = transfer.sources[peer] else { continue }
             askForLeaves(of: root, from: peer, map, &wants, at: now)
             if let piece = piece(of: root, for: peer, map, at: now) { return (root, piece) }
+            // With another source there may be something to ask once the first has taken too long.
+            if transfer.sources.count == 1 { marks.rest(root) }
         }
         return nil
     }
@@ -116,6 +128,7 @@ extension PieceScheduler {
             transfer.shape.chunkCount, first + BlobLimits.leavesPerMessageMax,
             (transfer.wanted.first(from: first, held: false) ?? transfer.shape.chunkCount))
         transfers[root]?.leavesAsked = (peer, first..<end)
+        marks.setAwaitsLeaves(true, root)
         if let state = peers[peer], state.owed == 0 { peers[peer]?.pace.begin(at: now) }
         wants[peer, default: [:]][root, default: BlobWant(root: root)].leaves = first..<end
     }
@@ -175,6 +188,7 @@ extension PieceScheduler {
         state.calledOff.remove(PieceName(root: root, piece: piece))
         state.turn = (root, chunk)
         peers[peer] = state
+        marks.ask(root)
         if transfers[root]?.asked[piece] == nil {
             transfers[root]?.secondAt[piece] = now + state.pace.expectation(owing: state.owed)
         }

@@ -70,6 +70,7 @@ public struct PieceScheduler: Sendable {
     private var liars: [BlobRoot: Set<PeerID>] = [:]
     var peers: [PeerID: Peer] = [:]
     var transfers: [BlobRoot: Transfer] = [:]
+    var marks = TransferMarks()
     /// Pieces that were handed out to be stored, and are still in memory.
     private(set) var unsettledBytes = 0
     /// Bytes of pieces in memory elsewhere, such as those that are sent.
@@ -104,8 +105,9 @@ public struct PieceScheduler: Sendable {
         guard transfer.shape == blob.shape else { return false }
         transfer.wanted.insert(chunks)
         if isUrgent { transfer.urgent.insert(chunks) }
-        if transfer.idleSince == nil, transfer.asked.isEmpty { transfer.idleSince = now }
         transfers[blob.root] = transfer
+        marks.change(blob.root)
+        if transfer.asked.isEmpty { marks.setIdle(true, blob.root, at: now) }
         return true
     }
 
@@ -116,18 +118,24 @@ public struct PieceScheduler: Sendable {
             for peer in peers { callOff(piece, of: transfer.blob, by: peer) }
         }
         transfers[root] = nil
+        marks.end(root)
         return transfer.sources.keys.sorted().map {
             Message(peer: $0, message: .cancel(root, pieces: nil))
         }
     }
 
     /// Goes on with a transfer that was paused because a piece could not be stored.
-    public mutating func resume(_ root: BlobRoot) { transfers[root]?.isPaused = false }
+    public mutating func resume(_ root: BlobRoot) {
+        guard transfers[root]?.isPaused == true else { return }
+        transfers[root]?.isPaused = false
+        marks.change(root)
+    }
 
     /// Notes that chunks which were stored are not held after all.
     public mutating func lose(_ chunks: HaveMap, of root: BlobRoot) {
         guard transfers[root]?.shape.chunkCount == chunks.chunkCount else { return }
         for chunk in chunks.runs.joined() { transfers[root]?.held.remove(chunk) }
+        marks.change(root)
     }
 
     // MARK: Peers
@@ -144,6 +152,7 @@ public struct PieceScheduler: Sendable {
         let map = holding.flatMap { $0.shape == transfer.shape ? $0.map : nil }
         transfer.sources[peer] = map ?? HaveMap(transfer.shape)
         transfers[root] = transfer
+        marks.setSources(transfer.sources.count, of: root)
         if peers[peer] == nil { peers[peer] = Peer() }
         let pieces = transfer.asked.keys.filter { transfer.asked[$0]?.contains(peer) == true }
         for piece in pieces.sorted() {
@@ -166,6 +175,7 @@ public struct PieceScheduler: Sendable {
             guard pieces.contains(where: { $0.contains(piece) }) else { continue }
             release(piece, of: root, by: peer)
             if let chunk = transfer.shape.chunk(ofPiece: piece) {
+                // What is free again is asked of others: `release` has marked it.
                 transfers[root]?.sources[peer]?.remove(chunk)
                 if transfers[root]?.owners[chunk] == peer { disown(chunk, of: root) }
             }
@@ -176,9 +186,14 @@ public struct PieceScheduler: Sendable {
     public mutating func leave(_ peer: PeerID) {
         for root in transfers.keys.sorted() {
             drop(peer, from: root)
-            transfers[root]?.sources[peer] = nil
+            forgetSource(peer, of: root)
         }
         peers[peer] = nil
+    }
+
+    private mutating func forgetSource(_ peer: PeerID, of root: BlobRoot) {
+        guard transfers[root]?.sources.removeValue(forKey: peer) != nil else { return }
+        marks.setSources(transfers[root]?.sources.count ?? 0, of: root)
     }
 
     /// Frees everything that a peer was asked for of a blob.
@@ -189,7 +204,10 @@ public struct PieceScheduler: Sendable {
         guard let transfer = transfers[root] else { return [] }
         let pieces = transfer.asked.keys.filter { transfer.asked[$0]?.contains(peer) == true }
         for piece in pieces.sorted() { release(piece, of: root, by: peer) }
-        if transfer.leavesAsked?.peer == peer { transfers[root]?.leavesAsked = nil }
+        if transfer.leavesAsked?.peer == peer {
+            transfers[root]?.leavesAsked = nil
+            marks.setAwaitsLeaves(false, root)
+        }
         for (chunk, owner) in transfer.owners.sorted(by: { $0.key < $1.key })
         where owner == peer {
             disown(chunk, of: root)
@@ -205,6 +223,7 @@ public struct PieceScheduler: Sendable {
             forgotten.append(Forgotten(blob: transfer.blob, chunk: chunk))
         }
         transfers[root] = transfer
+        marks.change(root)
     }
 
     /// Chunks whose pieces are of no use any more: call `ChunkStore.forget` for each.
@@ -219,6 +238,7 @@ public struct PieceScheduler: Sendable {
             transfers[root]?.asked[piece]?.contains(peer) == true
         else { return }
         transfers[root]?.release(piece, by: peer)
+        marks.change(root)
         callOff(piece, of: blob, by: peer)
     }
 
@@ -241,7 +261,7 @@ public struct PieceScheduler: Sendable {
         drop(peer, from: root)
         if liars[root] == nil, liars.count >= BlobLimits.liarBlobsMax { liars = [:] }
         liars[root, default: []].insert(peer)
-        transfers[root]?.sources[peer] = nil
+        forgetSource(peer, of: root)
         return Message(peer: peer, message: .cancel(root, pieces: nil))
     }
 

@@ -26,8 +26,6 @@ struct Transfer: Sendable {
     private(set) var judged: HaveMap
     /// Of whom leaves were asked, and which.
     var leavesAsked: (peer: PieceScheduler.PeerID, chunks: Range<Int>)?
-    /// Since when nobody is asked for anything, `nil` while somebody is.
-    var idleSince: UInt64?
     /// Whether the disk could not take a piece: nothing is asked for until it can.
     var isPaused = false
 
