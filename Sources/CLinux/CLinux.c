@@ -95,6 +95,10 @@ int wsx_begin_writing(int fd, int64_t offset, int64_t length) {
     return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+int wsx_await_writing(int fd, int64_t offset, int64_t length) {
+    return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WAIT_BEFORE);
+}
+
 int wsx_sync_file_system(int fd) { return syncfs(fd); }
 
 int wsx_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -14,6 +14,7 @@ public final class FileSaver {
     private let draft: String
     private var file: Int32
     private var offset: UInt64 = 0
+    private var ahead = WriteAhead()
     private var isOver = false
 
     /// Begins to save.
@@ -80,6 +81,7 @@ public final class FileSaver {
             abandon()
             throw error
         }
+        ahead.begin(file, at: offset, byteCount: bytes.count)
         offset += UInt64(bytes.count)
     }
 
@@ -89,6 +91,7 @@ public final class FileSaver {
     public func finish() throws(BlobError) {
         guard !isOver else { throw .closed }
         defer { abandon() }
+        if let failure = ahead.takeFailure() { throw failure }
         guard fdatasync(file) == 0 else { throw .last("fdatasync") }
         if wsx_rename_new_at(folder, draft, name) == 0 {
             isOver = true

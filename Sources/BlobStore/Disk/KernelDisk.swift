@@ -7,6 +7,7 @@ private import Glibc
 /// followed at the end of a name.
 public final class KernelDisk: BlobDisk {
     private let folder: Int32
+    private var ahead = WriteAhead()
 
     /// The disk below the folder at `path`, which is made (0700) if it is missing.
     public init(folder path: String) throws(BlobError) {
@@ -26,7 +27,10 @@ public final class KernelDisk: BlobDisk {
     }
 
     /// `BlobDisk.close`.
-    public func close(_ file: Int32) { Glibc.close(file) }
+    public func close(_ file: Int32) {
+        ahead.forget(file)
+        Glibc.close(file)
+    }
 
     /// `BlobDisk.read`.
     public func read(
@@ -66,8 +70,8 @@ public final class KernelDisk: BlobDisk {
         }
         guard isWritten else { throw .last("pwrite") }
         // Or 64 MiB would be written at the next claim, and the COMMIT of a message would wait behind
-        // them. What becomes of it, `synchronize` says.
-        _ = wsx_begin_writing(file, Int64(clamping: offset), Int64(bytes.count))
+        // them.
+        ahead.begin(file, at: offset, byteCount: bytes.count)
     }
 
     /// `BlobDisk.byteCount`.
@@ -79,6 +83,7 @@ public final class KernelDisk: BlobDisk {
 
     /// `BlobDisk.synchronize`.
     public func synchronize(_ file: Int32) throws(BlobError) {
+        try throwFailure()
         _ = try Self.retried("fdatasync") { fdatasync(file) }
     }
 
@@ -93,7 +98,13 @@ public final class KernelDisk: BlobDisk {
 
     /// `BlobDisk.synchronizeAll`.
     public func synchronizeAll() throws(BlobError) {
+        try throwFailure()
         _ = try Self.retried("syncfs") { wsx_sync_file_system(folder) }
+    }
+
+    /// Nothing counts that was written since the last sync where some of it was lost.
+    private func throwFailure() throws(BlobError) {
+        if let failure = ahead.takeFailure() { throw failure }
     }
 
     /// `BlobDisk.makeFolder`.

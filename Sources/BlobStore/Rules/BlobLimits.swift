@@ -79,6 +79,8 @@ public enum BlobLimits {
 
     /// Bytes on the disk that no fdatasync has covered, so what a kill costs at most.
     public static let unclaimedBytesMax = 64 * 1024 * 1024
+    /// Bytes that the disk is given to write at a time: a message's COMMIT may have to wait for them.
+    public static let writtenAheadBytesMax = 1024 * 1024
     /// Files of one claim from which on the whole file system is synced once, and not each of them.
     public static let syncedAtOnceMin = 3
     /// Puts that are claimed together at most: their callers wait for each other.

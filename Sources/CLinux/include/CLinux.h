@@ -51,6 +51,9 @@ int wsx_spawn_chdir(posix_spawn_file_actions_t *actions, const char *path);
 // wait. Promises nothing of what a power cut leaves.
 int wsx_begin_writing(int fd, int64_t offset, int64_t length);
 
+// Returns once what was begun to be written of these bytes is written. Promises nothing either.
+int wsx_await_writing(int fd, int64_t offset, int64_t length);
+
 // Returns once a power cut costs nothing of the file system that `fd` is on.
 int wsx_sync_file_system(int fd);
 

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+import WorkspaceCrypto
+import WorkspaceModel
+
+@testable import BlobStore
+
+/// What of a file is on its way to the disk.
+@Suite struct `Writing ahead` {
+    /// What was asked of the kernel.
+    private final class Kernel {
+        var begun: [Range<Int64>] = []
+        var awaited: [Range<Int64>] = []
+        var files: [Int32] = []
+        var error: Int32 = 0
+
+        var calls: WriteAhead.Calls {
+            WriteAhead.Calls(
+                begin: { [self] _, offset, count in begun.append(offset..<offset + count) },
+                wait: { [self] file, offset, count in
+                    files.append(file)
+                    awaited.append(offset..<offset + count)
+                    return error
+                })
+        }
+    }
+
+    private static let piece = Int64(BlobLimits.pieceBytesMax)
+    private static let most = BlobLimits.writtenAheadBytesMax
+    private let kernel = Kernel()
+
+    @Test func `begins at once, and waits for the oldest once there is much`() {
+        var ahead = WriteAhead(kernel.calls)
+        let piece = Self.piece
+        for number in 0..<10 {
+            ahead.begin(3, at: UInt64(number) * UInt64(piece), byteCount: Int(piece))
+            #expect(kernel.begun.count == number + 1)
+            #expect(ahead.byteCount <= Self.most)
+        }
+        #expect(ahead.byteCount == Self.most, "the disk always has something to do")
+        let waited = (0..<Int64(10) - Int64(Self.most) / piece).map {
+            $0 * piece..<($0 + 1) * piece
+        }
+        #expect(kernel.awaited == waited)
+    }
+
+    @Test func `cuts what is large`() {
+        var ahead = WriteAhead(kernel.calls)
+        ahead.begin(3, at: 5, byteCount: 16 << 20)
+        #expect(kernel.begun.count == 64)
+        #expect(kernel.begun.first == 5..<5 + Self.piece)
+        #expect(kernel.begun.last?.upperBound == 5 + 16 << 20)
+        #expect(ahead.byteCount == Self.most)
+        ahead.begin(3, at: 0, byteCount: 0)
+        #expect(kernel.begun.count == 64)
+    }
+
+    @Test func `waits for no file that is closed`() {
+        var ahead = WriteAhead(kernel.calls)
+        ahead.begin(3, at: 0, byteCount: 600_000)
+        ahead.begin(4, at: 0, byteCount: 300_000)
+        ahead.forget(3)
+        #expect(ahead.byteCount == 300_000)
+        for _ in 0..<8 { ahead.begin(5, at: 0, byteCount: 250_000) }
+        #expect(kernel.files.contains(4) && !kernel.files.contains(3))
+    }
+
+    /// The kernel says it once for each open file, and whoever waits has heard it.
+    @Test(arguments: [
+        (EIO, BlobError.disk(call: "sync_file_range", number: EIO)), (ENOSPC, .noSpace),
+    ])
+    func `keeps that something could not be written for who syncs`(
+        _ number: Int32, _ error: BlobError
+    ) {
+        var ahead = WriteAhead(kernel.calls)
+        kernel.error = number
+        ahead.begin(3, at: 0, byteCount: Self.most + 1)
+        kernel.error = 0
+        ahead.begin(4, at: 0, byteCount: Self.most)
+        ahead.forget(3)
+        #expect(ahead.takeFailure() == error)
+        #expect(ahead.takeFailure() == nil)
+    }
+
+    @Test(arguments: [EBADF, EINVAL, ESPIPE, ENOSYS])
+    func `does without where a file system cannot wait`(_ number: Int32) {
+        var ahead = WriteAhead(kernel.calls)
+        kernel.error = number
+        ahead.begin(3, at: 0, byteCount: Self.most + 1)
+        #expect(ahead.takeFailure() == nil)
+    }
+
+    @Test func `leaves real files as they are`() throws {
+        try BlobBench.inFolder { folder in
+            let disk = try KernelDisk(folder: folder)
+            let bytes = BlobBench.text(3_000_000)
+            var files: [Int32] = []
+            for number in 0..<3 { files.append(try disk.open("\(number)", isNew: true)) }
+            for start in stride(from: 0, to: bytes.count, by: 200_000) {
+                let part = bytes[start..<min(bytes.count, start + 200_000)]
+                for file in files { try disk.write(file, at: UInt64(start), part) }
+            }
+            disk.close(files[0])
+            try disk.synchronize(files[1])
+            try disk.synchronizeAll()
+            for file in files[1...] { disk.close(file) }
+            for number in 0..<3 {
+                let found = FileManager.default.contents(atPath: "\(folder)/\(number)")
+                #expect(found.map { [UInt8]($0) } == bytes)
+            }
+        }
+    }
+}
