@@ -9,6 +9,9 @@ final class BlobThread {
     private let desk: Desk
     private let wakeup: Wakeup
     private var thread: WorkerThread?
+    /// Hashing and sealing of a large file take a processor for long, and the loop has to answer: it
+    /// then gets three times as much of one.
+    private static let niceness: Int32 = 5
 
     private struct Shared: Sendable {
         var jobs: [BlobJob] = []
@@ -36,7 +39,7 @@ final class BlobThread {
         shared.withLock { $0.jobs.append(job) }
         if thread == nil {
             let (shared, desk, wakeup) = (shared, desk, wakeup)
-            thread = try? WorkerThread(name: "wsx-blobs") {
+            thread = try? WorkerThread(name: "wsx-blobs", niceness: Self.niceness) {
                 Self.run(shared, desk, wakeup)
             }
         }

@@ -7,10 +7,15 @@ struct WorkerThread: Sendable {
 
     /// Starts the thread. Whoever starts it calls `join`, once.
     ///
-    /// - Parameter name: what `top -H` shows; the first 15 bytes count.
+    /// - Parameters:
+    ///   - name: what `top -H` shows; the first 15 bytes count.
+    ///   - niceness: how far it stands back behind other threads where all want a processor, up to
+    ///     19. Best effort.
     /// - Throws: `SystemError` (EAGAIN) when the machine has no thread left.
-    init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let task = Unmanaged.passRetained(Work(name: name, body: body))
+    init(
+        name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        let task = Unmanaged.passRetained(Work(name: name, niceness: niceness, body: body))
         var thread = pthread_t()
         let number = pthread_create(&thread, nil, { Work.run($0) }, task.toOpaque())
         guard number == 0 else {
@@ -26,10 +31,12 @@ struct WorkerThread: Sendable {
     /// What the new thread gets, since a C function captures nothing.
     private final class Work: Sendable {
         private let name: String
+        private let niceness: Int32
         private let body: @Sendable () -> Void
 
-        init(name: String, body: @escaping @Sendable () -> Void) {
+        init(name: String, niceness: Int32, body: @escaping @Sendable () -> Void) {
             self.name = name
+            self.niceness = niceness
             self.body = body
         }
 
@@ -37,6 +44,8 @@ struct WorkerThread: Sendable {
             guard let context else { return nil }
             let task = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
             _ = wsx_set_name(task.name)
+            // On Linux that is a matter of the calling thread alone.
+            if task.niceness > 0 { _ = nice(task.niceness) }
             task.body()
             return nil
         }
