@@ -41,11 +41,7 @@ public final class BlobDesk {
     ///
     /// - Returns: what came of it, in order.
     public func step() -> [BlobOutcome] {
-        guard jobs.isEmpty else {
-            let taken = jobs
-            jobs = []
-            return taken.flatMap(run)
-        }
+        guard jobs.isEmpty else { return runJobs() }
         guard !errands.isEmpty else { return claimIfMuch() }
         let errand = errands.removeFirst()
         stepsToClaim -= 1
@@ -71,6 +67,18 @@ public final class BlobDesk {
         let store = try makeStore()
         opened = store
         return store
+    }
+
+    /// Does all short jobs that wait. However many ask for a claim, one comes of all of them, behind the
+    /// rest: each costs the disk a flush.
+    private func runJobs() -> [BlobOutcome] {
+        let taken = jobs
+        jobs = []
+        var (outcomes, isClaimed) = ([BlobOutcome](), false)
+        for job in taken {
+            if case .claim = job { isClaimed = true } else { outcomes += run(job) }
+        }
+        return isClaimed ? outcomes + claim() : outcomes
     }
 
     private func run(_ job: BlobJob) -> [BlobOutcome] {

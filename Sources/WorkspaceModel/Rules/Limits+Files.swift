@@ -11,6 +11,10 @@ extension Limits {
     public static let blobWordsMilliseconds: UInt64 = 2_000
     /// How long chunks that are stored may wait for their claim, milliseconds.
     public static let blobClaimMilliseconds: UInt64 = 2_000
+    /// The same where all of a blob is here, milliseconds: it is waited for, and others may come with it.
+    public static let blobGatherMilliseconds: UInt64 = 20
+    /// Blobs that are here and wait for others at most: a quarter of those that are fetched at a time.
+    public static let blobsGatheredMax = 16
     /// How long a transfer waits for room on a disk that is full before it tries again, milliseconds.
     public static let blobRetryMilliseconds: UInt64 = 30_000
     /// Between two looks at blobs that no message names, milliseconds. One goes when two looks in a row

@@ -120,4 +120,51 @@ import WorkspaceTestKit
             #expect(later >= earlier + Limits.transferProgressMilliseconds)
         }
     }
+
+    /// What is told of the transfers of `bob` until all files of a message are saved.
+    private func told(
+        _ message: JSONValue, _ count: Int, _ scene: FileScene
+    ) throws -> [JSONValue] {
+        let bob = scene.nodes[1]
+        _ = try #require(
+            bob.ask(
+                "events.subscribe",
+                ["types": ["transfer.progress"], "ephemeral": true, "since": "latest"]))
+        let calls = (1...count).map { scene.beginSaving(message, $0, by: bob) }
+        var told: [JSONValue] = []
+        scene.world.run(within: 600_000) {
+            told += (bob.host?.events(for: 1, room: 1 << 20) ?? []).map(\.event.json)
+                .filter { $0["type"] == "transfer.progress" }
+            return calls.allSatisfy { bob.answers[$0 ?? 0] != nil }
+        }
+        scene.world.run(for: 50)
+        told += (bob.host?.events(for: 1, room: 1 << 20) ?? []).map(\.event.json)
+        return told.compactMap { $0["data"] }
+    }
+
+    @Test func `of one piece are told of once, when they are here`() throws {
+        let scene = try #require(FileScene(seed: 14, count: 2))
+        defer { scene.world.end() }
+        let files = (0..<5).map { FileScene.bytes(30_000, seed: 20 + $0) }
+        let message = try #require(scene.send(files, by: scene.nodes[0]))
+        scene.world.run(for: 2_000)
+        let told = try told(message, files.count, scene)
+        #expect(told.map { $0["complete"] } == Array(repeating: true, count: files.count))
+        #expect(Set(told.compactMap { $0["blob"]?.stringValue }).count == files.count)
+    }
+
+    /// Nothing else happens at a node that nobody is connected to.
+    @Test func `of one piece are told of while they wait, too`() throws {
+        let scene = try #require(FileScene(seed: 15, count: 2))
+        defer { scene.world.end() }
+        let (ada, bob) = (scene.nodes[0], scene.nodes[1])
+        let message = try #require(scene.send([FileScene.bytes(30_000, seed: 31)], by: ada))
+        scene.world.run(for: 2_000)
+        ada.crash()
+        scene.world.run(for: 60_000)
+        let told = try told(message, 1, scene)
+        #expect(told.first?["complete"] == false && told.first?["have"] == 0)
+        #expect(told.first?["waiting_since"]?.integerValue != nil)
+        #expect(bob.answers.isEmpty == false)
+    }
 }

@@ -45,7 +45,11 @@ extension Files {
         case .stored(let piece, let blob, let result):
             transfers.stored(piece, of: blob, result)
         case .claimed(let claims):
-            for claim in claims where mayWrite { try took(claim) }
+            var isAnyWhole = false
+            for claim in claims where mayWrite {
+                if try took(claim) { isAnyWhole = true }
+            }
+            if isAnyWhole { try transfers.resume() }
         case .unclaimed(let error):
             try transfers.unclaimed(error)
             try errands.fetchPartsAgain()
@@ -67,13 +71,17 @@ extension Files {
     }
 
     /// Chunks of a blob outlast a power cut now: what waits for them goes on.
-    private func took(_ claim: ChunkClaim) throws(StorageError) {
+    ///
+    /// - Returns: whether all of the blob is here, so that others may be fetched in its place.
+    private func took(_ claim: ChunkClaim) throws(StorageError) -> Bool {
         switch try transfers.claimed(claim) {
-        case .unknown: break
-        case .part: try errands.partCame(of: claim.blob)
+        case .unknown: return false
+        case .part:
+            try errands.partCame(of: claim.blob)
+            return false
         case .whole:
             try errands.beginWaiting(for: claim.blob)
-            try transfers.resume()
+            return true
         }
     }
 }

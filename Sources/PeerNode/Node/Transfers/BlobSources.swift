@@ -49,6 +49,7 @@ extension FileTransfers {
     func plan() throws(StorageError) {
         try askHolders()
         send(scheduler.plan(at: time.monotonic))
+        claimGathered()
         for forgotten in scheduler.takeForgotten() {
             try room.jobs.ask(.forget(chunk: forgotten.chunk, of: forgotten.blob))
         }
@@ -56,14 +57,15 @@ extension FileTransfers {
 
     /// Asks everybody who may know of a blob what they hold of it.
     private func askHolders() throws(StorageError) {
+        guard !transfers.isEmpty else { return }
         let links = network.ordered.filter(\.mayCarryBlobs)
-        for root in transfers.keys.sorted() {
+        let questions = rounds.takeQuestions(
+            of: transfers.keys, over: links.map(\.id), at: time.monotonic)
+        for root in questions.roots {
             guard var transfer = transfers[root] else { continue }
-            let age = transfer.readersAt.map { time.monotonic - min($0, time.monotonic) }
-            if age.map({ $0 >= Limits.blobReadersMilliseconds }) ?? true {
+            if questions.isAnew || questions.fresh.contains(root) {
                 (transfer.readers, transfer.workspace) = try room.mentions.readers(
                     of: transfer.number)
-                transfer.readersAt = time.monotonic
                 transfers[root] = transfer
             }
             for link in links {

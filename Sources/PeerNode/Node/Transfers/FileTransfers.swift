@@ -8,21 +8,23 @@ struct FileTransfer {
     /// Its short number.
     let number: Int64
     let blob: BlobName
-    /// The devices that may know of it, and when that was found out, on the monotonic clock.
+    /// The devices that may know of it.
     var readers: Set<DeviceID> = []
-    var readersAt: UInt64?
     /// The short number of a workspace in which a message names it.
     var workspace: Int64?
     /// Whether the desk keeps the hashes of all chunks.
     var hasTree = false
     /// Whether only some chunks are fetched, which somebody waits for.
     var isPart = false
-    /// What was told of its progress, and when.
-    var told: (state: TransferState, at: UInt64)?
+    /// What was told of its progress, if anything was.
+    var told: TransferState?
+    /// When more is told of it at the earliest, on the monotonic clock.
+    var tellDue: UInt64
 
-    init(number: Int64, blob: BlobName) {
+    init(number: Int64, blob: BlobName, tellDue: UInt64) {
         self.number = number
         self.blob = blob
+        self.tellDue = tellDue
     }
 }
 
@@ -34,8 +36,12 @@ final class FileTransfers: FilePart {
     /// What each link was asked for.
     var sources: [LinkID: BlobSource] = [:]
     var numbers = DeviceNumbers()
+    /// Which transfers are to be told of to whom.
+    var rounds = TransferRounds()
     /// When stored chunks are claimed, and when a full disk is tried again, on the monotonic clock.
     var claimDue: UInt64?
+    /// Blobs of which all is stored, and no claim was asked for since.
+    var gathered: Set<BlobRoot> = []
     var retryDue: UInt64?
     /// How many blobs are read at least where others are begun, of which some are under way already.
     private static let resumedAtOnceMin = 16
@@ -45,7 +51,10 @@ final class FileTransfers: FilePart {
 
     var nextDeadline: UInt64? {
         var first = Earliest(claimDue, retryDue)
-        if !transfers.isEmpty { first.take(scheduler.nextDeadline(after: time.monotonic)) }
+        if !transfers.isEmpty {
+            first.take(scheduler.nextDeadline(after: time.monotonic))
+            if core.events.subscriptions.wantPassing { first.take(rounds.firstWordDue) }
+        }
         return first.moment
     }
 
@@ -65,6 +74,8 @@ final class FileTransfers: FilePart {
         for root in transfers.keys.sorted() { _ = scheduler.end(root) }
         transfers = [:]
         sources = [:]
+        gathered = []
+        rounds = TransferRounds()
     }
 
     /// Devices keep their numbers, by which they are trusted or not.
@@ -104,10 +115,8 @@ final class FileTransfers: FilePart {
     /// Makes room for other transfers, where one has waited in vain for long.
     func leaveIdle() throws(StorageError) {
         guard transfers.count >= BlobLimits.transfersMax else { return }
-        let idle = transfers.keys.sorted().filter { root in
-            guard let since = scheduler.state(of: root)?.waitingSince else { return false }
-            return since &+ Limits.fileWaitMilliseconds <= time.monotonic
-        }
+        guard time.monotonic >= Limits.fileWaitMilliseconds else { return }
+        let idle = scheduler.idle(since: time.monotonic - Limits.fileWaitMilliseconds)
         guard !idle.isEmpty else { return }
         for root in idle { end(root) }
         try resume()
@@ -134,8 +143,12 @@ final class FileTransfers: FilePart {
             if part == nil { transfers[blob.root]?.isPart = false }
             return
         }
-        transfers[blob.root] = FileTransfer(number: row.number, blob: blob)
+        // A file of one piece is mostly here before anybody could read that it is coming.
+        let wait = blob.shape.pieceCount > 1 ? 0 : Limits.transferProgressMilliseconds
+        let tellDue = time.monotonic &+ wait
+        transfers[blob.root] = FileTransfer(number: row.number, blob: blob, tellDue: tellDue)
         transfers[blob.root]?.isPart = part != nil
+        rounds.begin(blob.root, tellDue: tellDue)
         if !row.held.isEmpty, blob.shape.chunkCount > 1 {
             try room.jobs.ask(.tree(of: blob))
         }
@@ -147,6 +160,7 @@ final class FileTransfers: FilePart {
     func end(_ root: BlobRoot) {
         send(scheduler.end(root))
         transfers[root] = nil
+        rounds.end(root)
         for link in sources.keys { sources[link]?.asked.remove(root) }
     }
 

@@ -69,11 +69,10 @@ extension FileTransfers {
         case .success(let outcome):
             send(scheduler.settle(piece, of: blob, outcome))
             guard case .whole = outcome else { return }
-            if scheduler.state(of: blob.root)?.isComplete == true {
-                askForClaim()
-            } else {
-                claimDue = claimDue ?? time.monotonic &+ Limits.blobClaimMilliseconds
-            }
+            let isComplete = scheduler.isComplete(blob.root)
+            if isComplete { gathered.insert(blob.root) }
+            let wait = isComplete ? Limits.blobGatherMilliseconds : Limits.blobClaimMilliseconds
+            claimDue = min(claimDue ?? .max, time.monotonic &+ wait)
         case .failure(let error):
             scheduler.fail(piece, of: blob)
             if retryDue == nil {
@@ -86,7 +85,17 @@ extension FileTransfers {
     /// Has what is stored so far count.
     func askForClaim() {
         claimDue = nil
+        gathered = []
         turn.emit(.blob(.claim))
+    }
+
+    /// Has what has come whole count once nothing else is on its way, or there is much of it: a claim
+    /// costs the disk as much for one small file as for many.
+    func claimGathered() {
+        guard !gathered.isEmpty,
+            gathered.count >= Limits.blobsGatheredMax || scheduler.isQuiet
+        else { return }
+        askForClaim()
     }
 
     /// How much of a blob is here after a claim.
@@ -109,6 +118,7 @@ extension FileTransfers {
         guard held.isWhole else { return .part }
         if row.isWanted { try room.blobs.setWanted(false, of: row.number) }
         let root = claim.blob.root
+        gathered.remove(root)
         if let transfer = transfers[root] {
             tell(transfer, scheduler.state(of: root), isOver: true)
             end(root)
@@ -119,6 +129,7 @@ extension FileTransfers {
     /// What was stored since the last claim is not there: everything goes on from what the tables say.
     func unclaimed(_ error: BlobError) throws(StorageError) {
         turn.emit(.log(.warning, "blob.not_claimed error=\(error.code)"))
+        gathered = []
         for root in transfers.keys.sorted() { end(root) }
         try resume()
     }

@@ -8,19 +8,26 @@ extension FileTransfers {
 
     /// Tells how far transfers have come, where anybody listens to what passes.
     func tellProgress() {
-        guard core.events.subscriptions.wantPassing else { return }
+        let now = time.monotonic
+        guard core.events.subscriptions.wantPassing, rounds.mayTell(at: now) else { return }
+        var (next, firstWord) = (Earliest(), Earliest())
         for root in transfers.keys.sorted() {
-            guard let transfer = transfers[root], !transfer.isPart,
-                let state = scheduler.state(of: root)
-            else { continue }
-            if let told = transfer.told {
-                guard told.at &+ Limits.transferProgressMilliseconds <= time.monotonic,
-                    told.state != state
-                else { continue }
+            guard let transfer = transfers[root], !transfer.isPart else { continue }
+            guard transfer.tellDue <= now else {
+                next.take(transfer.tellDue)
+                if transfer.told == nil { firstWord.take(transfer.tellDue) }
+                continue
+            }
+            guard let state = scheduler.state(of: root), transfer.told != state else {
+                next.take(now)
+                continue
             }
             tell(transfer, state, isOver: false)
-            transfers[root]?.told = (state, time.monotonic)
+            transfers[root]?.told = state
+            transfers[root]?.tellDue = now &+ Limits.transferProgressMilliseconds
+            next.take(now &+ Limits.transferProgressMilliseconds)
         }
+        rounds.didTell(next: next.moment, firstWord: firstWord.moment, at: now)
     }
 
     func tell(_ transfer: FileTransfer, _ state: TransferState?, isOver: Bool) {
