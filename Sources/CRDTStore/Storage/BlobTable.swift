@@ -251,6 +251,13 @@ public final class BlobTable {
         public let map: [UInt8]
         /// When, milliseconds since 1970.
         public let heardAt: Int64
+
+        /// A device said to hold these chunks.
+        public init(device: [UInt8], map: [UInt8], heardAt: Int64) {
+            self.device = device
+            self.map = map
+            self.heardAt = heardAt
+        }
     }
 
     /// Notes that a device said to hold all of a blob; `nil` where it does not, or no longer.

@@ -7,6 +7,10 @@ extension Limits {
     public static let fetchedImageBytesMax: UInt64 = 1024 * 1024
     /// How long it is remembered who may read the messages that name a blob, milliseconds.
     public static let blobReadersMilliseconds: UInt64 = 2_000
+    /// How long it may wait for a COMMIT that a device said to hold a blob, milliseconds.
+    public static let holderWordMilliseconds: UInt64 = 1_000
+    /// Such words in memory, of some 200 bytes each.
+    public static let holderWordsPendingMax = 1_024
     /// Between two words to a peer on what is held of a blob, milliseconds.
     public static let blobWordsMilliseconds: UInt64 = 2_000
     /// How long chunks that are stored may wait for their claim, milliseconds.

@@ -39,7 +39,7 @@ final class FileCopies: FilePart {
 
     /// Devices that are known to have all of a blob, this one included.
     func count(of row: BlobTable.Row) throws(StorageError) -> Int {
-        try store.blobs.holders(of: row.number).count + (row.held.isWhole ? 1 : 0)
+        try room.heldElsewhere.holders(of: row.number).count + (row.held.isWhole ? 1 : 0)
     }
 
     /// A message names a blob: if its channel asks for copies, it is found out who has it, and decided
@@ -83,7 +83,7 @@ final class FileCopies: FilePart {
         let coming = try room.blobs.missingBytes(besides: row.number)
         let held = UInt64(max(store.blobs.byteCount, 0)) &+ coming
         guard held &+ size <= (try room.cache.quota.byteCountMax) else { return false }
-        let holders = Set(try store.blobs.holders(of: row.number).map(\.device))
+        let holders = Set(try room.heldElsewhere.holders(of: row.number).map(\.device))
         var devices = try room.mentions.onlineReaders(of: row.number).map(\.device)
         devices.removeAll { holders.contains($0.bytes) }
         devices.append(own)

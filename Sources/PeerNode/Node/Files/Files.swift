@@ -27,6 +27,8 @@ final class Files: Component {
     var pictureChoice: PictureChoice { PictureChoice(self) }
     /// Which chunks are held.
     private(set) lazy var blobs = HeldBlobs(self)
+    /// Which devices said to hold all of a blob.
+    private(set) lazy var heldElsewhere = KnownHolders(self)
     /// Blobs that are fetched.
     private(set) lazy var transfers = FileTransfers(self)
     /// Files as people see them.
@@ -50,6 +52,7 @@ final class Files: Component {
 
     override var nextDeadline: UInt64? {
         var first = Earliest(blobs.wordsDue, pictures.due, copies.deadline, transfers.nextDeadline)
+        first.take(heldElsewhere.due)
         first.take(errands.nextDeadline)
         first.take(holders.nextDeadline)
         first.take(cache.nextDeadline)
@@ -102,6 +105,7 @@ final class Files: Component {
     /// What follows from the turn, before links are flushed: who is asked for what, and what is sent.
     func planTransfers() throws(StorageError) {
         try notePictures()
+        try heldElsewhere.flushWhereDue()
         guard !transfers.isIdle || !serving.isIdle else { return }
         try transfers.plan()
         try serving.serve()

@@ -124,7 +124,7 @@ final class HolderQuestions: FilePart {
         for (device, map) in question.found.sorted(by: { $0.key < $1.key }) where !map.isEmpty {
             add(device, map, at: now, isLive: true)
         }
-        for holder in try store.blobs.holders(of: question.number) {
+        for holder in try room.heldElsewhere.holders(of: question.number) {
             guard let device = DeviceID(untrusted: holder.device),
                 !question.answered.contains(device),
                 let map = try? HaveMap(chunkCount: shape.chunkCount, decoding: holder.map)

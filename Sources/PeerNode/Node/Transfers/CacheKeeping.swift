@@ -111,6 +111,6 @@ extension FileCache {
             usedAt: UInt64(max(row.usedAt, 0)),
             isReferenced: try room.mentions.isNamed(row),
             isKept: staying || row.isKept || row.isOwn || row.isWanted,
-            holderCount: try store.blobs.holders(of: row.number).count)
+            holderCount: try room.heldElsewhere.holders(of: row.number).count)
     }
 }

@@ -17,7 +17,7 @@ final class FileObjects: FilePart {
         object.isWanted = row.isWanted
         object.isKept = row.isKept
         object.isOwn = row.isOwn
-        object.holders = Int64(try store.blobs.holders(of: row.number).count)
+        object.holders = Int64(try room.heldElsewhere.holders(of: row.number).count)
         if object.isComplete { object.holders += 1 }
         if row.isWanted, let root = row.blob?.root, let state = room.transfers.state(of: root) {
             // Chunks count as soon as they are stored, so that progress does not go in steps of 64 MiB.

@@ -40,13 +40,8 @@ extension FileTransfers {
             guard let blob = row.blob, holding.map({ $0.shape == blob.shape }) ?? true else {
                 continue
             }
-            let known = try store.blobs.holders(of: row.number)
-                .first { $0.device == device.bytes }
             let map = holding.flatMap { $0.map.isWhole ? $0.map.encoded : nil }
-            guard known?.map != map else { continue }
-            try write()
-            try store.blobs.setHolder(
-                device.bytes, map, of: row.number, at: Int64(clamping: time.wall))
+            try room.heldElsewhere.note(map, from: device.bytes, of: row.number)
         }
     }
 
