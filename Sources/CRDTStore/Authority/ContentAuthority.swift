@@ -136,42 +136,57 @@ extension AuthEvaluator {
     /// role, because weaker revocations reach them then. Empty when the operation reaches no
     /// content. Ascending.
     public func grants(reachedBy revocation: OperationID) -> [OperationID] {
-        guard let own = indices[revocation] else { return [] }
+        grants(reachedByAny: [revocation]).sorted()
+    }
+
+    /// The same of several changes together.
+    ///
+    /// - Cost: two looks for each pair of a change and a grant at which it is aimed. How often an end counts
+    ///   again is up to others than its author, so not all of its records are asked.
+    public func grants(reachedByAny revocations: [OperationID]) -> Set<OperationID> {
+        var reached: Set<OperationID> = []
+        for revocation in revocations { note(grantsReachedBy: revocation, in: &reached) }
+        return reached
+    }
+
+    private func note(grantsReachedBy id: OperationID, in reached: inout Set<OperationID>) {
+        guard let own = indices[id] else { return }
         var index = own
         // A widening bears on what the revocation bears on.
         if case .recut = records[own].operation.action {
-            guard let widened = records[own].cited.reference else { return [] }
+            guard let widened = records[own].cited.reference else { return }
             index = widened
         }
-        guard records[index].operation.action.isRevocation else { return [] }
-        var reached: Set<OperationID> = []
-        for number in given(aimedAtBy: index) {
-            let record = records[number]
-            guard record.gives.role != nil, let grant = indices[record.operation.id] else {
-                continue
-            }
-            if records[index].givesUpRole, record.gives.subject == records[index].author {
-                reached.insert(record.operation.id)
-                continue
-            }
-            for device in record.gives.devices {
-                guard let exposure = verdicts.contentExposure(grant, device),
-                    placed.everyRecord(of: index).contains(where: { revocation in
-                        mayReach(revocation, exposure)
-                            || standings(ofContent: exposure).contains {
-                                mayReach(revocation, $0)
-                            }
+        guard records[index].operation.action.isRevocation else { return }
+        let reaching = ReachingRecords(of: index, placed)
+        for number in given(aimedAtBy: index) where records[number].gives.role != nil {
+            let id = records[number].operation.id
+            guard !reached.contains(id), let grant = indices[id] else { continue }
+            let isGivenUp =
+                records[index].givesUpRole && records[number].gives.subject == records[index].author
+            guard
+                isGivenUp
+                    || records[number].gives.devices.contains(where: { device in
+                        isReached(device, under: grant, by: reaching)
                     })
-                else { continue }
-                reached.insert(record.operation.id)
-                break
-            }
+            else { continue }
+            reached.insert(id)
         }
-        return reached.sorted()
+    }
+
+    /// Whether content of a device under a grant is reached by any of a revocation's records.
+    private func isReached(
+        _ device: DeviceID, under grant: Int, by reaching: ReachingRecords
+    ) -> Bool {
+        guard let exposure = verdicts.contentExposure(grant, device) else { return false }
+        let others = standings(ofContent: exposure)
+        return reaching.records(under: grant).contains { revocation in
+            mayReach(revocation, exposure) || others.contains { mayReach(revocation, $0) }
+        }
     }
 
     /// What a revocation may be aimed at, of all that was ever given.
-    private func given(aimedAtBy index: Int) -> [Int] {
+    func given(aimedAtBy index: Int) -> [Int] {
         let author = records[index].author
         func all(_ member: MemberID?) -> [Int] { member.map(placed.grants(everTo:)) ?? [] }
         return switch records[index].aim {
@@ -187,7 +202,7 @@ extension AuthEvaluator {
     }
 
     /// Whether a revocation hits, or has part in what leaves no chain to the device.
-    private func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
+    func mayReach(_ revocation: Int, _ exposure: AuthExposure) -> Bool {
         verdicts.hits(revocation, exposure)
             || records[revocation].grant == exposure.grant
                 && records[revocation].again.undoing?.devices.contains(exposure.device) == true
@@ -249,7 +264,7 @@ extension AuthEvaluator {
     }
 
     /// How content stands under its own grant, and under each valid one that has replaced that.
-    private func standings(ofContent exposure: AuthExposure) -> [AuthExposure] {
+    func standings(ofContent exposure: AuthExposure) -> [AuthExposure] {
         var standings = [exposure]
         for index in placed.reach.revocations[.member(exposure.author)] ?? []
         where records[index].isValid {

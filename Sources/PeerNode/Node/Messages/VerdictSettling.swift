@@ -13,8 +13,7 @@ extension Messages {
         workspace.judged.contentLimits.removeAll()
         workspace.judged.deletionLimits.removeAll()
         let changed = change.all
-        let reached = Set(
-            changed.flatMap { workspace.judged.evaluator.grants(reachedBy: $0) } + changed)
+        let reached = workspace.judged.evaluator.grants(reachedByAny: changed).union(changed)
         // Nothing that is stored cites the others, and what comes is judged by what holds then.
         let grants = Set(reached.compactMap { store.operations.number(ofGrant: $0) })
         let people = Set(changed.compactMap { workspace.judged.evaluator.subject(ofGrant: $0) })
