@@ -4,8 +4,11 @@ They assert what is written. When a rule is mended its history turns red, and is
 """
 
 import writer
+from apart import CHANNEL, Apart
+from confirmations import confirming
 from histories import history, remove, rmdev
-from terms import ADMIN, MEMBER, WSSET
+from listed_phrases import role
+from terms import ADMIN, LEAVE, MEMBER, SUCCESSIONS_MAX, WSSET
 from transfers import transfer
 from world import World
 from writer import Device
@@ -102,4 +105,121 @@ def an_invite_of_a_revoked_device():
     w.write(w.owner, writer.grant(admin.member, [admin.device.id], MEMBER), "valid")
     w.admit(w.owner, on, expect="valid")
     w.admit(w.owner, other, expect="valid")
+    return w
+
+
+@history
+def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
+    """V-13: a line ends after 16 phrases. The person's end counts under a role that lists the 16th behind the
+    old one, and not under one that lists the 17th."""
+    for length in (SUCCESSIONS_MAX, SUCCESSIONS_MAX + 1):
+        s = Apart()
+        last, known = s.words, list(s.before)
+        for _ in range(length):
+            after = None if last is s.words else ...
+            next_, link = s.w.link(last, knows=known, after=after, takes_place=True)
+            known.append(link)
+            known.append(s.w.write(last, rmdev(last.device), knows=known))
+            last = next_
+        role(s, [last, s.mina, s.phone], known)
+        _, _, end, aware = s.replaced(expect="valid")
+        s.confirm(s.w.owner, end, aware)
+        wanted = ADMIN if length > SUCCESSIONS_MAX else None
+        assert s.standings(last, s.mina, s.phone) == [wanted, ADMIN, ADMIN]
+    return s.w
+
+
+@history
+def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
+    """V-13: the thief's phrase has a successor that it revokes, and ends itself. No listed device stands behind
+    the old words, so that the person's end does not count there."""
+    s = Apart()
+    w = s.w
+    thief, _, _, known = s.replaced()
+    evil, link = w.link(thief, knows=known)
+    second, next_ = w.link(thief, knows=[*known, link], takes_place=True)
+    known = [*known, link, next_]
+    known.append(w.write(thief, rmdev(second.device), knows=known))
+    known.append(w.write(thief, rmdev(thief.device), knows=known))
+    role(s, [s.mina, s.phone, evil], known)
+    _, _, end, aware = s.replaced(expect="valid")
+    s.confirm(w.owner, end, aware)
+    assert s.standings(thief, s.mina, s.phone, evil) == [None, ADMIN, ADMIN, ADMIN]
+    return w
+
+
+@history
+def what_a_phrase_of_a_thiefs_has_revoked_is_kept():
+    """V-6: an rmdev by the old words is never kept against their end, but one by what they put in is, for the
+    adddev stands. An admin had confirmed it, who had not heard of the end."""
+    for takes_place in (True, False):
+        s = Apart()
+        w = s.w
+        entry = [w.op(name) for name in w.judged().past[s.entry.id]] + [s.entry]
+        evil, link = w.link(s.words, knows=entry, after=None, takes_place=takes_place)
+        theft = w.write(evil, rmdev(s.phone.device), "valid", knows=[*s.before, link])
+        s.confirm(s.admins[0], theft, [*s.before, link, theft])
+        new, _, end, aware = s.replaced(expect="valid")
+        s.confirm(w.owner, end, aware)
+        assert s.standings(new, evil, s.mina, s.phone) == [MEMBER, None, MEMBER, None]
+        assert not w.disagreements(), w.disagreements()
+    return w
+
+
+def former_admins(s):
+    """How somebody is an admin no more. Each gives who writes as if before, and what that one needs."""
+    w, (gone, _) = s.w, s.admins
+    phone, link = w.link(gone)
+
+    def demoted():
+        w.write(w.owner, writer.grant(gone.member, [gone.device.id], MEMBER, True), "valid")
+        return gone, []
+
+    def left():
+        w.write(gone, (LEAVE, {1: []}), "valid")
+        return gone, []
+
+    def by_a_phone_that_was_revoked():
+        known = [*w.ops]
+        w.write(gone, rmdev(phone.device), "valid")
+        s.admins[1] = w.join(ADMIN)
+        other, again = w.link(phone, expect="void", knows=known, after=None)
+        return other, [again]
+    return demoted, left, by_a_phone_that_was_revoked
+
+
+@history
+def a_void_confirm_by_somebody_who_was_an_admin():
+    """4.0: which of two final ends counts in a past is up to confirms that no remove or rmdev there hits. A leave
+    or a grant that replaces takes one, too, and so does what ends the device that has linked its author. The end
+    is valid and confirmed, and the new phrase may not be listed; the thief's may."""
+    for n in range(3):
+        s = Apart()
+        w = s.w
+        former, more = former_admins(s)[n]()
+        new, _, end, known = s.replaced(expect="valid", before=[o for o in w.ops if o not in more])
+        s.confirm(s.admins[1], end, known)
+        thief, _, theft, aware = s.replaced(expect="void")
+        said = w.write(former, confirming(theft), "void", knows=[*aware, *more], after=None)
+        w.write(s.eve, CHANNEL, knows=[*known, *aware, *more, said])
+        assert s.standings(new, thief) == [MEMBER, None]
+        role(s, [new, s.mina], None, "A-19")
+        role(s, [thief, s.mina], None, "valid")
+        assert not w.disagreements(), w.disagreements()
+    return w
+
+
+@history
+def an_end_that_an_admin_has_confirmed_who_is_weaker_than_a_role():
+    """V-10: under the role nobody has confirmed either end, and the one with the smaller (lam, id) is the one
+    that counts, everywhere. The owner's node confirms that, though it knows of the other and its confirm (F-16)."""
+    s = Apart()
+    w = s.w
+    g = role(s, [s.words, s.mina], s.before)
+    young = w.join(ADMIN)
+    known = list(w.ops)
+    thief, _, theft, aware = s.replaced(g, "valid", [*s.before, g])
+    new, _, end, known = s.replaced(expect="void", before=known)
+    s.confirm(young, end, known)
+    assert s.standings(s.words, new, thief, s.mina) == [None, None, ADMIN, ADMIN]
     return w
