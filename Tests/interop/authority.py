@@ -77,7 +77,7 @@ class Authority(Terms):
         valid, revocations = set(), []
         # V-6: what is valid only because it is confirmed; and additions of devices that only their
         # own person has ended, on which what is confirmed may rest.
-        self.kept, self.standing_only, self.in_force = set(), set(), []
+        self.kept, self.standing_only, self.displaced, self.in_force = set(), set(), set(), []
         for o in sorted([*self.counted(), *self.counted_again()], key=self.rank):
             if o.type != CREATE and not self.stands(o, valid, revocations):
                 continue
@@ -184,10 +184,15 @@ class Authority(Terms):
             return False
         if o.grant in valid and not ends:
             return True
+        displaced = o.grant in self.displaced
+        if displaced and o.type == RMDEV:
+            return False
         if confirmed:
             self.kept.add(o.id)
         elif o.type == ADDDEV:
             self.standing_only.add(o.id)
+            if displaced or any(self.is_final_end(r) for r in ends):
+                self.displaced.add(o.id)
         return confirmed
 
     def is_invited_rightly(self, o, valid):

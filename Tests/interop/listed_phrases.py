@@ -114,3 +114,33 @@ def a_role_that_lists_the_phrase_and_a_confirm_by_its_person():
     assert not any(o.id == theft.id and o.grant == g.id for o in w.judged().in_force)
     assert not any(o.id == end.id and o.grant == g.id for o in w.judged().in_force)
     return w
+
+
+@history
+def what_the_old_words_have_let_in_revokes_nothing_that_lasts():
+    """V-6: an admin who had not heard of the end has confirmed an rmdev by a device that the old words have put
+    in, and by one that this has linked. The end hits the adddev, so the devices are in again."""
+    for takes_place in (True, False):
+        for is_chain in (False, True):
+            s = Apart()
+            w = s.w
+            entry = [w.op(name) for name in w.judged().past[s.entry.id]] + [s.entry]
+            # Stronger than what was linked later.
+            evil, link = w.link(s.words, knows=entry, after=None, takes_place=takes_place)
+            stolen = [link]
+            if is_chain:
+                evil, link = w.link(evil, knows=[*entry, link])
+                stolen.append(link)
+            before = list(s.before)
+            for _ in range(3):
+                tablet, link = w.link(s.words, knows=before, after=None)
+                before.append(link)
+            theft = w.write(evil, rmdev(tablet.device), "void", knows=[*before, *stolen])
+            s.confirm(s.admins[0], theft, [*before, *stolen, theft])
+            assert s.standings(tablet) == [None]
+            new, _, end, aware = s.replaced(expect="valid", before=before)
+            assert s.standings(new, evil, s.mina, tablet) == [MEMBER, None, MEMBER, MEMBER]
+            s.confirm(w.owner, end, aware)
+            assert s.standings(new, evil, s.mina, tablet) == [MEMBER, None, MEMBER, MEMBER]
+            assert not w.disagreements(), w.disagreements()
+    return w

@@ -148,24 +148,6 @@ def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
     return w
 
 
-@history
-def what_a_phrase_of_a_thiefs_has_revoked_is_kept():
-    """V-6: an rmdev by the old words is never kept against their end, but one by what they put in is, for the
-    adddev stands. An admin had confirmed it, who had not heard of the end."""
-    for takes_place in (True, False):
-        s = Apart()
-        w = s.w
-        entry = [w.op(name) for name in w.judged().past[s.entry.id]] + [s.entry]
-        evil, link = w.link(s.words, knows=entry, after=None, takes_place=takes_place)
-        theft = w.write(evil, rmdev(s.phone.device), "valid", knows=[*s.before, link])
-        s.confirm(s.admins[0], theft, [*s.before, link, theft])
-        new, _, end, aware = s.replaced(expect="valid")
-        s.confirm(w.owner, end, aware)
-        assert s.standings(new, evil, s.mina, s.phone) == [MEMBER, None, MEMBER, None]
-        assert not w.disagreements(), w.disagreements()
-    return w
-
-
 def former_admins(s):
     """How somebody is an admin no more. Each gives who writes as if before, and what that one needs."""
     w, (gone, _) = s.w, s.admins

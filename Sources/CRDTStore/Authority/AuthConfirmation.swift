@@ -6,6 +6,16 @@ struct AuthConfirmations: Sendable {
     var counts: [Int: Int] = [:]
     /// What a member or admin did that others build on, and ends, that nobody has confirmed.
     var missing: Set<Int> = []
+    /// By phrase which of its final ends another member's valid confirmation names: that of the strongest
+    /// one.
+    var chosen: [OwnDevice: ChosenEnd] = [:]
+    /// The phrases of which another one is chosen since `missing` was brought up to date.
+    var rechosen: Set<OwnDevice> = []
+
+    struct ChosenEnd {
+        let end: Int
+        let confirmation: Int
+    }
 
     /// Forgets an operation that is taken back.
     mutating func forget(_ index: Int) {
@@ -24,6 +34,7 @@ extension AuthVerdicts {
     /// - Returns: what is confirmed now and was not before, or the other way round.
     mutating func countConfirmations(by index: Int) -> [Int] {
         let isValid = records[index].isValid
+        chooseEnds(by: index)
         return confirmedRecords(by: index).filter { other in
             guard mayConfirm(index, other) else { return false }
             let before = confirmations.counts[other] ?? 0
@@ -95,7 +106,7 @@ extension AuthVerdicts {
 extension AuthVerdicts {
     /// Takes up a new verdict on one operation.
     mutating func updateUnconfirmed(by index: Int) {
-        for other in confirmedRecords(by: index) + [index] {
+        for other in confirmedRecords(by: index) + takeRechosen() + [index] {
             if awaitsConfirmation(other) {
                 confirmations.missing.insert(other)
             } else {
@@ -107,11 +118,17 @@ extension AuthVerdicts {
     /// The same for all of them.
     mutating func findUnconfirmed() {
         confirmations.missing = Set(records.indices.filter { awaitsConfirmation($0) })
+        confirmations.rechosen = []
     }
 
+    /// Of the final ends of a phrase the one that somebody has confirmed waits for stronger ones, also where
+    /// it is void until they do; the others wait for nobody (PROTOCOL.md, 4.0.6, F-16).
     private func awaitsConfirmation(_ index: Int) -> Bool {
-        placed.rules == .workspace && records[index].isValid && !isConfirmed(index)
-            && wantsConfirmation(index)
+        guard placed.rules == .workspace, !isConfirmed(index) else { return false }
+        if let chosen = phrase(ofFinalEnd: index).flatMap({ confirmations.chosen[$0] }) {
+            return chosen.end == placed.original(index)
+        }
+        return records[index].isValid && wantsConfirmation(index)
     }
 
     /// Whether its author, or whoever has one of that one's devices, could undo what others rely on: what a
@@ -170,8 +187,11 @@ extension AuthEvaluator {
         guard let index = placed.grant(grant, of: device),
             let exposure = verdicts.contentExposure(index, device)
         else { return [] }
-        let open = verdicts.confirmations.missing.filter { exposure.rank < records[$0].rank }
-            .sorted()
+        let member = records[index].gives.subject
+        let open = verdicts.confirmations.missing.filter {
+            exposure.rank < records[$0].rank
+                && !(records[$0].again.isBeforeListed && records[$0].author == member)
+        }.sorted()
         let people = open.filter { !records[$0].operation.action.isAboutDocument }
         let documents = open.filter { records[$0].operation.action.isAboutDocument }
         return placed.ids(of: people + documents)

@@ -49,6 +49,8 @@ struct AuthRecord: Sendable {
     /// Whether what is confirmed may rest on it: it is valid, or an addition of devices that nobody
     /// but its own author's member has ended.
     var stands = false
+    /// Whether it stands no more but as what has put in a device whose own place was taken (V-6).
+    var isDisplaced = false
 
     init(
         _ operation: AuthOperation, lamport: UInt64, place: AuthPlace, past: CausalPast

@@ -44,6 +44,7 @@ struct AuthVerdicts: Sendable {
             placed.records[index].again.isValidElsewhere = false
         }
         confirmations.counts = [:]
+        confirmations.chosen = [:]
         placed.further.followed = [:]
         placed.further.strongest = [:]
         placed.further.firstUndoing = [:]
@@ -152,6 +153,7 @@ struct AuthVerdicts: Sendable {
         guard records[revocation].isValid else { return records[index].ruling != .valid }
         return records[index].ruling == .valid
             || records[index].stands && !givesUp(revocation, index)
+            || records[index].ruling == .standing && records[revocation].again.isFinalEnd
     }
 
     /// What becomes of an operation without fault, given the verdicts on all that are stronger.
@@ -161,32 +163,39 @@ struct AuthVerdicts: Sendable {
         guard hasFollowed(index) else { return .none }
         // Whether nothing but its own author's member has ended it, or what its grant leads back to.
         var isGivenUp = false
+        var isDisplaced = false
         for support in record.supports where !records[support].isValid {
             guard support == record.grant, records[support].stands else { return .none }
             isGivenUp = true
+            isDisplaced = records[support].isDisplaced
         }
+        // Who has the old words would put a device in, and revoke others by that.
+        if isDisplaced, case .removeDevice = record.operation.action { return .none }
         guard lapsedInvite(of: index) == nil else { return .none }
         switch end(of: index) {
         case .byOthers: return .none
         case .givenUp: isGivenUp = true
+        case .replaced: (isGivenUp, isDisplaced) = (true, true)
         case nil: break
         }
         guard policy(forbidding: index) == nil else { return .none }
         guard isGivenUp else { return .valid }
         if record.canBeKept, isConfirmed(index) { return .kept }
-        return record.operation.action.isAddition ? .standing : .none
+        guard record.operation.action.isAddition else { return .none }
+        return isDisplaced ? .displaced : .standing
     }
 
     /// Who has ended an operation.
-    private enum End { case givenUp, byOthers }
+    private enum End { case givenUp, replaced, byOthers }
 
-    /// Whether valid revocations take the effect from an operation without fault, and whether others
-    /// than such as give it up do.
+    /// Whether valid revocations take the effect from an operation without fault, whether others than
+    /// such as give it up do, and if not whether it was given up with a phrase that was replaced.
     private func end(of index: Int) -> End? {
         var end: End?
         for revocation in revocations(taking: index) {
             guard givesUp(revocation, index) else { return .byOthers }
-            end = .givenUp
+            let isReplaced = end == .replaced || records[revocation].again.isFinalEnd
+            end = isReplaced ? .replaced : .givenUp
         }
         return end
     }
@@ -212,18 +221,22 @@ struct AuthVerdicts: Sendable {
 
 /// What becomes of an operation.
 enum AuthRuling: Hashable, Sendable {
-    case none, standing, kept, valid
+    /// A displaced one stands, but nobody is revoked by what it has let in.
+    case none, displaced, standing, kept, valid
 
     var isValid: Bool { self == .kept || self == .valid }
 }
 
 extension AuthRecord {
     var ruling: AuthRuling {
-        isValid ? (isKept ? .kept : .valid) : (stands ? .standing : .none)
+        if isValid { return isKept ? .kept : .valid }
+        guard stands else { return .none }
+        return isDisplaced ? .displaced : .standing
     }
 
     mutating func take(_ ruling: AuthRuling) {
         (isValid, isKept, stands) = (ruling.isValid, ruling == .kept, ruling != .none)
+        isDisplaced = ruling == .displaced
     }
 }
 

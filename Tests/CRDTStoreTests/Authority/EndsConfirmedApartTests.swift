@@ -209,6 +209,39 @@ import WorkspaceTestKit
         }
     }
 
+    /// Nor by a device that they have put in, or one that this has linked.
+    @Test func `take with the old phrase what it has let in revoked, though that is confirmed`()
+        throws
+    {
+        for (takesPlace, isChain) in [(true, false), (true, true), (false, false), (false, true)] {
+            var scene = Scene()
+            // Stronger than a device that was linked later.
+            var link = scene.add("evil", after: [scene.entry], takesPlace: takesPlace)
+            var known = [link]
+            var author = "evil"
+            if isChain {
+                link = scene.story.write(
+                    author, under: link, after: [link], .addDevices([scene.story.device("worse")]))
+                (author, known) = ("worse", [link])
+            }
+            var heads = scene.start
+            for name in ["one", "two", "tablet"] {
+                heads = [scene.add(name, after: heads, takesPlace: false)]
+            }
+            let kick = scene.revoke("tablet", by: author, under: link, after: heads + known)
+            #expect(try scene.grants(["tablet"]) == [nil])
+            _ = scene.confirm(kick, by: "ben")
+            #expect(try scene.grants(["tablet"]) == [nil])
+            let (added, end) = scene.replace(by: "new", after: heads)
+            let wanted = [nil, added, heads[0], nil]
+            #expect(try scene.grants(["words", "new", "tablet", author]) == wanted)
+            _ = scene.confirm(end, by: "ann")
+            #expect(try scene.grants(["words", "new", "tablet", author]) == wanted)
+            #expect(!scene.definition().validOperations().contains(kick))
+            #expect(scene.valid(without: .v6Displaced).contains(kick))
+        }
+    }
+
     // MARK: Who follows
 
     /// The thief had put a phrase in before. Whoever replaces the old one revokes that with it.

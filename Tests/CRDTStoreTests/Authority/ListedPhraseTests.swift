@@ -210,4 +210,82 @@ import WorkspaceTestKit
         try other.feed(all)
         #expect(Set(other.validOperations) == scene.valid())
     }
+
+    // MARK: Who confirms (F-16)
+
+    /// Somebody whom the owner has made an admin after the others, and so weaker than a role that was given
+    /// before.
+    private func letIn(
+        _ name: String, after given: OperationID, in scene: inout Scene
+    ) -> OperationID {
+        let invite = scene.story.write(
+            "root", after: [given], .invite(InviteTerms(role: .admin)))
+        return scene.story.admit(name, on: invite, by: "root", after: [invite])
+    }
+
+    /// What the owner's device would confirm, in each order of arrival.
+    private func open(_ scene: Scene) throws -> Set<OperationID> {
+        var found: Set<Set<OperationID>> = []
+        let story = scene.story
+        try story.inEveryOrder { evaluator in
+            found.insert(
+                Set(
+                    evaluator.unconfirmed(
+                        for: story.device("root"), under: story.grant("root"))))
+        }
+        try #require(found.count == 1)
+        return found.first ?? []
+    }
+
+    @Test func `waits for a stronger confirm of the end that a weaker admin has confirmed`() throws
+    {
+        var scene = Scene()
+        let (_, theft) = scene.replace(by: "evil")
+        let given = scene.give(.admin, to: ["evil", "bob"], after: [theft])
+        let young = letIn("young", after: given, in: &scene)
+        let (added, end) = scene.replace(by: "new")
+        _ = scene.story.write("young", under: young, after: [young, end], .confirm([end]))
+        #expect(try scene.grants(["evil", "bob", "new"]) == [given, given, added])
+        let due = try open(scene)
+        #expect(due.contains(end) && !due.contains(theft))
+        scene.confirm(end, by: "root")
+        #expect(try scene.grants(["evil", "bob", "new"]) == [nil, given, added])
+        #expect(try open(scene).isDisjoint(with: [end, theft]))
+    }
+
+    /// Under the role neither is confirmed, and the thief's comes first.
+    @Test func `has no end confirmed beside the one that an admin has confirmed`() throws {
+        var scene = Scene()
+        let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
+        let evil = scene.add("evil", under: given, after: [given])
+        let theft = scene.revoke("words", under: given, after: [evil])
+        let young = letIn("young", after: given, in: &scene)
+        let added = scene.add("new", after: [young])
+        let end = scene.revoke("words", after: [added])
+        _ = scene.story.write("young", under: young, after: [end], .confirm([end]))
+        #expect(scene.valid().contains(theft) && !scene.valid().contains(end))
+        let due = try open(scene)
+        #expect(due.contains(end) && !due.contains(theft))
+        scene.confirm(end, by: "root")
+        #expect(try scene.grants(["words", "evil", "new", "bob"]) == [nil, nil, added, given])
+    }
+
+    @Test func `has the end confirmed that the stronger of two admins has confirmed`() throws {
+        for isTheftFirst in [false, true] {
+            var scene = Scene()
+            let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
+            let first = letIn("first", after: given, in: &scene)
+            let second = letIn("second", after: first, in: &scene)
+            let (_, theft) = scene.replace(by: "evil")
+            let (_, end) = scene.replace(by: "new")
+            let chosen = isTheftFirst ? theft : end
+            let other = isTheftFirst ? end : theft
+            _ = scene.story.write(
+                "first", under: first, after: [first, chosen], .confirm([chosen]))
+            _ = scene.story.write(
+                "second", under: second, after: [second, other], .confirm([other]))
+            let due = try open(scene)
+            #expect(due.contains(chosen) && !due.contains(other))
+        }
+    }
 }

@@ -127,7 +127,7 @@ import WorkspaceTestKit
     /// `A device that its person revoked`, of `What a revoked device had linked`, of `Old words`, of
     /// `Ends that were confirmed apart`, and of `A phrase that a role lists, and not the one before it`.
     static let inHistories: Set<AuthRule> = [
-        .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v12Gone,
+        .ownEnd, .answeredEnd, .answeredBefore, .countsOthers, .v6Final, .v6Displaced, .v12Gone,
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,

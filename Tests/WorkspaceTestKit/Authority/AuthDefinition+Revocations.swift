@@ -121,6 +121,21 @@ extension AuthDefinition {
         }
     }
 
+    /// V-6: whether a grant that is not valid has put in a device as nobody may any more: a final end hits it,
+    /// or such a grant of its own.
+    func isDisplaced(_ grant: Int, _ judgement: inout Judgement) -> Bool {
+        guard judgement.known.contains(grant), !isValid(grant, &judgement),
+            case .addDevices = facts[grant].operation.action, let author = facts[grant].author
+        else { return false }
+        if facts[grant].hitBy.contains(where: {
+            isFinalEnd(facts[$0]) && isValid($0, &judgement)
+        }) {
+            return true
+        }
+        if let end = endCuttingOff(grant, &judgement), isFinalEnd(facts[end]) { return true }
+        return isDisplaced(author.grant, &judgement)
+    }
+
     /// V-6: whether it is an admit on an invite that is valid only because it is confirmed.
     func restsOnKept(_ o: Int, _ judgement: inout Judgement) -> Bool {
         guard rules.has(.v6Invite), case .admit(let id, _, _, _) = facts[o].operation.action,

@@ -170,6 +170,11 @@ public final class AuthDefinition {
             guard isConfirmed, support == fact.author?.grant, stands(support, &judgement) else {
                 return false
             }
+            if rules.has(.v6Displaced), case .removeDevice = fact.operation.action,
+                isDisplaced(support, &judgement)
+            {
+                return false
+            }
         }
         if !isConfirmed, restsOnKept(place, &judgement) { return false }
         if let behind = fact.behind, !hasFollowed(place, behind, { isValid($0, &judgement) }) {

@@ -1,0 +1,71 @@
+/// Which of several final ends of a phrase are confirmed further: whoever has the old words may have written
+/// others (PROTOCOL.md, 4.0.6, F-16).
+///
+/// - Cost: a look for each end that a confirmation names; where the one that chose is void, one for each
+///   confirmation of the phrase's final ends; where another end is chosen, one for each of their records.
+extension AuthVerdicts {
+    /// The phrase of a final end, whatever grant the record is of.
+    func phrase(ofFinalEnd index: Int) -> OwnDevice? {
+        guard records[index].again.isFinalEnd, let member = records[index].author else {
+            return nil
+        }
+        return OwnDevice(member: member, device: records[index].operation.device)
+    }
+
+    /// Takes up that a confirmation has become valid, or is so no more.
+    mutating func chooseEnds(by confirmation: Int) {
+        guard placed.rules == .workspace else { return }
+        for end in records[confirmation].cited.confirmed {
+            guard let phrase = phrase(ofFinalEnd: end) else { continue }
+            let known = confirmations.chosen[phrase]
+            defer {
+                if confirmations.chosen[phrase]?.end != known?.end {
+                    confirmations.rechosen.insert(phrase)
+                }
+            }
+            if !records[confirmation].isValid {
+                guard known?.confirmation == confirmation else { continue }
+                confirmations.chosen[phrase] = strongestChoice(of: phrase)
+            } else if mayChoose(confirmation, end) {
+                let choice = AuthConfirmations.ChosenEnd(end: end, confirmation: confirmation)
+                guard known.map({ isStronger(choice, than: $0) }) ?? true else { continue }
+                confirmations.chosen[phrase] = choice
+            }
+        }
+    }
+
+    /// The records of all final ends of the phrases of which another one is chosen now.
+    mutating func takeRechosen() -> [Int] {
+        defer { confirmations.rechosen = [] }
+        return confirmations.rechosen.flatMap { finalEnds(of: $0) }
+            .flatMap { placed.everyRecord(of: $0) }
+    }
+
+    private func finalEnds(of phrase: OwnDevice) -> [Int] {
+        (placed.further.finalEnds[phrase.member] ?? []).filter {
+            records[$0].operation.device == phrase.device
+        }
+    }
+
+    private func strongestChoice(of phrase: OwnDevice) -> AuthConfirmations.ChosenEnd? {
+        finalEnds(of: phrase).flatMap { end in
+            (placed.further.confirms[end] ?? []).filter {
+                records[$0].isValid && mayChoose($0, end)
+            }.map { AuthConfirmations.ChosenEnd(end: end, confirmation: $0) }
+        }.min { isStronger($0, than: $1) }
+    }
+
+    /// Whether a confirmation says which end counts: it is another member's, and stronger than the end.
+    private func mayChoose(_ confirmation: Int, _ end: Int) -> Bool {
+        records[confirmation].author != records[end].author
+            && placed.isStronger(confirmation, than: end)
+    }
+
+    private func isStronger(
+        _ choice: AuthConfirmations.ChosenEnd, than other: AuthConfirmations.ChosenEnd
+    ) -> Bool {
+        choice.confirmation == other.confirmation
+            ? placed.isStronger(choice.end, than: other.end)
+            : placed.isStronger(choice.confirmation, than: other.confirmation)
+    }
+}
