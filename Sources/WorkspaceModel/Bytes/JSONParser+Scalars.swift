@@ -42,11 +42,12 @@ extension JSONParser {
     mutating func string() throws(JSONError) -> String {
         index += 1
         let start = index
+        var all: UInt8 = 0
         while index < bytes.count {
             let byte = bytes[index]
+            all |= byte
             if byte == UInt8(ascii: "\"") {
-                let text = String(validating: bytes[start..<index], as: UTF8.self)
-                guard let text else { throw failure(.invalidUTF8) }
+                let text = try text(bytes[start..<index], isASCII: all < 0x80)
                 index += 1
                 return text
             }
@@ -55,6 +56,15 @@ extension JSONParser {
             index += 1
         }
         throw failure(.endsEarly)
+    }
+
+    /// Most texts are ASCII, which is always well formed: to be told so costs more than all the rest.
+    private func text(_ bytes: ArraySlice<UInt8>, isASCII: Bool) throws(JSONError) -> String {
+        if isASCII { return String(decoding: bytes, as: UTF8.self) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw failure(.invalidUTF8)
+        }
+        return text
     }
 
     /// The same, once a backslash was met: the bytes are gathered before they are text.

@@ -163,5 +163,10 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 
 /// Whether two texts are the same bytes. `==` of `String` would also join NFC and NFD.
 func haveSameBytes(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+    guard left.utf8.count == right.utf8.count else { return false }
+    // Through its view each byte of a text costs as much as a comparison of all of them.
+    let isSame = left.utf8.withContiguousStorageIfAvailable { left in
+        right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+    }
+    return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
 }

@@ -173,12 +173,19 @@ struct MentionFinder {
 }
 
 extension Messages {
+    /// Whether there is the sign in a text with which every mention begins.
+    private static func mayMention(_ text: String) -> Bool {
+        let sign = UInt8(ascii: "@")
+        return text.utf8.withContiguousStorageIfAvailable { $0.contains(sign) }
+            ?? text.utf8.contains(sign)
+    }
+
     /// Whom a text that is written here mentions. Code mentions nobody.
     func mentions(
         in text: String, _ format: ContentPayload.Message.Format, _ channel: Workspace.Channel,
         of workspace: Workspace
     ) throws(NodeError) -> Mentions {
-        guard format != .code, text.utf8.contains(UInt8(ascii: "@")) else { return .none }
+        guard format != .code, Self.mayMention(text) else { return .none }
         let people =
             channel.circle.map { $0.roles.keys.sorted() }
             ?? workspace.members.filter { $0.role <= .member }.map(\.member)
