@@ -39,6 +39,19 @@ import WorkspaceModel
         #expect(try JSONValue(parsing: row.written).stringValue == row.text)
     }
 
+    /// What needs no escape is passed over eight bytes at a time.
+    @Test(arguments: texts)
+    func `writes text the same wherever it stands in a longer one`(_ row: Text) throws {
+        let inner = row.written.dropFirst().dropLast()
+        for (before, after) in [(0, 7), (1, 8), (3, 0), (7, 9), (8, 1), (9, 30), (16, 16)] {
+            let start = String(repeating: "~", count: before)
+            let end = String(repeating: " ", count: after)
+            let text = start + row.text + end
+            #expect(JSONValue.string(text).text == "\"" + start + inner + end + "\"")
+            #expect(try JSONValue(parsing: JSONValue.string(text).bytes).stringValue == text)
+        }
+    }
+
     static let scaled: [(literal: String, places: Int, number: Int64?)] = [
         ("52.5200066", 7, 525_200_066), ("-13.4", 7, -134_000_000), ("7", 7, 70_000_000),
         ("1e-7", 7, 1), ("1E-05", 7, 100), ("-2.5e+1", 7, -250_000_000), ("1.50", 1, 15),
