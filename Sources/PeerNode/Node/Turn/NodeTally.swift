@@ -116,7 +116,8 @@ struct NodeTally {
     mutating func noteDuration(of method: String, milliseconds: UInt64) {
         var group = "unknown"
         if (try? Command.method(method)) != nil {
-            group = String(method.prefix(while: { $0 != "." }))
+            let end = method.utf8.firstIndex(of: UInt8(ascii: ".")) ?? method.endIndex
+            group = String(method[..<end])
         }
         durations[group, default: Durations()].add(milliseconds)
     }
