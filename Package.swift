@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every Swift target of the package is built with: the language rules that keep layers honest.
+/// What every Swift target of the package is built with: rules that keep layers honest.
 let plain: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

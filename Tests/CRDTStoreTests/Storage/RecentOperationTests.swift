@@ -95,7 +95,7 @@ import WorkspaceTestKit
     }
 }
 
-/// What is newer than all of which something is said has nothing said of it, and the store is not asked.
+/// Of what is newer than all of which something is said, nothing is said: the store is not asked.
 @Suite struct `What just came` {
     private let store: NodeStore
 
