@@ -40,7 +40,9 @@ let package = Package(
         // What the nested packages, Benchmarks and fuzz, are built on.
         .library(
             name: "NodeLayers",
-            targets: ["WorkspaceModel", "WorkspaceCrypto", "CRDTStore", "NoteText"])
+            targets: [
+                "WorkspaceModel", "WorkspaceCrypto", "CRDTStore", "NoteText", "SyncProtocol",
+            ])
     ],
     targets: [
         .systemLibrary(

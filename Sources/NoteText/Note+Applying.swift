@@ -113,6 +113,8 @@ extension Note {
                     text, UInt32(truncatingIfNeeded: count), as: entry, from: offset,
                     table.origins(left, right), isHidden: !isValid)
                 offset += run.count
+                if chain?.insert(run) == true { return }
+                settle()
                 let place = weave(run, of: entry)
                 if isTold, run.isVisible {
                     let inside = Int(run.first - tree[place].first)
@@ -134,9 +136,21 @@ extension Note {
         guard isValid else { return list }
         deleted.unite()
         for range in deleted {
-            retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
+            if chain != nil {
+                chain?.delete(range)
+            } else {
+                retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
+            }
         }
         return list
+    }
+
+    /// Makes the tree of what was read of its history.
+    mutating func settle() {
+        guard let chain = chain.take() else { return }
+        var text: [UInt8] = []
+        swap(&text, &tree.text)
+        tree = chain.tree(text: text)
     }
 
     /// Numbers new scalars and keeps their text.

@@ -19,6 +19,8 @@ public struct Note: Sendable {
     /// All that was ever said of lines.
     var lineWords: [LineEntry] = []
     var waiting = WaitingEdits()
+    /// Its scalars as long as its history is read (`NoteReplay`). The tree has only their text then.
+    var chain: ScalarChain?
     /// What is being written here.
     var writing: Draft?
     /// Whether it came from a snapshot, where what is deleted has no text.

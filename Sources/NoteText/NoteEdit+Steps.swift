@@ -9,6 +9,24 @@ enum EditStep {
     case block(NoteEdit.Reference?, NoteBlockKind)
 }
 
+/// A change that says nothing of marks. It has no parts to be counted or freed, so it is passed on
+/// for nothing.
+enum PlainStep {
+    case insert(NoteEdit.Reference?, NoteEdit.Reference?, UnsafeRawBufferPointer, count: Int)
+    case delete(NoteEdit.Reference, Int)
+    case block(NoteEdit.Reference?, NoteBlockKind)
+
+    /// The same as any change.
+    var step: EditStep {
+        switch self {
+        case .insert(let left, let right, let text, let count):
+            .insert(left, right, text, count: count)
+        case .delete(let reference, let count): .delete(reference, count)
+        case .block(let reference, let kind): .block(reference, kind)
+        }
+    }
+}
+
 extension NoteEdit {
     /// Calls `body` with each change in order. Text is valid while it runs.
     func forEachStep(_ body: (EditStep) -> Void) {
@@ -34,7 +52,7 @@ extension NoteEdit {
                     guard let step = scanner.step() else {
                         preconditionFailure("a body that was read once and does not parse")
                     }
-                    body(step)
+                    body(step.step)
                 }
             }
         }
@@ -81,7 +99,7 @@ struct BodyScanner {
     }
 
     /// The next change, `nil` where it is not one of those that are read here, or wrong.
-    mutating func step() -> EditStep? {
+    mutating func step() -> PlainStep? {
         guard let count = head(0x80), let type = head(0) else { return nil }
         switch (type, count) {
         case (0, 4):
@@ -114,7 +132,9 @@ struct BodyScanner {
     private static func count(of text: UnsafeRawBufferPointer) -> Int? {
         var others: UInt8 = 0
         // No way out in the middle, so that many bytes are looked at in one step.
-        for byte in text { others |= byte &- 0x20 < 0x5f || byte == 0x0a ? 0 : 1 }
+        for byte in text {
+            others |= byte &- 0x20 < 0x5f || byte == 0x0a || byte == 0x09 ? 0 : 1
+        }
         if others == 0 { return text.count }
         guard let text = String(validating: text, as: UTF8.self), NoteCharacters.areAllowed(text)
         else { return nil }

@@ -168,7 +168,9 @@ public enum NoteCharacters {
     /// Whether all of `text` may stand in a note.
     static func areAllowed(_ text: String) -> Bool {
         var copy = text
-        let isPlain = copy.withUTF8 { $0.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a } }
+        let isPlain = copy.withUTF8 {
+            $0.allSatisfy { (0x20..<0x7f).contains($0) || $0 == 0x0a || $0 == 0x09 }
+        }
         return isPlain || text.unicodeScalars.allSatisfy(isAllowed)
     }
 }

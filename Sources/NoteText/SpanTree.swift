@@ -86,6 +86,19 @@ struct SpanTree {
         guard runs.first?.first == Span.start, Self.areWhole(runs, end) else { return nil }
         self.text.reserveCapacity(text.count + text.count / 8 + 1_024)
         self.text += text
+        fill(with: runs, end: end)
+        guard visibleBytes == text.count else { return nil }
+    }
+
+    /// The tree of runs in their order, which have every number below `end` once.
+    ///
+    /// - Parameter text: the text of all of them, which they know their place in.
+    init(ordered runs: [Span], end: Element, text: consuming [UInt8]) {
+        self.text = text
+        fill(with: runs, end: end)
+    }
+
+    private mutating func fill(with runs: [Span], end: Element) {
         map = ElementMap(reserving: end)
         // Room for some more in each.
         let filled = Self.leafCapacity * 3 / 4
@@ -108,7 +121,6 @@ struct SpanTree {
             addVisible(count, to: leaf)
             visible += count
         }
-        guard visibleBytes == text.count else { return nil }
     }
 
     /// Whether runs have every number below `end` once.
@@ -149,14 +161,23 @@ struct SpanTree {
 
     /// Bytes of the first `scalars` of a run.
     func byteCount(of span: Span, scalars: UInt32) -> UInt32 {
+        text.byteCount(of: span, scalars: scalars)
+    }
+}
+
+extension [UInt8] {
+    /// Bytes of the first `scalars` of a run whose text lies here.
+    func byteCount(of span: Span, scalars: UInt32) -> UInt32 {
         // ASCII, or text that was left out.
-        if span.bytes == span.count || span.text == Span.noText { return min(scalars, span.bytes) }
+        if span.bytes == span.count || span.text == Span.noText {
+            return Swift.min(scalars, span.bytes)
+        }
         var left = scalars
         var index = Int(span.text)
         while left > 0 {
             index += 1
             // Bytes that go on a scalar begin with the bits 10.
-            while index < text.count, text[index] & 0xc0 == 0x80 { index += 1 }
+            while index < count, self[index] & 0xc0 == 0x80 { index += 1 }
             left -= 1
         }
         return UInt32(index - Int(span.text))

@@ -30,6 +30,7 @@ enum TextBench {
                     try alone(trace, &figures)
                 }
             }
+            if TextBytes.timed.contains(name) { try TextBytes.measure(trace, &figures) }
             figures.print()
         }
         growth(options)
@@ -45,7 +46,9 @@ enum TextBench {
         let signed = operations.map(SignedEdit.init)
         var reader = Note()
         let whole = try processorSeconds {
-            for edit in signed { reader.apply(try edit.read(), isTold: false) }
+            var replay = NoteReplay()
+            for edit in signed { replay.apply(try edit.read()) }
+            reader = replay.finished()
         }
         precondition(reader.text == trace.end)
         figures.add("whole_history_ms", whole * 1e3)
@@ -216,6 +219,8 @@ struct TextTrace {
     struct Step {
         let parents: [Int]
         let writer: Int
+        /// When, in seconds since 1970.
+        let time: Double
         let patches: [NotePatch]
     }
 
@@ -251,7 +256,7 @@ struct TextTrace {
             }
             return Step(
                 parents: fields["parents"] as? [Int] ?? [], writer: fields["agent"] as? Int ?? 0,
-                patches: patches)
+                time: secondsSince1970(fields["time"] as? String ?? ""), patches: patches)
         }
         patches = steps.flatMap(\.patches)
         self.end = end

@@ -31,6 +31,7 @@ extension NoteTexts {
         var winners: [MessageKey: OperationID] = [:]
         for _ in 0..<Self.namesakesMax {
             let note = OpenNote(place)
+            note.beginHistory()
             if try replay(into: note, in: workspace, &winners) { return note }
         }
         let note = OpenNote(place)
@@ -111,6 +112,7 @@ extension NoteTexts {
             }
             if rows.count < Self.readAtOnce { break }
         }
+        note.endHistory()
         try takeDeleted(into: note)
         note.weigh()
         return true
@@ -122,7 +124,7 @@ extension NoteTexts {
     ) throws(StorageError) -> Bool {
         let (id, key) = (stored.place.link.id, stored.messageKey)
         guard row.state != .erased else {
-            guard let patches = note.note.erase(key, isTold: isTold).patches else { return false }
+            guard let patches = note.erase(key, isTold: isTold).patches else { return false }
             note.took(id, row.state, at: row.arrival, isTold ? patches : nil)
             return true
         }
@@ -136,7 +138,7 @@ extension NoteTexts {
             note.took(id, row.state, at: row.arrival, isTold ? ([], []) : nil)
             return winner < id
         }
-        let outcome = note.note.apply(operation, isValid: row.state == .valid, isTold: isTold)
+        let outcome = note.apply(operation, isValid: row.state == .valid, isTold: isTold)
         guard let patches = outcome.patches else {
             winners[key] = id
             return false

@@ -8,6 +8,8 @@ final class OpenNote {
     let place: ViewStore.NotePlace
     /// Its text.
     var note: Note
+    /// What was read of its history, as long as nobody has looked at the text; `note` is empty then.
+    private var history: NoteReplay?
     /// Of which edits.
     var sums: ViewStore.NoteSums
     /// The largest arrival number among them.
@@ -69,6 +71,30 @@ final class OpenNote {
     /// Whether a snapshot is worth its price: so much has come that writing it costs little of each edit.
     var isSnapshotDue: Bool {
         unsaved >= max(Limits.noteTailMax, note.operationCount / 16) && isComplete
+    }
+
+    // MARK: Its history
+
+    /// All that it is made of comes now, and most of it is told to nobody.
+    func beginHistory() { history = NoteReplay() }
+
+    /// Makes the text of what was read.
+    func endHistory() {
+        guard let read = history.take() else { return }
+        note = read.finished()
+    }
+
+    /// Takes in an edit of its history.
+    func apply(_ operation: NoteOperation, isValid: Bool, isTold: Bool) -> NoteOutcome {
+        if isTold { endHistory() }
+        return history?.apply(operation, isValid: isValid)
+            ?? note.apply(operation, isValid: isValid, isTold: isTold)
+    }
+
+    /// Takes in that an edit of its history was erased.
+    func erase(_ key: MessageKey, isTold: Bool) -> NoteOutcome {
+        if isTold { endHistory() }
+        return history?.erase(key) ?? note.erase(key, isTold: isTold)
     }
 
     /// Notes an edit that was taken in.
