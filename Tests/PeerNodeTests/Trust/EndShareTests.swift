@@ -74,6 +74,42 @@ import WorkspaceTestKit
         #expect(try left(of: pair.known.member, at: pair.bob) == hers)
     }
 
+    @Test func `is paid for by who gives a role to somebody whose share is used up`() throws {
+        let count = 2 * Limits.authorityVerdictsPerUnit
+        let (link, phone, all) = try ends(count)
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
+        try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let mallory = AuthorityBudget.Share(.authority, of: pair.known.member.bytes)
+        try pair.bob.inTurn { core, _ in
+            core.log.shares.authorityBudget.charge(
+                10_000, to: [mallory], now: core.turn.time.monotonic)
+        }
+        let ada = try pair.ada.workspace().member
+        let before = try left(of: ada, at: pair.bob)
+        var log = try ForgedLog(pair.ada, incarnation: 81)
+        let given = log.write(role(with: phone), knowing: heads)
+        try pair.hand([given], to: pair.bob, as: try ForeignDevice(of: pair.ada))
+        #expect(try pair.bob.workspace().judged.evaluator.isValid(given.id))
+        let paid = before - (try left(of: ada, at: pair.bob))
+        #expect(paid > count / Limits.authorityVerdictsPerUnit && paid <= 33)
+    }
+
+    @Test func `is paid for again when a role that does not count comes again`() throws {
+        var eve = try pair.accomplice()
+        let (link, phone, all) = try ends(2 * Limits.authorityVerdictsPerUnit)
+        let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
+        try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let given = eve.log.write(role(with: phone), knowing: heads)
+        try pair.hand([given], to: pair.bob, as: eve.keys)
+        let member = try #require(pair.bob.workspace().owner(of: eve.keys.id))
+        let before = try left(of: member, at: pair.bob)
+        // Among others it may have another verdict, so it is judged again.
+        try pair.ada.ok("invite.create")
+        pair.bench.advance(5_000)
+        try pair.hand([given], to: pair.bob, as: eve.keys)
+        #expect(try left(of: member, at: pair.bob) < before)
+    }
+
     @Test func `is paid for by who has written them, and not by who gives a role`() throws {
         let count = 2 * Limits.authorityVerdictsPerUnit
         let (link, phone, all) = try ends(count)

@@ -45,9 +45,10 @@ extension OperationLog {
             if case .faulty(let fault) = error { return .refused(fault) }
             return .refused(.noReference)
         }
-        let payer = payment.map {
-            shares.payer(of: $0, for: operation, of: log, in: workspace, from: source)
-        }
+        let payer: UnsettledVerdicts.Payer? =
+            isFree
+            ? nil
+            : shares.payer(of: payment, for: operation, of: log, in: workspace, from: source)
         payer.map { shares.charge($0, for: change) }
         sink.notePayer(payer)
         // A first sync brings what somebody stores, which is what something rests on: who cites a

@@ -39,22 +39,30 @@ final class LogShares: LogPart {
     ///
     /// Who gives somebody a role pays nothing for that: what it turns over is what the other one has
     /// written, ends of devices that count under it, too. How often that happens is up to admins, so
-    /// the other one pays no more than they would. A role that does not count anybody can write.
+    /// the other one pays no more than they would. A role that does not count anybody can write, and
+    /// whoever has used up a share would have roles given that nobody pays for.
+    ///
+    /// - Parameter payment: what has paid for the operation itself; `nil` for one that was passed over and
+    ///   comes again, which costs what it turns over alone.
     func payer(
-        of payment: AuthorityBudget.Payment, for operation: CheckedOperation, of log: LogName,
+        of payment: AuthorityBudget.Payment?, for operation: CheckedOperation, of log: LogName,
         in workspace: Workspace, from source: OperationSource
     ) -> UnsettledVerdicts.Payer {
         let evaluator = workspace.judged.evaluator
         if case .grant(let grant)? = operation.authority, grant.drops == nil,
             evaluator.isValid(operation.id)
         {
-            return .init(shares: [.init(.authority, of: grant.member.bytes)], isCapped: true)
+            let subject = AuthorityBudget.Share(.authority, of: grant.member.bytes)
+            if authorityBudget.hasRoom(in: subject, now: time.monotonic) {
+                return .init(shares: [subject], isCapped: true)
+            }
         }
         let role = evaluator.actingRole(of: operation.id)
         let author = AuthorityBudget.Share(
             .authority, of: payer(of: log.device, source, in: workspace))
         return .init(
-            shares: [payment.share, author], isCapped: role.map { $0 <= .admin } ?? false)
+            shares: Set([payment?.share, author].compactMap { $0 }),
+            isCapped: role.map { $0 <= .admin } ?? false)
     }
 
     /// Has those who pay for the verdicts that an operation has turned over in the authority document
