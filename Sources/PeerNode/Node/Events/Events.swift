@@ -29,8 +29,8 @@ final class Events: Component, NoticeCommands {
 }
 
 extension Manual {
-    /// Every type of event that this build records, in the order of their numbers, and those that
-    /// pass: for whoever asks for what is not kept.
+    /// Every type of event that this build records, and those that pass: for whoever asks for what is
+    /// not kept.
     public static let eventTypes: [String] = EventType.allCases.map(\.word) + EventType.passing
 }
 

@@ -2,7 +2,8 @@ import BlobStore
 import CRDTStore
 import WorkspaceModel
 
-/// Files of the owner's: putting them, saving them, and looking whether they are right.
+/// Files of the owner's: putting them, saving them, and looking whether they are right. How long these
+/// wait for a file that nobody sends is in `MissingFiles.swift`.
 final class FileErrands: FilePart {
     /// Jobs under way, and what waits for a transfer before it becomes one.
     var errands: [ErrandID: FileErrand] = [:]

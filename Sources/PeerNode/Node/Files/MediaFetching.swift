@@ -25,7 +25,7 @@ final class MediaFetching: FilePart, FileMediaCommands {
 
     func goOn(after former: MediaFetching) { meter = former.meter }
 
-    /// What stands before a kind where it is stored what was chosen of it.
+    /// What was chosen of a kind is stored under this and its name.
     private static let ruleName = "file.media."
 
     func media() throws(NodeError) -> Page<MediaObject> {

@@ -7,7 +7,7 @@ extension FileErrands {
     /// So many of those who were asked are named in a hint.
     private static let namedMax = 3
 
-    /// Ends what has waited for a file that nobody sends. As long as somebody does, it waits on.
+    /// Ends the jobs whose file nobody has sent for long enough. While somebody sends it, they go on.
     func endVain() throws(StorageError) {
         for id in errands.keys.sorted() {
             guard let errand = errands[id], let due = errand.waitsUntil, due <= time.monotonic,

@@ -26,9 +26,9 @@ struct AuthorityBudget {
         case authority
         /// Requests and admissions among them, which people outside cause.
         case doors
-        /// What these have no room for, by its author's device: one that came by a create or admit.
+        /// For when those are used up, by the author's device: one that a create or admit lists.
         case device
-        /// The same of one that was linked, of which anybody may have many.
+        /// The same for a device that was linked. Anybody may have many of these.
         case linkedDevice
         /// Operations of others in the authority document that own ones need, by the member who
         /// needs them.

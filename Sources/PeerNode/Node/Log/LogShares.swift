@@ -10,9 +10,9 @@ final class LogShares: LogPart {
 
     /// Has a share pay for an operation (S-5).
     ///
-    /// What the member's has no room for is paid by the device's own: whoever steals one device, or
-    /// holds a link, keeps no revocation by another one waiting. Then by that of somebody whose
-    /// operations need it: a removal cites what the removed wrote.
+    /// First the member's share pays. Where that is used up the device's own does, so that whoever steals
+    /// one device, or holds a link, cannot make a revocation by another one wait. Then that of somebody
+    /// whose operations need it: a removal cites what the removed person wrote.
     func pay(
         for operation: CheckedOperation, _ payload: AuthorityPayload, of log: LogName,
         in workspace: Workspace, from source: OperationSource
