@@ -136,11 +136,9 @@ extension Note {
         guard isValid else { return list }
         deleted.unite()
         for range in deleted {
-            if chain != nil {
-                chain?.delete(range)
-            } else {
-                retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
-            }
+            if chain?.delete(range) == true { continue }
+            settle()
+            retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
         }
         return list
     }

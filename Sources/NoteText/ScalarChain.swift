@@ -4,23 +4,22 @@
 /// insertion between neighbours is three numbers, and a deletion one for each scalar. The runs are
 /// made of that at the end, in two passes.
 struct ScalarChain {
-    /// Scalars at most: each takes 12 bytes until the end.
+    /// Scalars at most: each takes 5 bytes until the end.
     static let scalarsMax: Element = 1 << 22
 
     /// The scalar behind each one, 0 where that has the next number.
-    private var following: [Element]
+    private var following = [Element](repeating: 0, count: roomMin)
     /// How many operations that count delete each one.
-    private var deletes: [UInt32]
-    /// The number of a run by its first scalar, counted from 1.
-    private var starts: [UInt32]
-    /// The runs as they were inserted.
+    private var deletes = [UInt8](repeating: 0, count: roomMin)
+    /// The runs as they were inserted, ascending by number.
     private var runs: [Span] = []
     /// The number of the next scalar.
     private var end: Element = 0
+    /// Scalars that there is room for at first.
+    private static let roomMin = 1 << 12
 
     /// An empty note: the two sentinels.
     init() {
-        (following, deletes, starts) = ([0, 0], [0, 0], [0, 0])
         append(Span(sentinel: Span.start), before: Span.end)
         append(Span(sentinel: Span.end), before: Span.nothing)
     }
@@ -48,22 +47,26 @@ struct ScalarChain {
     }
 
     /// An operation that counts deletes these.
-    mutating func delete(_ range: Range<Element>) {
-        for element in range { deletes[Int(element)] &+= 1 }
+    ///
+    /// - Returns: whether that could be noted: one of them is not deleted by too many already.
+    mutating func delete(_ range: Range<Element>) -> Bool {
+        let range = Int(range.lowerBound)..<Int(range.upperBound)
+        guard deletes[range].allSatisfy({ $0 < .max }) else { return false }
+        for element in range { deletes[element] += 1 }
+        return true
     }
 
     private mutating func append(_ run: Span, before next: Element) {
         end = run.first + run.count
-        while following.count < Int(end) {
-            let more = repeatElement(UInt32(0), count: following.count)
-            following += more
-            deletes += more
-            starts += more
+        if following.count < Int(end) {
+            let room = max(2 * following.count, Int(end))
+            following = following.lengthened(to: room)
+            deletes = deletes.lengthened(to: room)
         }
         runs.append(run)
         following[Int(run.last)] = next
-        starts[Int(run.first)] = UInt32(truncatingIfNeeded: runs.count)
-        if run.deletes > 0 { delete(run.first..<end) }
+        // What was never seen is deleted from the beginning.
+        if run.deletes > 0 { _ = delete(run.first..<end) }
     }
 
     private func scalar(behind element: Element) -> Element {
@@ -71,17 +74,32 @@ struct ScalarChain {
         return next == 0 ? element + 1 : next
     }
 
+    /// The run that begins with a scalar.
+    private func run(at element: Element) -> Span? {
+        // Most stand behind the one with the number before, which names the next one only at a run's
+        // end, and where others came between.
+        guard element == 0 || following[Int(element) - 1] != 0 else { return nil }
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].first < element { low = middle + 1 } else { high = middle }
+        }
+        return low < runs.count && runs[low].first == element ? runs[low] : nil
+    }
+
     /// The left origin of a scalar.
     private func origin(of element: Element) -> Element {
-        let number = Int(starts[Int(element)])
-        return number == 0 ? element - 1 : runs[number - 1].left
+        run(at: element)?.left ?? element - 1
     }
 
     /// Steps of a run to the right-hand child that it stands before.
     private func depth(of run: Span) -> UInt32 {
-        guard run.right != Span.nothing, origin(of: run.right) == run.left else { return 0 }
-        let number = Int(starts[Int(run.right)])
-        return number == 0 ? 1 : runs[number - 1].depth + 1
+        guard run.right > Span.end, run.right != Span.nothing else { return 0 }
+        guard let right = self.run(at: run.right) else {
+            return run.right - 1 == run.left ? 1 : 0
+        }
+        return right.left == run.left ? right.depth + 1 : 0
     }
 
     // MARK: The end
@@ -91,20 +109,24 @@ struct ScalarChain {
     /// - Parameter text: their UTF-8, of deleted ones too.
     consuming func tree(text: consuming [UInt8]) -> SpanTree {
         let parts = parts(text)
+        // What stands behind each part; its first scalar then says which part it is the first of.
+        let next = parts.map { scalar(behind: $0.last) }
+        for index in parts.indices {
+            following[Int(parts[index].first)] = UInt32(truncatingIfNeeded: index)
+        }
         var ordered: [Span] = []
         ordered.reserveCapacity(parts.count)
         var element = Span.start
         while element != Span.nothing {
-            let part = parts[Int(starts[Int(element)]) - 1]
-            ordered.append(part)
-            element = scalar(behind: part.last)
+            let index = Int(following[Int(element)])
+            ordered.append(parts[index])
+            element = next[index]
         }
         return SpanTree(ordered: ordered, end: end, text: text)
     }
 
-    /// What is of one run, deleted by as many and stands together, by number. `starts` is made that
-    /// of these.
-    private mutating func parts(_ text: [UInt8]) -> [Span] {
+    /// What is of one run, deleted by as many and stands together, by number.
+    private func parts(_ text: [UInt8]) -> [Span] {
         var parts: [Span] = []
         parts.reserveCapacity(runs.count + runs.count / 4)
         for run in runs {
@@ -113,7 +135,7 @@ struct ScalarChain {
                 let count = length(of: rest)
                 let isWhole = count == rest.count
                 var part = rest
-                part.deletes = deletes[Int(rest.first)]
+                part.deletes = UInt32(deletes[Int(rest.first)])
                 part.count = count
                 if !isWhole {
                     part.bytes = text.byteCount(of: rest, scalars: count)
@@ -126,7 +148,6 @@ struct ScalarChain {
                     parts[parts.count - 1].bytes += part.bytes
                 } else {
                     parts.append(part)
-                    starts[Int(part.first)] = UInt32(truncatingIfNeeded: parts.count)
                 }
                 if isWhole { break }
             }
@@ -141,11 +162,37 @@ struct ScalarChain {
             deletes.withUnsafeBufferPointer { deletes in
                 var index = Int(run.first)
                 let times = deletes[index]
+                // Sixteen at once: as long as none ends the part it does not matter which would.
+                while last - index >= 16 {
+                    var ends: UInt32 = 0
+                    for place in index..<index + 16 {
+                        ends |= following[place] | UInt32(deletes[place + 1] ^ times)
+                    }
+                    guard ends == 0 else { break }
+                    index += 16
+                }
                 while index < last, following[index] == 0, deletes[index + 1] == times {
                     index += 1
                 }
                 return UInt32(truncatingIfNeeded: index + 1) - run.first
             }
+        }
+    }
+}
+
+extension Array where Element: FixedWidthInteger {
+    /// The same numbers and zeros behind them, `count` in all.
+    ///
+    /// - Precondition: it has no more.
+    fileprivate func lengthened(to count: Int) -> [Element] {
+        let used = self.count
+        precondition(count >= used, "an array cannot be lengthened to less")
+        return [Element](unsafeUninitializedCapacity: count) { buffer, initialized in
+            withUnsafeBufferPointer { old in
+                let rest = buffer[..<used].initialize(fromContentsOf: old)
+                buffer[rest...].initialize(repeating: 0)
+            }
+            initialized = count
         }
     }
 }

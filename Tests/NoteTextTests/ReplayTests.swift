@@ -129,6 +129,26 @@ import WorkspaceTestKit
         #expect(replayed.text == writer.note.text)
     }
 
+    @Test func `counts who deletes a scalar, however many do`() throws {
+        var random = SeededGenerator(seed: 7)
+        var writer = NoteWriter(1)
+        let base = try writer.write("abc", at: 0, using: &random)
+        let deletion = NoteEdit(
+            sources: [base.key], changes: [.delete(.init(source: 1, offset: 1), count: 1)])
+        var operations = [base]
+        for _ in 0..<300 { operations.append(writer.operation(deletion, using: &random)) }
+        var (note, replayed) = both(operations.map { ($0, .valid) })
+        expectSame(note, replayed)
+        #expect(replayed.text == "ac")
+        for operation in operations.dropFirst() {
+            #expect(replayed.text == "ac")
+            note.judge(operation, isValid: false)
+            replayed.judge(operation, isValid: false)
+        }
+        expectSame(note, replayed)
+        #expect(replayed.text == "abc")
+    }
+
     @Test func `that is empty is an empty note`() {
         let note = NoteReplay().finished()
         #expect(note.text.isEmpty && note.isComplete && note.runCount == 0)
