@@ -32,7 +32,7 @@ enum TextBytes {
 
     /// A message of one run in the frames that carry it, each with a length and a tag.
     private static func wireBytes(of run: OperationRun) -> Int {
-        let message = SyncMessage.operations(1, request: 0, [run], isComplete: true).encoded
+        let message = SyncMessage.operations(1, request: 0, [run], isComplete: true).encoded()
         let frames = message.count / (Frame.plaintextBytesMax - 3) + 1
         return message.count + frames * (2 + 3 + 16)
     }
