@@ -236,13 +236,13 @@ final class NodeCore: TurnHolder {
     /// other one in a while takes them: they are a page of their own.
     private func writeReceipts() throws(StorageError) {
         let (peers, now) = (turn.store.peers, turn.time.monotonic)
-        guard peers.hasUnwrittenReceipts else {
+        guard peers.hasUnwrittenReceipts, turn.mayWrite else {
             syncing.receiptsDue = nil
             return
         }
         let due = syncing.receiptsDue ?? now &+ Self.receiptsPause
         syncing.receiptsDue = due
-        if due <= now, turn.mayWrite { try turn.write() }
+        if due <= now { try turn.write() }
         let isEarly = syncing.receiptsWritten.map { now &- $0 < Self.receiptsPause } ?? false
         peers.keepsReceipts = due > now && isEarly
         guard !peers.keepsReceipts, turn.store.connection.isInTransaction else { return }
