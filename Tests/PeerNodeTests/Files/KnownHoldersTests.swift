@@ -17,6 +17,7 @@ import WorkspaceTestKit
         scene = try #require(FileScene(seed: 311, count: 2))
         let message = try #require(
             scene.send([FileScene.bytes(30_000, seed: 7)], by: scene.nodes[0]))
+        scene.world.run(for: 2_000)
         #expect(scene.save(message, by: scene.nodes[1]) != nil)
         scene.world.run(for: 5_000)
         core = try #require(scene.nodes[1].host?.core)
