@@ -21,10 +21,14 @@ import WorkspaceTestKit
 
     /// What is left of the share of a member at a node.
     private func left(of member: MemberID, at node: BenchNode) throws -> Int {
+        try left(of: member.bytes, at: node)
+    }
+
+    private func left(of payer: [UInt8], at node: BenchNode) throws -> Int {
         var left = 0
         try node.inTurn { core, _ in
             var budget = core.log.shares.authorityBudget
-            let share = AuthorityBudget.Share(.authority, of: member.bytes)
+            let share = AuthorityBudget.Share(.authority, of: payer)
             while budget.pay(1, from: [share], now: core.turn.time.monotonic) != nil { left += 1 }
         }
         return left
@@ -52,26 +56,49 @@ import WorkspaceTestKit
         return (link, phone.id, all)
     }
 
+    /// An admin whose keys the test has.
+    private func admin() throws -> (keys: ForeignDevice, log: ForgedLog) {
+        let node = try pair.bench.guest("Eve", of: pair.ada)
+        try pair.ada.ok("member.role", ["member": "Eve", "role": "admin"])
+        pair.bench.advance(5_000)
+        let admin = (try ForeignDevice(of: node), try ForgedLog(node, incarnation: 90))
+        node.kill()
+        return admin
+    }
+
+    /// Ada removes that one, and everybody hears of it.
+    ///
+    /// - Returns: whose share pays for what they write as if before.
+    private func remove(_ keys: ForeignDevice) throws -> [UInt8] {
+        try pair.ada.ok("member.remove", ["member": "Eve"])
+        pair.bench.advance(5_000)
+        return try pair.bob.workspace().owner(of: keys.id)?.bytes ?? keys.id.bytes
+    }
+
     /// A role for Mallory with a phone.
-    private func role(with phone: DeviceID) -> AuthorityPayload {
+    private func role(with phone: DeviceID, _ role: Role = .admin) -> AuthorityPayload {
         .grant(
             AuthorityPayload.Grant(
-                member: pair.known.member, devices: [pair.keys.id, phone], role: .admin,
+                member: pair.known.member, devices: [pair.keys.id, phone], role: role,
                 replaces: false, drops: nil, cuts: []))
     }
 
     @Test func `is paid for by who writes a role that does not count`() throws {
-        var eve = try pair.accomplice()
+        var eve = try admin()
         let (link, phone, all) = try ends(2 * Limits.authorityVerdictsPerUnit)
         let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
         try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
+        let payer = try remove(eve.keys)
         let hers = try left(of: pair.known.member, at: pair.bob)
+        let before = try left(of: payer, at: pair.bob)
         for _ in 0..<4 {
-            let given = eve.log.write(role(with: phone), knowing: heads)
+            let given = eve.log.write(role(with: phone, .member), knowing: heads)
             try pair.hand([given], to: pair.bob, as: eve.keys)
             #expect(try !pair.bob.workspace().judged.evaluator.isValid(given.id))
         }
         #expect(try left(of: pair.known.member, at: pair.bob) == hers)
+        // One unit each, and what is judged for it.
+        #expect(try left(of: payer, at: pair.bob) < before - 4)
     }
 
     @Test func `is paid for by who gives a role to somebody whose share is used up`() throws {
@@ -95,19 +122,19 @@ import WorkspaceTestKit
     }
 
     @Test func `is paid for again when a role that does not count comes again`() throws {
-        var eve = try pair.accomplice()
+        var eve = try admin()
         let (link, phone, all) = try ends(2 * Limits.authorityVerdictsPerUnit)
         let heads = try ForgedLog.heads(of: pair.ada) + [link.reference]
         try pair.hand(link.operations + all, to: pair.bob, as: pair.keys)
-        let given = eve.log.write(role(with: phone), knowing: heads)
+        let payer = try remove(eve.keys)
+        let given = eve.log.write(role(with: phone, .member), knowing: heads)
         try pair.hand([given], to: pair.bob, as: eve.keys)
-        let member = try #require(pair.bob.workspace().owner(of: eve.keys.id))
-        let before = try left(of: member, at: pair.bob)
+        let before = try left(of: payer, at: pair.bob)
         // Among others it may have another verdict, so it is judged again.
         try pair.ada.ok("invite.create")
         pair.bench.advance(5_000)
         try pair.hand([given], to: pair.bob, as: eve.keys)
-        #expect(try left(of: member, at: pair.bob) < before)
+        #expect(try left(of: payer, at: pair.bob) < before)
     }
 
     @Test func `is paid for by who has written them, and not by who gives a role`() throws {

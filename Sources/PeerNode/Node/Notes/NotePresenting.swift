@@ -3,7 +3,7 @@ import NoteText
 import WorkspaceModel
 
 /// Notes as people and scripts see them.
-final class NoteObjects: NotePart {
+final class NotePresenting: NotePart {
     /// A note with who made it and who changed it last; `nil` where it is not there, or cannot be
     /// opened.
     func object(

@@ -27,7 +27,7 @@ final class Notes: Component {
     /// Finding notes.
     private(set) lazy var finding = NoteFinding(self)
     /// Notes as people see them.
-    private(set) lazy var objects = NoteObjects(self)
+    private(set) lazy var objects = NotePresenting(self)
     /// Changing texts here.
     private(set) lazy var writing = NoteWriter(self)
     /// Making operations of what is being written.
