@@ -54,6 +54,8 @@ import WorkspaceTestKit
         defer { scene.world.end() }
         try known.note(map, from: device(1), of: number)
         #expect(try stored.count == 1)
+        // A turn, for the word came in none.
+        _ = scene.nodes[1].ask("blob.stat", ["blob": "b_none"])
         scene.world.run(for: Limits.holderWordMilliseconds + 100)
         #expect(try stored.count == 2)
         #expect(known.due == nil)
