@@ -17,11 +17,13 @@ import WorkspaceModel
         "Sources/PeerNode/Control/Objects/NoticeObjects.swift": "the id of an object",
         "Sources/PeerNode/Node/Events/Noticing.swift": "the name under which the store keeps it",
         "Sources/PeerNode/Node/Events/EventNames.swift": "the names of events",
-        "Sources/PeerNode/Node/Notes/NoteCompanyTelling.swift": "an event has that name, too",
-        "Sources/wsx-node/NoteAttachment+Node.swift": "events, as above",
-        "Sources/wsx-node/Rendering+NoteEvents.swift": "events, as above",
-        "Sources/wsx-node/ConfigFile.swift": "the name of a setting",
-        "Sources/wsx-node/ReferenceResolver.swift": "calls: which one lists what a letter begins",
+        "Sources/PeerNode/Node/Notes/Company/NoteCompanyTelling.swift":
+            "an event has that name, too",
+        "Sources/wsx-node/Notes/NoteAttachment+Node.swift": "events, as above",
+        "Sources/wsx-node/Rendering/Rendering+NoteEvents.swift": "events, as above",
+        "Sources/wsx-node/Terminal/ConfigFile.swift": "the name of a setting",
+        "Sources/wsx-node/References/ReferenceResolver.swift":
+            "calls: which one lists what a letter begins",
     ]
 
     /// Where a name is taken apart, and nothing hangs on it.
@@ -34,8 +36,7 @@ import WorkspaceModel
     private static let names = Command.all.map(\.name).filter { $0.contains(".") }
 
     private static func isTable(_ file: SourceTree.File) -> Bool {
-        file.folder == "Sources/PeerNode/Control"
-            && (file.name.hasSuffix("Commands") || file.name.hasSuffix("Command"))
+        file.folder.hasPrefix("Sources/PeerNode/Control/Rows/")
     }
 
     /// Every literal that is a name, as `path:line: what stands before it`.

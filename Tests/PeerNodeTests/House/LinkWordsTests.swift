@@ -8,12 +8,12 @@ import WorkspaceModel
     /// Where the codes are written, and how.
     private static let places = [
         ("Sources/PeerNode/", #"LinkEnding\(\s*"([a-z._]+)""#),
-        ("Sources/PeerNode/Loop/PeerLinks.swift", #"fail\([a-zA-Z.]+, "([a-z_]+)"\)"#),
-        ("Sources/PeerNode/Loop/PeerLinks.swift", #"var reason = "([a-z_]+)""#),
+        ("Sources/PeerNode/Loop/Links/PeerLinks.swift", #"fail\([a-zA-Z.]+, "([a-z_]+)"\)"#),
+        ("Sources/PeerNode/Loop/Links/PeerLinks.swift", #"var reason = "([a-z_]+)""#),
         ("Sources/PeerNode/System/SystemError.swift", #"(?:case [A-Z, ]+|default): "([a-z_]+)"$"#),
         ("Sources/PeerNode/Node/Enrolment/JoinEnding.swift", #"because: "([a-z_]+)""#),
         ("Sources/PeerNode/Node/Network/JoinAttempt.swift", #"let unreachable = "([a-z_]+)""#),
-        ("Sources/PeerNode/Peers/PeerRegistry.swift", #"lastError = "([a-z._]+)""#),
+        ("Sources/PeerNode/Peers/Registry/PeerRegistry.swift", #"lastError = "([a-z._]+)""#),
         ("Sources/SyncProtocol/Messages/SyncViolation.swift", #""((?:sync|frame)\.[a-z_]+)""#),
         ("Sources/WorkspaceModel/Rules/Rejection.swift", #""((?:op|auth)\.[a-z_]+)""#),
     ]

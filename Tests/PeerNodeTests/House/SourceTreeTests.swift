@@ -90,8 +90,8 @@ import Testing
     /// Files that hand memory to C. They rebind pointers of buffers that they have just made, and
     /// whose sizes stand beside the call; nothing there is as long as foreign bytes say.
     static let trapping: [String] = [
-        "Sources/CRDTStore/Storage/Binder.swift",
-        "Sources/CRDTStore/Storage/Connection+Opening.swift",
+        "Sources/CRDTStore/Storage/SQL/Binder.swift",
+        "Sources/CRDTStore/Storage/SQL/Connection+Opening.swift",
         "Sources/PeerNode/Transport/Socket.swift",
         "Sources/WorkspaceCrypto/Hashing.swift",
         "Sources/WorkspaceCrypto/Noise/CipherState.swift",
