@@ -69,3 +69,50 @@ public protocol InspectionCommands {
     /// Computes everything stored again. Answers with the object `check`, later.
     func check(repairs: Bool, _ scope: CallScope) throws(NodeError) -> CommandOutcome
 }
+
+/// What the node does for a first look at it, and to end.
+public protocol HomeCommands {
+    /// The state of everything, for one screen.
+    func status(_ scope: CallScope) throws(NodeError) -> StatusObject
+    /// What a first screen shows, and further pages of its conversations.
+    func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject
+    /// Ends the process, after this call was answered.
+    func stop(_ scope: CallScope) throws(NodeError)
+}
+
+/// What the node does for who listens to events.
+public protocol EventCommands {
+    /// Opens a stream on the connection of `scope.call`.
+    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
+        -> SubscriptionObject
+    /// Ends a stream of the same connection.
+    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError)
+    /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
+    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Stores how far the reader `name` has come, and warns where it gave up what is there.
+    func acknowledge(
+        name: String, cursor: String, warning: String?, _ scope: CallScope
+    ) throws(NodeError) -> ReaderObject
+    /// The named readers and their positions.
+    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
+}
+
+/// What the node does with peers and the network.
+public protocol NetworkCommands {
+    /// How far each peer and we are apart.
+    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<SyncObject>
+    /// Every peer that is known, heard or being dialled.
+    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject>
+    /// Remembers an address and dials it.
+    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Forgets a peer by device id or address.
+    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject
+    /// Whether the network is in use, and how.
+    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject
+    /// Leaves the network. Answers with `NetworkObject` when the last link is closed.
+    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Uses the network again.
+    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
+}

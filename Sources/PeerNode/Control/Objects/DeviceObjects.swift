@@ -121,3 +121,43 @@ public struct DeviceLinkObject: ControlObject {
         ]
     }
 }
+
+/// A device, and whether it holds something (section 4.0.7).
+public struct HolderObject: ControlObject {
+    /// `d_…`.
+    public let device: String
+    /// Whose it is.
+    public let member: PersonObject
+    /// How many of the operations in question it is known to hold; `nil` of a device that was never
+    /// heard of, which scripts read as `"unknown"`.
+    public let have: Int64?
+    /// Whether that is all of them.
+    public let isComplete: Bool
+    /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
+    public let at: Int64?
+    /// Of a message, whether its person has it: `held` where a device of theirs on which they can
+    /// read it does, `waiting` where none is known to, `unknown` where none was ever heard of. The
+    /// same in all rows of one person; `nil` of who only carries it.
+    public var verdict: String?
+    /// Of a message, when its person came into the workspace, milliseconds since 1970.
+    public var joinedAt: Int64?
+
+    /// A device that is known to hold `have` operations.
+    public init(device: String, member: PersonObject, have: Int64?, isComplete: Bool, at: Int64?) {
+        self.device = device
+        self.member = member
+        self.have = have
+        self.isComplete = isComplete
+        self.at = at
+    }
+
+    /// All fields.
+    public var json: JSONValue {
+        [
+            "device": .string(device), "member": member.json,
+            "have": have.map { .integer($0) } ?? "unknown",
+            "complete": .bool(isComplete), "at": JSONValue(orNull: at),
+            "verdict": JSONValue(orNull: verdict), "joined_at": JSONValue(orNull: joinedAt),
+        ]
+    }
+}

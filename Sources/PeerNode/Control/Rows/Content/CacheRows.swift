@@ -1,37 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with the room that files take.
-public protocol FileCacheCommands {
-    /// How much room they take, and how much may be taken.
-    func cache() throws(NodeError) -> CacheObject
-    /// Drops what others have and nobody keeps.
-    ///
-    /// - Parameter milliseconds: only what has not been used for so long; `nil` drops all of it.
-    func clearCache(unusedFor milliseconds: UInt64?) throws(NodeError) -> CacheObject
-    /// Says how many bytes files may take; `nil` for what the settings say.
-    func limitCache(to byteCount: Int64?) throws(NodeError) -> CacheObject
-    /// Says how long a file stays that others have and nobody uses.
-    func keepCached(_ period: CachePeriod) throws(NodeError) -> CacheObject
-}
-
-/// How long a file stays that others have and nobody uses.
-public enum CachePeriod: String, Sendable, CaseIterable {
-    /// A week.
-    case week = "7d"
-    /// A month.
-    case month = "30d"
-    /// Until the room is needed.
-    case forever
-
-    /// The same in milliseconds; `nil` is no end.
-    public var milliseconds: UInt64? {
-        switch self {
-        case .week: 7 * 24 * 3_600_000
-        case .month: 30 * 24 * 3_600_000
-        case .forever: nil
-        }
-    }
-}
+import WorkspaceModel
 
 /// The room that files take on this device.
 enum CacheMethods {

@@ -1,45 +1,5 @@
 import WorkspaceModel
 
-/// Which bytes of a file are to be read.
-public struct ReadRequest: Sendable {
-    /// Its id, `b_…`.
-    public let file: String
-    /// The first byte, from 0; below 0, so many bytes before the end.
-    public let offset: Int64
-    /// How many bytes at most, from 1; `nil` for all up to the end.
-    public let length: Int64?
-    /// How long to wait while nobody sends what is not here, milliseconds; `nil` for as long as there is
-    /// a chance.
-    public var patience: UInt64?
-
-    /// The reason of the failure where a file has none of these bytes.
-    static let badRange = "file.bad_range"
-
-    /// The bytes that are meant of a file of so many; `nil` where it has none of them.
-    public func range(of size: UInt64) -> Range<UInt64>? {
-        let start: UInt64
-        if offset < 0 {
-            guard size > 0 else { return nil }
-            start = size - min(size, offset.magnitude)
-        } else {
-            start = offset.magnitude
-            // All of an empty file is no byte.
-            guard start < size || offset == 0 && length == nil else { return nil }
-        }
-        guard let length else { return start..<size }
-        guard length > 0 else { return nil }
-        return start..<start + min(size - start, length.magnitude)
-    }
-}
-
-/// A file that a connection is about to hand in.
-public struct PutRequest: Sendable {
-    /// What it is called. Comes from outside.
-    public let name: String
-    /// Bytes that will come.
-    public let byteCount: Int64
-}
-
 /// Methods whose files go over the connection itself: over HTTP as bodies, else behind a line.
 enum FileBodyMethods {
     /// In the order of the documentation.

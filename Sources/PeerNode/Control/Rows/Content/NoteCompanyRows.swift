@@ -1,15 +1,5 @@
 import WorkspaceModel
 
-/// Where somebody is in a note, as a call says it.
-public struct NoteSelectionRequest: Sendable {
-    /// Where it begins, in scalars.
-    public let at: Int
-    /// How much of the text is selected; 0 for a cursor.
-    public let length: Int
-    /// The version that these are places of, `v_…`; `nil` for the text of now.
-    public let base: String?
-}
-
 extension NoteCommandTable {
     /// Being in a note together with others.
     static let companyCommands = [cursor, lock, unlock]

@@ -1,41 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does for stars and reminders. Both are the caller's alone, on all of their
-/// devices.
-public protocol MarkCommands {
-    /// Stars a message, or takes the star back.
-    func star(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
-        -> MessageObject
-    /// The messages that the caller has starred and sees, those starred last first.
-    func starredMessages(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<MessageObject>
-    /// Makes a reminder.
-    func remind(_ draft: ReminderDraft, _ scope: CallScope) throws(NodeError)
-        -> Made<ReminderObject>
-    /// The reminders that are due, and those that wait, by their time.
-    func reminders(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<ReminderObject>
-    /// Cancels the reminder `id`, or dismisses it where it is due. Answers with what it was.
-    func cancelReminder(_ id: String, _ scope: CallScope) throws(NodeError) -> ReminderObject
-}
-
-/// What a new reminder is made of.
-public struct ReminderDraft: Sendable {
-    /// What it is about.
-    public enum Subject: Sendable {
-        /// A message, `m_…`.
-        case message(String)
-        /// A channel or conversation.
-        case channel(ChannelReference)
-    }
-
-    /// What it is about.
-    public let subject: Subject
-    /// When it is due, milliseconds since 1970.
-    public let at: Int64
-    /// At most `Limits.reminderTextBytesMax` bytes; `nil` for none.
-    public let text: String?
-}
+import WorkspaceModel
 
 extension Command {
     /// Messages to come back to, and reminders.

@@ -1,31 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with messages.
-public protocol MessageCommands {
-    /// Posts a message.
-    func send(_ draft: MessageDraft, _ scope: CallScope) throws(NodeError) -> Made<MessageObject>
-    /// Gives a message of the caller another text.
-    ///
-    /// - Parameter base: the version that the caller has seen, `o_…`; another one is `conflict`.
-    func edit(_ message: String, to text: String, base: String?, _ scope: CallScope)
-        throws(NodeError) -> MessageObject
-    /// Leaves the caller's sign under a message, or takes it away.
-    func react(_ message: String, with emoji: String, isOn: Bool, _ scope: CallScope)
-        throws(NodeError) -> MessageObject
-    /// Pins a message to its channel, or unpins it.
-    func pin(_ message: String, isOn: Bool, _ scope: CallScope) throws(NodeError)
-        -> MessageObject
-    /// The devices that are known to hold a message.
-    func holders(_ message: String, _ scope: CallScope) throws(NodeError) -> Page<HolderObject>
-    /// Deletes a message for everybody, or takes that back.
-    func deleteMessage(_ id: String, undo: Bool, _ scope: CallScope) throws(NodeError)
-        -> MessageObject
-    /// Part of a channel's past, oldest first.
-    func history(_ request: HistoryRequest, _ scope: CallScope) throws(NodeError) -> HistoryPage
-    /// The messages of these ids, in the order asked; unknown ones are `not_found`.
-    func messages(_ ids: [String], _ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<MessageObject>
-}
+import WorkspaceModel
 
 extension Command {
     /// What people do all day.

@@ -1,15 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does about notices of a workspace.
-public protocol NoticeCommands {
-    /// Of what notice is wanted in the workspace of the scope.
-    func notices(_ scope: CallScope) throws(NodeError) -> NoticeObject
-    /// Sets of which messages of a workspace notice is wanted.
-    func setNotices(_ level: String, _ scope: CallScope) throws(NodeError) -> NoticeObject
-    /// Sets what this node runs for each notice, empty for nothing; `nil` leaves it as it is.
-    func setNoticeCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
-        -> NoticeCommandObject
-}
+import WorkspaceModel
 
 /// The commands about what one wants to be told, and how this machine tells it.
 enum NoticeCommandTable {

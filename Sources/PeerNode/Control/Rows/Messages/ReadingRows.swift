@@ -1,34 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does about what was read, and with settings that all devices of the caller share.
-public protocol ReadingCommands {
-    /// Marks a conversation as read, up to a message or all of it.
-    func markRead(
-        _ channel: ChannelReference, upTo message: String?, _ scope: CallScope
-    ) throws(NodeError) -> ReadingObject
-    /// How far each conversation was read that the caller is in.
-    func readStatus(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<ReadingObject>
-    /// Those in which something was not read, the latest first.
-    func unread(marksAll: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<ReadingObject>
-    /// Wants no notice of a conversation: until a time, for a while, or for ever.
-    func mute(
-        _ channel: ChannelReference, until: Int64?, forMilliseconds: Int64?, _ scope: CallScope
-    ) throws(NodeError) -> ChannelObject
-    /// Sets of which messages of a conversation notice is wanted.
-    func setNotices(
-        _ level: String, of channel: ChannelReference, _ scope: CallScope
-    ) throws(NodeError) -> ChannelObject
-    /// A setting that all devices of the caller share.
-    func preference(_ name: String, _ scope: CallScope) throws(NodeError) -> PreferenceObject
-    /// All that are set, by their names.
-    func preferences(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<PreferenceObject>
-    /// Sets one; `nil` removes it.
-    func setPreference(_ name: String, to value: String?, _ scope: CallScope) throws(NodeError)
-        -> PreferenceObject
-}
+import WorkspaceModel
 
 extension Command {
     /// What was read, of what notice is wanted, and settings that all own devices share.

@@ -1,14 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does to find things.
-public protocol SearchCommands {
-    /// Finds channels, members and messages. Answers with `SearchPage`, later where messages are
-    /// looked for.
-    func search(_ request: SearchRequest, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// The members whose name has `text` in it.
-    func findMembers(_ text: String, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<MemberObject>
-}
+import WorkspaceModel
 
 extension Command {
     /// Finding things by what they say.

@@ -1,12 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does for copies of a home.
-public protocol BackupCommands {
-    /// Backs the home up. Answers with the object `backup`, later.
-    func createBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Checks a backup. Answers with the object `backup`, later.
-    func verifyBackup(_ draft: BackupDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-}
+import WorkspaceModel
 
 extension Command {
     /// Copies of a home, and looking into what is stored.
@@ -154,26 +146,4 @@ extension Command {
                 try context.node.inspection.check(repairs: given[repair], context.scope(given))
             })
     }()
-}
-
-/// Which file is a backup, and how it is sealed.
-public struct BackupDraft: Sendable {
-    /// From outside; must be absolute, for the daemon stands in another folder.
-    public let path: String
-    /// The file of settings to put in.
-    public let settings: String?
-    /// `nil` for a backup that is not sealed.
-    public let passphrase: String?
-    /// Which files of messages go with it.
-    public var files = BackupFileChoice.none
-}
-
-/// Which files of messages go into a backup.
-public enum BackupFileChoice: String, Sendable, CaseIterable {
-    /// Those that were added on this device.
-    case own
-    /// Those that are here as a whole.
-    case all
-    /// None of them.
-    case none
 }

@@ -1,22 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with the devices of a person.
-public protocol DeviceCommands {
-    /// The devices of a member, without a name the own ones.
-    func devices(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
-        throws(NodeError) -> Page<DeviceObject>
-    /// Makes a link for another device of the own person.
-    func issueDeviceLink(_ scope: CallScope) throws(NodeError) -> Made<DeviceLinkObject>
-    /// Becomes a device of whoever issued the link. Answers with the identity.
-    func linkDevice(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Ends what a device may do, with new keys for all others.
-    func revokeDevice(
-        _ device: String, phrase: String?, isForced: Bool, _ scope: CallScope
-    ) throws(NodeError) -> DeviceObject
-    /// Gives an own device a name.
-    func renameDevice(_ device: String, name: String, _ scope: CallScope) throws(NodeError)
-        -> DeviceObject
-}
+import WorkspaceModel
 
 extension Command {
     /// The devices of a person.

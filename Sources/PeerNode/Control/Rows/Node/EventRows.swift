@@ -1,22 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does for who listens to events.
-public protocol EventCommands {
-    /// Opens a stream on the connection of `scope.call`.
-    func subscribe(_ request: SubscriptionRequest, _ scope: CallScope) throws(NodeError)
-        -> SubscriptionObject
-    /// Ends a stream of the same connection.
-    func unsubscribe(_ subscription: Int64, _ scope: CallScope) throws(NodeError)
-    /// The next events, at once or when there are any. Answers with `Page<EventObject>`.
-    func waitForEvents(_ request: EventsRequest, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// Stores how far the reader `name` has come, and warns where it gave up what is there.
-    func acknowledge(
-        name: String, cursor: String, warning: String?, _ scope: CallScope
-    ) throws(NodeError) -> ReaderObject
-    /// The named readers and their positions.
-    func readers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<ReaderObject>
-}
+import WorkspaceModel
 
 extension Command {
     /// What programs listen to.

@@ -1,14 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does for a first look at it, and to end.
-public protocol HomeCommands {
-    /// The state of everything, for one screen.
-    func status(_ scope: CallScope) throws(NodeError) -> StatusObject
-    /// What a first screen shows, and further pages of its conversations.
-    func home(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> HomeObject
-    /// Ends the process, after this call was answered.
-    func stop(_ scope: CallScope) throws(NodeError)
-}
+import WorkspaceModel
 
 extension Command {
     /// Everything for a first screen.

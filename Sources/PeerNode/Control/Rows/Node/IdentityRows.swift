@@ -1,24 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with the identity of its home, and with what opens it.
-public protocol IdentityCommands {
-    /// Makes the identity of this home. A second one is `duplicate`.
-    func createIdentity(_ draft: IdentityDraft, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// The identity of this home; with the recovery phrase, which is shown once.
-    func identity(showsPhrase: Bool, _ scope: CallScope) throws(NodeError) -> IdentityObject
-    /// Comes back as the member whose phrase it is. Answers with the workspace.
-    func recoverIdentity(_ draft: RecoveryDraft, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// Puts a new recovery phrase, which waits to be shown, in place of the one that is given.
-    func renewPhrase(_ phrase: String?, _ scope: CallScope) throws(NodeError) -> NewPhraseObject
-    /// Gives the keys another passphrase, a first one, or none. Answers with the identity.
-    func changePassphrase(_ draft: PassphraseDraft, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// Opens the node. Answers with the session.
-    func unlockSession(passphrase: String, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-}
+import WorkspaceModel
 
 extension Command {
     /// Who one is.

@@ -1,23 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with peers and the network.
-public protocol NetworkCommands {
-    /// How far each peer and we are apart.
-    func syncStatus(_ request: SyncStatusRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<SyncObject>
-    /// Every peer that is known, heard or being dialled.
-    func peers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<PeerObject>
-    /// Remembers an address and dials it.
-    func addPeer(address: String, _ scope: CallScope) throws(NodeError) -> PeerObject
-    /// Forgets a peer by device id or address.
-    func removePeer(_ peer: String, _ scope: CallScope) throws(NodeError) -> PeerObject
-    /// Whether the network is in use, and how.
-    func network(_ scope: CallScope) throws(NodeError) -> NetworkObject
-    /// Leaves the network. Answers with `NetworkObject` when the last link is closed.
-    func suspendNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Uses the network again.
-    func resumeNetwork(_ scope: CallScope) throws(NodeError) -> CommandOutcome
-}
+import WorkspaceModel
 
 extension Command {
     /// Other devices, and the way to them.

@@ -1,24 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does to close itself to people, and to open by a passcode.
-public protocol SessionCommands {
-    /// Whether the node is open to people, and what opens it.
-    func session(_ scope: CallScope) throws(NodeError) -> SessionObject
-    /// Drops the keys and the network, and wipes `none`, `messages` or `all` of what is stored.
-    func logOut(wiping wipe: String, isForced: Bool, _ scope: CallScope) throws(NodeError)
-        -> SessionObject
-    /// Sets the passcode of a node that has none.
-    func setPasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
-    /// Puts another passcode in the place of the current one.
-    func changePasscode(from current: String, to new: String, _ scope: CallScope)
-        throws(NodeError) -> SessionObject
-    /// Does away with the passcode.
-    func removePasscode(_ code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
-    /// Locks the node at once.
-    func lockNow(_ scope: CallScope) throws(NodeError) -> SessionObject
-    /// Opens a node that asks for its passcode.
-    func unlock(passcode code: String, _ scope: CallScope) throws(NodeError) -> SessionObject
-}
+import WorkspaceModel
 
 extension Command {
     /// Opening and closing the node.

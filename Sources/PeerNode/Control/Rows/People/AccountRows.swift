@@ -1,45 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does so that people can link accounts that they have elsewhere.
-public protocol AccountCommands {
-    /// Begins to link an account; with a token, has a verifier check it, and answers later.
-    func link(_ provider: String, token: String?, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// Takes an account back, without a member one of the caller.
-    func unlink(_ provider: String, of member: MemberReference?, _ scope: CallScope)
-        throws(NodeError) -> AttestationObject
-    /// The accounts that are linked, of one member or of all.
-    func links(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
-        throws(NodeError) -> Page<AttestationObject>
-    /// Makes a provider known to this node.
-    func addProvider(_ draft: ProviderDraft, _ scope: CallScope) throws(NodeError)
-        -> AccountProviderObject
-    /// Changes what this node knows of one.
-    func changeProvider(_ draft: ProviderDraft, _ scope: CallScope) throws(NodeError)
-        -> AccountProviderObject
-    /// Forgets one. Answers with what it was.
-    func removeProvider(_ name: String, _ scope: CallScope) throws(NodeError)
-        -> AccountProviderObject
-    /// Those that this node knows.
-    func providers(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<AccountProviderObject>
-}
-
-/// What is said of a provider.
-public struct ProviderDraft: Sendable {
-    /// What it is called.
-    public let name: String
-    /// Who makes its tokens; `nil` leaves it as it is.
-    public let issuer: String?
-    /// For which program, likewise.
-    public let client: String?
-    /// Where its keys are, likewise; empty for nowhere.
-    public let keys: String?
-    /// Its login page, likewise.
-    public let page: String?
-    /// Where a code becomes a token, likewise.
-    public let exchange: String?
-}
+import WorkspaceModel
 
 /// The commands about accounts elsewhere.
 enum AccountCommandTable {

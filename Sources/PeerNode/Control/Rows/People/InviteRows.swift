@@ -1,30 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does for those who come in, and for those who let them in.
-public protocol InviteCommands {
-    /// Joins by a link. Answers with the workspace after admission and first sync.
-    func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Who may come in, and who may bring them.
-    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
-    /// Changes what is given of the policy.
-    func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject
-    /// Makes an invite.
-    func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
-        -> Made<InviteObject>
-    /// The invites of the workspace.
-    func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject>
-    /// Ends the invite `id`.
-    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
-    /// Throws an invite away, told to nobody.
-    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject
-    /// Who has asked to be let in.
-    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<RequestObject>
-    /// Lets in who asked.
-    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
-    /// Turns down who asked.
-    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
-}
+import WorkspaceModel
 
 extension Command {
     /// Letting people in.

@@ -1,22 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does with the members of a workspace.
-public protocol MemberCommands {
-    /// Current members, or those who were removed.
-    func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
-        -> Page<MemberObject>
-    /// One member, or somebody who was removed.
-    func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject
-    /// The devices of members, and which are known to hold the removal of somebody.
-    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
-        -> Page<HolderObject>
-    /// Gives a member the role `owner`, `admin`, `member` or `guest`.
-    func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
-        throws(NodeError) -> MemberObject
-    /// Removes somebody, or keeps more of somebody who was.
-    func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
-        -> MemberObject
-}
+import WorkspaceModel
 
 extension Command {
     /// Seeing who is in, and changing who may do what.
@@ -168,56 +150,4 @@ extension Command {
                         withDiscovery: given[discovery], context.scope(given)))
             })
     }()
-}
-
-/// How somebody is removed.
-public struct RemovalDraft: Sendable {
-    /// Who.
-    public let member: MemberReference
-    /// Whether it is done although this node may lack what they wrote.
-    public let isForced: Bool
-    /// Whether what has arrived since a removal is kept.
-    public let widens: Bool
-    /// Invites of theirs, `i_…`, that go on as the remover's own.
-    public var keptInvites: [String] = []
-}
-
-/// A device, and whether it holds something (section 4.0.7).
-public struct HolderObject: ControlObject {
-    /// `d_…`.
-    public let device: String
-    /// Whose it is.
-    public let member: PersonObject
-    /// How many of the operations in question it is known to hold; `nil` of a device that was never
-    /// heard of, which scripts read as `"unknown"`.
-    public let have: Int64?
-    /// Whether that is all of them.
-    public let isComplete: Bool
-    /// When the device was heard last, milliseconds since 1970: what it holds is known as of then.
-    public let at: Int64?
-    /// Of a message, whether its person has it: `held` where a device of theirs on which they can
-    /// read it does, `waiting` where none is known to, `unknown` where none was ever heard of. The
-    /// same in all rows of one person; `nil` of who only carries it.
-    public var verdict: String?
-    /// Of a message, when its person came into the workspace, milliseconds since 1970.
-    public var joinedAt: Int64?
-
-    /// A device that is known to hold `have` operations.
-    public init(device: String, member: PersonObject, have: Int64?, isComplete: Bool, at: Int64?) {
-        self.device = device
-        self.member = member
-        self.have = have
-        self.isComplete = isComplete
-        self.at = at
-    }
-
-    /// All fields.
-    public var json: JSONValue {
-        [
-            "device": .string(device), "member": member.json,
-            "have": have.map { .integer($0) } ?? "unknown",
-            "complete": .bool(isComplete), "at": JSONValue(orNull: at),
-            "verdict": JSONValue(orNull: verdict), "joined_at": JSONValue(orNull: joinedAt),
-        ]
-    }
 }

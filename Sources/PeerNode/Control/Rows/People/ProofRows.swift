@@ -1,30 +1,4 @@
-public import WorkspaceModel
-
-/// What the node does so that people can prove addresses to each other.
-public protocol ProofCommands {
-    /// Whether anybody here has an address.
-    func check(_ email: String, _ scope: CallScope) throws(NodeError) -> EmailCheckObject
-    /// Has a verifier send a letter with a code to an address. Answers with the proof, later.
-    func verify(_ email: String, by verifier: MemberReference?, _ scope: CallScope)
-        throws(NodeError) -> CommandOutcome
-    /// Has another letter sent. Answers with the proof, later.
-    func resend(_ email: String?, _ scope: CallScope) throws(NodeError) -> CommandOutcome
-    /// Hands in the code of the letter. Answers with the proof, later.
-    func confirm(_ code: String, of email: String?, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// What members have proved, of one of them or of all.
-    func attestations(of member: MemberReference?, _ page: PageRequest, _ scope: CallScope)
-        throws(NodeError) -> Page<AttestationObject>
-    /// Takes back what was verified of a member, without one of the caller.
-    func withdraw(of member: MemberReference?, _ scope: CallScope) throws(NodeError)
-        -> AttestationObject
-    /// Makes an invite for whoever has an address, and delivers it. Answers with the invite, later.
-    func invite(_ draft: InviteDraft, to email: String, _ scope: CallScope) throws(NodeError)
-        -> CommandOutcome
-    /// Sets what sends letters on this node, empty for nothing; `nil` leaves it as it is.
-    func setMailCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
-        -> MailCommandObject
-}
+import WorkspaceModel
 
 /// The commands about addresses that people prove.
 enum ProofCommandTable {

@@ -1,0 +1,69 @@
+public import WorkspaceModel
+
+/// What the node does with ledgers.
+public protocol LedgerCommands {
+    /// Opens a ledger of which the caller is the issuer.
+    func open(_ name: String, _ scope: CallScope) throws(NodeError) -> Made<LedgerObject>
+    /// The ledgers of a workspace.
+    func ledgers(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<LedgerObject>
+    /// What a member has, without a name the caller.
+    func balance(of member: MemberReference?, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> BalanceObject
+    /// Spends coins of the caller's.
+    func spend(_ coins: Int64, for purpose: String, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> Made<SpendObject>
+    /// What the caller spent, or everybody, the latest first: without a ledger in all of them.
+    func spends(all: Bool, in ledger: String?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<SpendObject>
+    /// Gives the coins of a spend back.
+    func refund(_ spend: String, _ scope: CallScope) throws(NodeError) -> SpendObject
+    /// What is offered, without a ledger in all of them.
+    func items(in ledger: String?, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<LedgerItemObject>
+    /// Offers coins, under a word that may be offered already.
+    func offer(_ draft: OfferDraft, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> LedgerItemObject
+    /// Offers something no more. Answers with what it was.
+    func withdraw(_ item: String, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> LedgerItemObject
+    /// Orders something.
+    func buy(_ item: String, amount: Int64, in ledger: String?, _ scope: CallScope)
+        throws(NodeError) -> Made<OrderObject>
+    /// The caller's orders, and of an own ledger everybody's, the latest first.
+    func orders(_ filter: OrderFilter, _ page: PageRequest, _ scope: CallScope)
+        throws(NodeError) -> Page<OrderObject>
+    /// Has a receipt checked, here or by the issuer. Answers with the order, later.
+    func validate(_ order: String, receipt: String, _ scope: CallScope) throws(NodeError)
+        -> CommandOutcome
+    /// Grants the coins of an order by hand.
+    func grant(_ order: String, billing: String?, _ scope: CallScope) throws(NodeError)
+        -> OrderObject
+    /// Voids an order.
+    func void(_ order: String, _ scope: CallScope) throws(NodeError) -> OrderObject
+    /// What a workspace costs; with `coins`, a number or `none`, from now on.
+    func price(_ coins: String?, in ledger: String?, _ scope: CallScope) throws(NodeError)
+        -> StoreSettingObject
+    /// What this node runs to check a receipt; with a command, from now on. Empty for nothing.
+    func verifyCommand(_ command: String?, _ scope: CallScope) throws(NodeError)
+        -> StoreSettingObject
+}
+
+/// What is offered for money.
+public struct OfferDraft: Sendable {
+    /// The word for it, 1 to `Limits.ledgerItemBytesMax` bytes.
+    public let item: String
+    /// What it is called, 1 to `Limits.ledgerTextBytesMax` bytes.
+    public let label: String
+    /// How many coins it gives, from 1 on.
+    public let coins: Int64
+    /// What it costs, in words, 1 to `Limits.ledgerTextBytesMax` bytes.
+    public let price: String
+}
+
+/// Which orders are wanted.
+public struct OrderFilter: Sendable {
+    /// The ledger; `nil` for all of them.
+    public let ledger: String?
+    /// `open`, `paid`, `granted` or `void`; `nil` for all.
+    public let state: String?
+}

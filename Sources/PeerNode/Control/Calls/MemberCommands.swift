@@ -1,0 +1,57 @@
+public import WorkspaceModel
+
+/// What the node does with the members of a workspace.
+public protocol MemberCommands {
+    /// Current members, or those who were removed.
+    func members(removed: Bool, _ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<MemberObject>
+    /// One member, or somebody who was removed.
+    func member(_ member: MemberReference, _ scope: CallScope) throws(NodeError) -> MemberObject
+    /// The devices of members, and which are known to hold the removal of somebody.
+    func removalHolders(_ member: MemberReference, _ scope: CallScope) throws(NodeError)
+        -> Page<HolderObject>
+    /// Gives a member the role `owner`, `admin`, `member` or `guest`.
+    func setRole(_ role: String, of member: MemberReference, _ scope: CallScope)
+        throws(NodeError) -> MemberObject
+    /// Removes somebody, or keeps more of somebody who was.
+    func removeMember(_ draft: RemovalDraft, _ scope: CallScope) throws(NodeError)
+        -> MemberObject
+}
+
+/// How somebody is removed.
+public struct RemovalDraft: Sendable {
+    /// Who.
+    public let member: MemberReference
+    /// Whether it is done although this node may lack what they wrote.
+    public let isForced: Bool
+    /// Whether what has arrived since a removal is kept.
+    public let widens: Bool
+    /// Invites of theirs, `i_…`, that go on as the remover's own.
+    public var keptInvites: [String] = []
+}
+
+/// What the node does for those who come in, and for those who let them in.
+public protocol InviteCommands {
+    /// Joins by a link. Answers with the workspace after admission and first sync.
+    func joinWorkspace(_ draft: JoinDraft, _ scope: CallScope) throws(NodeError) -> CommandOutcome
+    /// Who may come in, and who may bring them.
+    func policy(_ scope: CallScope) throws(NodeError) -> PolicyObject
+    /// Changes what is given of the policy.
+    func setPolicy(_ edit: PolicyEdit, _ scope: CallScope) throws(NodeError) -> PolicyObject
+    /// Makes an invite.
+    func createInvite(_ draft: InviteDraft, _ scope: CallScope) throws(NodeError)
+        -> Made<InviteObject>
+    /// The invites of the workspace.
+    func invites(_ page: PageRequest, _ scope: CallScope) throws(NodeError) -> Page<InviteObject>
+    /// Ends the invite `id`.
+    func revokeInvite(_ id: String, _ scope: CallScope) throws(NodeError) -> InviteObject
+    /// Throws an invite away, told to nobody.
+    func declineInvite(_ link: String, _ scope: CallScope) throws(NodeError) -> DeclinedObject
+    /// Who has asked to be let in.
+    func requests(_ page: PageRequest, _ scope: CallScope) throws(NodeError)
+        -> Page<RequestObject>
+    /// Lets in who asked.
+    func approveRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
+    /// Turns down who asked.
+    func rejectRequest(_ id: String, _ scope: CallScope) throws(NodeError) -> RequestObject
+}
