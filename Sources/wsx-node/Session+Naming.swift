@@ -50,12 +50,6 @@ extension SessionPart {
         }
     }
 
-    /// Whom a former name was taken for, or would be: `{name, member}` of an answer or a failure.
-    static func former(_ name: JSONValue) -> String {
-        let now = name["member"]?["name"]?.stringValue ?? ""
-        return "\(sanitised(name["name"]?.stringValue ?? "")) is \(sanitised(now)) now"
-    }
-
     /// The same call with the id of who had a name that nobody has now.
     ///
     /// - Returns: `nil` where the failure names nobody.
@@ -75,7 +69,7 @@ extension SessionPart {
         session.scan.values[parameter.name] =
             given.arrayValue.map { JSONValue.array($0.map(meant)) } ?? meant(given)
         guard session.scan.values[parameter.name] != given else { return nil }
-        try confirm(Self.former(former), id)
+        try confirm(ControlClient.former(former), id)
         return session
     }
 

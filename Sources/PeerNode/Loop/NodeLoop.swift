@@ -14,12 +14,6 @@ public import WorkspaceModel
 ///
 /// - Not thread-safe: one thread makes it and runs it.
 public final class NodeLoop {
-    typealias JobOutput = Result<[SocketAddress], NameResolution.Failure>
-    typealias Driver = LoopDriver<JobOutput, Alarm>
-
-    /// The only timer: the next moment at which anybody wants to be looked at.
-    enum Alarm: Hashable { case next }
-
     /// How a node is run.
     public struct Options: Sendable {
         /// Where to listen, `nil` for where it did last.
@@ -41,7 +35,7 @@ public final class NodeLoop {
     /// `nil` after the end, when its store is closed.
     private var host: (any TurnHost)?
     private let log: NodeLog
-    private let driver: Driver
+    private let driver: NodeDriver
     private let control: ControlClients
     private let links: PeerLinks
     private let network: PeerNetwork
@@ -74,7 +68,7 @@ public final class NodeLoop {
     ) throws(NodeError) {
         self.host = host
         self.log = log
-        do throws(SystemError) { driver = try Driver() } catch {
+        do throws(SystemError) { driver = try NodeDriver() } catch {
             throw .badConfiguration("cannot start the loop: \(error)")
         }
         let buffer = ReadBuffer()
@@ -202,7 +196,7 @@ public final class NodeLoop {
 
     /// Calls first: whatever peers send, a person's command is in the next turn.
     private func gatherInputs(
-        _ turn: Driver.Turn, _ host: any TurnHost, due: UInt64?
+        _ turn: NodeDriver.Turn, _ host: any TurnHost, due: UInt64?
     ) -> [NodeInput] {
         control.passTime(now: turn.now)
         links.passTime(now: turn.now)

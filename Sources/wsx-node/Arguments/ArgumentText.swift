@@ -3,6 +3,14 @@ import WorkspaceModel
 
 /// Reading a value from a word of the command line, by the type of its parameter.
 enum ArgumentText {
+    /// The first word, and what stands behind it without the blanks between.
+    static func parted(_ text: String) -> (first: String, rest: String) {
+        let scalars = text.unicodeScalars
+        let end = scalars.firstIndex { $0.properties.isWhitespace } ?? scalars.endIndex
+        let rest = scalars[end...].drop { $0.properties.isWhitespace }
+        return (String(scalars[..<end]), String(rest))
+    }
+
     /// The value, of the JSON type that the parameter takes on the socket.
     ///
     /// Bounds are checked later, for all parameters at once. Times stay text that

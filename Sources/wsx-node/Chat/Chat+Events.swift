@@ -115,7 +115,7 @@ extension Chat {
 
     /// What a new device is called, once; what devices are called later is told to nobody here.
     private func tellDeviceName(_ device: JSONValue?) {
-        guard let device, !Inviting.isNameless(device), let id = device["id"]?.stringValue,
+        guard let device, !Rendering.isNameless(device), let id = device["id"]?.stringValue,
             let whose = names.unnamedDevices.removeValue(forKey: id)
         else { return }
         remark("── \(whose) new device is called \(rendering.shown(device["name"])) ──")
@@ -123,7 +123,7 @@ extension Chat {
 
     /// What a device is called, where it has said so: one that has just come has not yet.
     private func named(_ device: JSONValue?) -> String {
-        guard let device, !Inviting.isNameless(device) else { return "" }
+        guard let device, !Rendering.isNameless(device) else { return "" }
         return ": \(rendering.shown(device["name"]))"
     }
 

@@ -36,7 +36,7 @@ enum ChatAction: Equatable {
         case ("unstar", false): self = .unstar(given)
         case ("stars", _): self = .stars
         case ("remind", false):
-            let (about, words) = ChatLine.parted(given)
+            let (about, words) = ArgumentText.parted(given)
             guard !words.isEmpty else { return nil }
             self = .remind(about, words)
         case ("reminders", _): self = .reminders
@@ -44,7 +44,7 @@ enum ChatAction: Equatable {
         case ("topic", _): self = .topic(given)
         case ("list", _): self = .list
         case ("msg", false):
-            let (name, text) = ChatLine.parted(given)
+            let (name, text) = ArgumentText.parted(given)
             guard !text.isEmpty else { return nil }
             self = .direct(name: name.hasPrefix("@") ? name : "@" + name, text: text)
         case ("invite", _): self = .invite

@@ -96,26 +96,18 @@ enum ChatLine: Equatable {
             self = .say(String(rest))
             return
         }
-        let (word, arguments) = Self.parted(String(rest))
+        let (word, arguments) = ArgumentText.parted(String(rest))
         self = Self.command(word, arguments)
     }
 
     /// Whether a line is more likely meant for the shell than for people.
     static func isForShell(_ text: String) -> Bool {
-        let (first, rest) = parted(String(text.drop { $0 == " " }))
+        let (first, rest) = ArgumentText.parted(String(text.drop { $0 == " " }))
         return first == "wsx-node" && !rest.isEmpty && !text.contains("\n")
     }
 
-    /// The first word, and what stands behind it without the blanks between.
-    static func parted(_ text: String) -> (first: String, rest: String) {
-        let scalars = text.unicodeScalars
-        let end = scalars.firstIndex { $0.properties.isWhitespace } ?? scalars.endIndex
-        let rest = scalars[end...].drop { $0.properties.isWhitespace }
-        return (String(scalars[..<end]), String(rest))
-    }
-
     private static func command(_ word: String, _ given: String) -> ChatLine {
-        let (first, rest) = parted(given)
+        let (first, rest) = ArgumentText.parted(given)
         let trimmed = withoutEnd(given)
         switch word {
         case "help": return .help

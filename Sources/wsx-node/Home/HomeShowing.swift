@@ -108,17 +108,6 @@ struct HomeShowing: SessionPart {
         workspace["state"]?.stringValue ?? "member" != "member"
     }
 
-    /// How the own membership ended, `nil` while it goes on.
-    static func end(of workspace: JSONValue) -> String? {
-        switch workspace["state"]?.stringValue ?? "member" {
-        case "member": nil
-        case "deleted": "was deleted"
-        case "left": "you left it"
-        case "device_revoked": "this device was revoked"
-        default: "you are no longer a member"
-        }
-    }
-
     /// The name of a workspace as a shell reads it.
     static func word(for workspace: JSONValue) -> String {
         NodeError.shellWord(sanitised(workspace["name"]?.stringValue ?? ""))
@@ -165,7 +154,7 @@ struct HomeShowing: SessionPart {
     private func title(of workspace: JSONValue) -> String {
         let members = workspace["members"]?.integerValue ?? 1
         let name = rendering.fitting(rendering.shown(workspace["name"]))
-        let state = Self.end(of: workspace).map { ", \($0)" } ?? ""
+        let state = Rendering.membershipEnd(of: workspace).map { ", \($0)" } ?? ""
         return "\(name)  \(members) member\(members == 1 ? "" : "s")\(state)"
     }
 

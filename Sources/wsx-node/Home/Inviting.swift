@@ -58,7 +58,7 @@ struct Inviting: SessionPart {
     private func nameOfLinked(_ event: JSONValue, _ client: inout ControlClient) -> String {
         var device = event["data"] ?? .null
         let end = io.now &+ Self.namePatience
-        while Self.isNameless(device), io.now < end {
+        while Rendering.isNameless(device), io.now < end {
             do throws(NodeError) {
                 guard let event = try client.nextEvent(within: end - io.now) else { break }
                 guard event["type"] == "device.renamed", let now = event["data"],
@@ -71,13 +71,6 @@ struct Inviting: SessionPart {
             }
         }
         return rendering.shown(device["name"])
-    }
-
-    /// Whether a device or a person is shown by the beginning of the own id, for want of a name.
-    static func isNameless(_ object: JSONValue) -> Bool {
-        guard let name = object["name"]?.stringValue else { return true }
-        guard let id = object["id"]?.stringValue else { return false }
-        return id.utf8.prefix(10).elementsEqual(name.utf8)
     }
 
     func invite(_ command: Command) throws(NodeError) -> Int32 {

@@ -79,7 +79,7 @@ struct Recovering: SessionPart {
         _ workspace: JSONValue, besides device: JSONValue?, _ client: inout ControlClient
     ) -> String? {
         let given: JSONObject = ["workspace": workspace["id"] ?? .null]
-        guard let profile = try? client.call("profile.get", given), !Inviting.isNameless(profile),
+        guard let profile = try? client.call("profile.get", given), !Rendering.isNameless(profile),
             scan.values["name"] != nil || profile["name"] != device
         else { return nil }
         return profile["name"]?.stringValue

@@ -38,11 +38,11 @@ struct Reminding: SessionPart {
         guard let first = typed["about"]?.stringValue, isTime(first),
             let words = typed["when"]?.stringValue
         else { return nil }
-        let (second, rest) = ChatLine.parted(words)
+        let (second, rest) = ArgumentText.parted(words)
         // The time may have been two words.
         let both = "\(first) \(second)"
         var meant = isTime(both) && !rest.isEmpty ? [first, second] : [first]
-        let (about, text) = ChatLine.parted(meant.count > 1 ? rest : words)
+        let (about, text) = ArgumentText.parted(meant.count > 1 ? rest : words)
         guard !isTime(about) else { return nil }
         meant.insert(about, at: 0)
         if !text.isEmpty { meant.append(text) }
@@ -77,8 +77,8 @@ struct Reminding: SessionPart {
     static func parted(
         _ words: String, isTime: (String) -> Bool
     ) -> (time: String, text: String) {
-        let (first, rest) = ChatLine.parted(words)
-        let (second, text) = ChatLine.parted(rest)
+        let (first, rest) = ArgumentText.parted(words)
+        let (second, text) = ArgumentText.parted(rest)
         let both = "\(first) \(second)"
         return !second.isEmpty && isTime(both) ? (both, text) : (first, rest)
     }

@@ -388,7 +388,7 @@ struct Starting: SessionPart {
         _ workspace: JSONValue, _ how: String?, _ client: inout ControlClient
     ) throws(NodeError) {
         let name = sanitised(workspace["name"]?.stringValue ?? "")
-        if let end = HomeShowing.end(of: workspace) {
+        if let end = Rendering.membershipEnd(of: workspace) {
             return say("workspace", "\(name)  \(end)", state: "warn")
         }
         var text = "\(name)  \(rendering.shortID(workspace["id"]))"

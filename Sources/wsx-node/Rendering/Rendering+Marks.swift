@@ -3,6 +3,24 @@ import WorkspaceModel
 
 /// What rows of tables say to people besides their fields.
 extension Rendering {
+    /// Whether a device or a person is shown by the beginning of its id, for want of a name.
+    static func isNameless(_ object: JSONValue) -> Bool {
+        guard let name = object["name"]?.stringValue else { return true }
+        guard let id = object["id"]?.stringValue else { return false }
+        return id.utf8.prefix(10).elementsEqual(name.utf8)
+    }
+
+    /// How your membership ended, `nil` while it goes on.
+    static func membershipEnd(of workspace: JSONValue) -> String? {
+        switch workspace["state"]?.stringValue ?? "member" {
+        case "member": nil
+        case "deleted": "was deleted"
+        case "left": "you left it"
+        case "device_revoked": "this device was revoked"
+        default: "you are no longer a member"
+        }
+    }
+
     /// A row as people are shown it.
     func marked(_ item: JSONValue, as shape: Command.Shape) -> JSONValue {
         guard !isPlain, var fields = item.objectValue else { return item }
@@ -12,7 +30,7 @@ extension Rendering {
         switch shape {
         case .devices, .renamedDevice, .revokedDevice:
             fields["kind"] = item["recovery"] == true ? "phrase" : "device"
-            if Inviting.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
+            if Self.isNameless(item) { fields["name"] = .string(shortID(item["id"])) }
         case .peers, .changedPeer, .holders, .appliers:
             fields["label"] = item["label"] ?? item["name"] ?? item["member"]?["name"]
             // What the other one has meanwhile nobody knows.

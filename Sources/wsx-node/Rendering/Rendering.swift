@@ -194,7 +194,7 @@ struct Rendering {
             text +=
                 workspace["behind"]?.isNull == true
                 ? "comparing" : "\(shown(workspace["behind"])) behind"
-            text += (HomeShowing.end(of: workspace).map { ", \($0)" } ?? "") + "\n"
+            text += (Self.membershipEnd(of: workspace).map { ", \($0)" } ?? "") + "\n"
         }
         for warning in status["warnings"]?.arrayValue ?? [] {
             text += "warn       \(shown(warning["message"]))\n"

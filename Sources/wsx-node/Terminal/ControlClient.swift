@@ -57,9 +57,15 @@ struct ControlClient {
         guard let tellsFormer, let names = result["formerly"]?.arrayValue,
             var object = result.objectValue
         else { return result }
-        for name in names { tellsFormer(Session.former(name)) }
+        for name in names { tellsFormer(Self.former(name)) }
         object["formerly"] = nil
         return .object(object)
+    }
+
+    /// Whom a former name was taken for, or would be: `{name, member}` of an answer or a failure.
+    static func former(_ name: JSONValue) -> String {
+        let now = name["member"]?["name"]?.stringValue ?? ""
+        return "\(sanitised(name["name"]?.stringValue ?? "")) is \(sanitised(now)) now"
     }
 
     /// A daemon that takes nobody more says so and hangs up; then that is the failure.

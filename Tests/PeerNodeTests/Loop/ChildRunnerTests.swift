@@ -9,13 +9,13 @@ import WorkspaceTestKit
 @Suite(.serialized) struct `The command for a notice` {
     /// A runner with its driver, stepped by the test.
     private final class World {
-        let driver: NodeLoop.Driver
+        let driver: NodeDriver
         let runner: ChildRunner
         var outcomes: [NoticeOutcome] = []
         var inputs: [NodeInput] = []
 
         init() throws {
-            driver = try NodeLoop.Driver()
+            driver = try NodeDriver()
             runner = ChildRunner(driver: driver)
         }
 

@@ -8,7 +8,7 @@ import WorkspaceModel
 @Suite struct `The clients of a node` {
     private final class Desk {
         let home: HomeFolder
-        let driver: NodeLoop.Driver
+        let driver: NodeDriver
         let clients: ControlClients
         var now: UInt64 = 1_000
         /// What clients asked, in order.
@@ -19,7 +19,7 @@ import WorkspaceModel
         init(_ root: String) throws {
             home = HomeFolder(data: root, socket: root + "/control.sock")
             try home.prepare()
-            driver = try NodeLoop.Driver()
+            driver = try NodeDriver()
             clients = try ControlClients(
                 home: home, driver: driver, buffer: ReadBuffer(), log: NodeLog(level: .error))
         }
@@ -389,7 +389,7 @@ import WorkspaceModel
             try home.prepare()
             let error = #expect(throws: NodeError.self) {
                 _ = try ControlClients(
-                    home: home, driver: NodeLoop.Driver(), buffer: ReadBuffer(),
+                    home: home, driver: NodeDriver(), buffer: ReadBuffer(),
                     log: NodeLog(level: .error))
             }
             #expect(error?.kind == .badConfiguration)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Whether the network is metered` {
     private func answer(_ command: String, at times: [UInt64] = [0]) throws -> [Bool?] {
-        let driver = try NodeLoop.Driver()
+        let driver = try NodeDriver()
         let watch = MeterWatch(driver: driver, command: command)
         watch.look(now: 0)
         watch.look(now: 0)

@@ -7,13 +7,13 @@ import WorkspaceModel
 /// Links and dials on a clock that the test moves.
 @Suite struct `The links to peers` {
     private final class Desk {
-        let driver: NodeLoop.Driver
+        let driver: NodeDriver
         let links: PeerLinks
         var inputs: [String] = []
         var ids: [LinkID] = []
 
         init() throws {
-            driver = try NodeLoop.Driver()
+            driver = try NodeDriver()
             links = PeerLinks(driver: driver, buffer: ReadBuffer())
         }
 
@@ -80,7 +80,7 @@ import WorkspaceModel
         try desk.work { desk.inputs.count == 1 }
         #expect(desk.inputs == ["failed 1 refused"])
         for (number, output) in [
-            (UInt64(2), NodeLoop.JobOutput.success([])),
+            (UInt64(2), LookedUp.success([])),
             (3, .failure(NameResolution.Failure(host: "h", number: -2))),
         ] {
             desk.links.dial(number: number, address: "localhost", now: 0)

@@ -10,14 +10,14 @@ import WorkspaceTestKit
 @Suite(.serialized) struct `A command that is asked` {
     /// A runner with its driver, stepped by the test.
     private final class World {
-        let driver: NodeLoop.Driver
+        let driver: NodeDriver
         let runner: ChildRunner
         /// What was printed, by question; `nil` for nothing that counts.
         var answers: [UInt64: [UInt8]?] = [:]
         var shown = 0
 
         init() throws {
-            driver = try NodeLoop.Driver()
+            driver = try NodeDriver()
             runner = ChildRunner(driver: driver)
         }
 

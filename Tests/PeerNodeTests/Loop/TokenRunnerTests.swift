@@ -10,13 +10,13 @@ import WorkspaceTestKit
 @Suite(.serialized) struct `The process that checks tokens` {
     /// A runner with its driver, stepped by the test.
     private final class World {
-        let driver: NodeLoop.Driver
+        let driver: NodeDriver
         let runner: TokenRunner
         /// What was printed, by number; `nil` for nothing that counts.
         var answers: [UInt64: [UInt8]?] = [:]
 
         init(_ program: String?) throws {
-            driver = try NodeLoop.Driver()
+            driver = try NodeDriver()
             runner = TokenRunner(driver: driver, program: program)
         }
 

@@ -21,7 +21,7 @@ final class ChildRunner {
         let dropped: NodeInput
     }
 
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     private let questions: QuestionRunner
     /// The command that runs, and what its end means.
     private var running: (child: WatchedChild, ended: (Int32?) -> NodeInput)?
@@ -31,7 +31,7 @@ final class ChildRunner {
     private var isClosed = false
 
     /// - Parameter waitingMax: jobs that wait behind the one that runs.
-    init(driver: NodeLoop.Driver, waitingMax: Int = Limits.noticesWaitingMax) {
+    init(driver: NodeDriver, waitingMax: Int = Limits.noticesWaitingMax) {
         (self.driver, self.waitingMax) = (driver, waitingMax)
         questions = QuestionRunner(driver: driver)
     }

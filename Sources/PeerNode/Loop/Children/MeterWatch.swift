@@ -20,14 +20,14 @@ final class MeterWatch {
         """
     private static let patienceMilliseconds: UInt64 = 10_000
 
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     private let command: String
     private var running: WatchedChild?
     private var inputs: [NodeInput] = []
     private var isClosed = false
 
     /// - Parameter command: for tests; its status is 10 for metered, 11 for not.
-    init(driver: NodeLoop.Driver, command: String? = nil) {
+    init(driver: NodeDriver, command: String? = nil) {
         self.driver = driver
         self.command = command ?? Self.command
     }

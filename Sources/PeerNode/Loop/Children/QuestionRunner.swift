@@ -16,14 +16,14 @@ final class QuestionRunner {
         let output: FileDescriptor
     }
 
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     /// By the token of the process.
     private var running: [UInt64: Running] = [:]
     private var waiting: [(question: UInt64, notice: Notice)] = []
     private var inputs: [NodeInput] = []
     private var isClosed = false
 
-    init(driver: NodeLoop.Driver) { self.driver = driver }
+    init(driver: NodeDriver) { self.driver = driver }
 
     /// Whether `takeInputs` would give something.
     var hasInputs: Bool { !inputs.isEmpty }

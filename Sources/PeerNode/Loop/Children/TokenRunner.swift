@@ -11,7 +11,7 @@ final class TokenRunner {
     private var failed: [UInt64] = []
 
     /// - Parameter program: an absolute path; without one no token is checked.
-    init(driver: NodeLoop.Driver, program: String?) {
+    init(driver: NodeDriver, program: String?) {
         runner = ChildRunner(driver: driver)
         self.program = program
     }

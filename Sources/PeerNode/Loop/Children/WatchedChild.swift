@@ -32,7 +32,7 @@ struct WatchedChild {
     ///   - deadline: when it is killed, on the monotonic clock, milliseconds.
     static func start(
         _ command: String, input: [UInt8] = [], output: FileDescriptor? = nil,
-        variables: [Notice.Variable] = [], until deadline: UInt64, on driver: NodeLoop.Driver
+        variables: [Notice.Variable] = [], until deadline: UInt64, on driver: NodeDriver
     ) throws(SystemError) -> WatchedChild {
         let process = try ShellProcess.start(
             command, input: input, output: output?.number,
@@ -65,7 +65,7 @@ struct WatchedChild {
     ///
     /// - Parameter killsRest: whether what it has started ends with it.
     /// - Returns: its status, as of `DetachedProcess.wait`; `nil` where there is none.
-    func takeEnd(on driver: NodeLoop.Driver, killsRest: Bool = false) -> Int32? {
+    func takeEnd(on driver: NodeDriver, killsRest: Bool = false) -> Int32? {
         driver.poller.forget(descriptor)
         // While nobody has waited for it, the number of its group is no other's.
         if killsRest { Self.killGroup(of: process) }
@@ -73,7 +73,7 @@ struct WatchedChild {
     }
 
     /// Ends it now, with all that it has started.
-    func end(on driver: NodeLoop.Driver) { _ = takeEnd(on: driver, killsRest: true) }
+    func end(on driver: NodeDriver) { _ = takeEnd(on: driver, killsRest: true) }
 
     /// The whole group: the shell's children would go on without it. It is its own first, as long as nobody
     /// has waited for it, so the number is no other's.

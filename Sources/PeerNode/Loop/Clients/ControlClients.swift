@@ -48,7 +48,7 @@ final class ControlClients {
     /// What is moved to the socket at a time, so that the connection knows what waits.
     private static let writeByteCount = 64 * 1024
 
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     private let listener: UnixListener
     private let listenerToken: UInt64
     private let buffer: ReadBuffer
@@ -71,7 +71,7 @@ final class ControlClients {
 
     /// Listens on the control socket of `home`, whose lock the caller holds.
     init(
-        home: HomeFolder, driver: NodeLoop.Driver, buffer: ReadBuffer, log: NodeLog
+        home: HomeFolder, driver: NodeDriver, buffer: ReadBuffer, log: NodeLog
     ) throws(NodeError) {
         self.driver = driver
         self.buffer = buffer

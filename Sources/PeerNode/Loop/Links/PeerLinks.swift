@@ -22,7 +22,7 @@ final class PeerLinks {
         }
     }
 
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     private let buffer: ReadBuffer
     private var links: [UInt64: TCPLink] = [:]
     private var gauges: [UInt64: FrameGauge] = [:]
@@ -37,7 +37,7 @@ final class PeerLinks {
     /// Bytes that `readAll` took in, the last time.
     private(set) var receivedByteCount = 0
 
-    init(driver: NodeLoop.Driver, buffer: ReadBuffer) {
+    init(driver: NodeDriver, buffer: ReadBuffer) {
         self.driver = driver
         self.buffer = buffer
     }
@@ -212,7 +212,7 @@ final class PeerLinks {
     }
 
     /// Takes the answer to the question for a name.
-    func resolved(_ job: JobPool<NodeLoop.JobOutput>.Finished, now: UInt64) {
+    func resolved(_ job: JobPool<LookedUp>.Finished, now: UInt64) {
         guard resolving.remove(job.id) != nil else { return }
         switch job.output {
         case .success(let addresses): tryNext(addresses[...], number: job.id, now: now)

@@ -4,7 +4,7 @@ import WorkspaceModel
 ///
 /// - Not thread-safe: it belongs to the loop's thread.
 final class PeerNetwork {
-    private let driver: NodeLoop.Driver
+    private let driver: NodeDriver
     private let buffer: ReadBuffer
     private let log: NodeLog
     private let home: HomeFolder
@@ -32,7 +32,7 @@ final class PeerNetwork {
     /// - Parameter seed: a random number, from which the order of ports to try follows.
     init(
         home: HomeFolder, given: ListenAddress?, announces: Bool, seed: UInt64,
-        driver: NodeLoop.Driver, buffer: ReadBuffer, log: NodeLog
+        driver: NodeDriver, buffer: ReadBuffer, log: NodeLog
     ) {
         self.home = home
         self.given = given
