@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,6 +61,11 @@ int wsx_forbid_dumps(void) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int wsx_keep_free_memory(int mapped, int kept) {
+    /* Either of them also ends glibc's own changes of both. */
+    return mallopt(M_MMAP_THRESHOLD, mapped) && mallopt(M_TRIM_THRESHOLD, kept) ? 0 : -1;
 }
 
 uint64_t wsx_want_descriptors(uint64_t wanted) {

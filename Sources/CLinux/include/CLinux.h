@@ -28,6 +28,10 @@ int wsx_read_signal(int fd);
 // No core file and no ptrace by others: both would hold keys.
 int wsx_forbid_dumps(void);
 
+// Keeps up to `kept` bytes of free memory at the end of each heap, and takes blocks of `mapped` bytes and more
+// from the system, each for itself. -1 where the allocator knows no such thing.
+int wsx_keep_free_memory(int mapped, int kept);
+
 // Lets the process open up to `wanted` descriptors, or as many as it may ask for. Returns how many
 // it may open then.
 uint64_t wsx_want_descriptors(uint64_t wanted);

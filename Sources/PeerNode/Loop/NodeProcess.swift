@@ -41,8 +41,16 @@ public enum NodeProcess {
     /// SQLite's memory in this process: 8 MiB of pages, and room for large statements.
     private static let databaseByteCountMax: Int64 = 64 * 1024 * 1024
 
+    /// Blocks from so many bytes on are taken from the system and given back each for itself.
+    static let mappedByteCountMin: Int32 = 1024 * 1024
+    /// Free memory that is kept for what is asked next. A turn takes and frees whole pieces of files,
+    /// of which each would otherwise be given back, asked for again and cleared by the kernel.
+    static let freeByteCountMax: Int32 = 2 * 1024 * 1024
+
     /// Makes this process a safe place for keys. To be called before anything is opened.
     public static func prepare() {
+        // Refused by an allocator that does not know it, and then only time is lost.
+        _ = wsx_keep_free_memory(mappedByteCountMin, freeByteCountMax)
         StandardDescriptors.ensureOpen()
         umask(0o077)
         ProcessHardening.silenceCrashes()
