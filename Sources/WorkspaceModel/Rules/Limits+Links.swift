@@ -68,7 +68,7 @@ extension Limits {
     public static let strangerLinesPerMinuteMax = 30
     /// Bytes of a frame that the kernel gathers before it wakes the node: a turn costs little beside
     /// so many, and who sends slowly is still heard every few seconds.
-    public static let gatheredBytesMax = 1_024
+    public static let gatheredBytesMax = 16 * 1_024
     /// Links to one device: one for each store, of a home and its copies. A device that claims more
     /// stores than that gets no more links for it.
     public static let linksPerDeviceMax = 4

@@ -4,8 +4,9 @@
 final class PeerLinks {
     /// How long one address may take to answer. The handshake has its own time after that.
     static let dialMilliseconds: UInt64 = 10_000
-    /// What one link may hand in before the next one's turn.
-    private static let readByteCountMax = 64 * 1024
+    /// What one link may hand in before the next one's turn: a whole piece of a file, so that what a turn
+    /// costs beside its work is paid once for it.
+    private static let readByteCountMax = 256 * 1024
     /// What is read of a new link at once: its first message, and that it says more.
     private static let firstByteCountMax = 1_024
 
@@ -100,7 +101,8 @@ final class PeerLinks {
             guard receivedByteCount < byteCountMax else { return }
             guard let link = links[id] else { continue }
             lastRead = id
-            let received = read(link, id, byteCountMax: Self.readByteCountMax)
+            let left = max(TurnBudget.byteCountMin, byteCountMax - receivedByteCount)
+            let received = read(link, id, byteCountMax: min(Self.readByteCountMax, left))
             receivedByteCount += received.bytes.count
             if !received.bytes.isEmpty { inputs.append(.received(LinkID(id), received.bytes)) }
             if received.end != nil { lose(id) }
