@@ -117,6 +117,29 @@ def a_role_that_lists_the_phrase_and_a_confirm_by_its_person():
 
 
 @history
+def a_thiefs_end_that_comes_first_under_a_role():
+    """V-7: a weaker admin has confirmed the person's end, and the owner's node that one, knowing of both. The
+    thief's end goes, but where a confirm names both, or the owner has confirmed the thief's before."""
+    for names in ("one", "both", "theirs before"):
+        s = Apart()
+        w = s.w
+        g = role(s, [s.words, s.mina], s.before)
+        young = w.join(ADMIN)
+        known = list(w.ops)
+        thief, _, theft, aware = s.replaced(g, None, [*s.before, g])
+        new, _, end, own = s.replaced(before=known)
+        s.confirm(young, end, own)
+        assert s.standings(s.words, new, thief, s.mina) == [None, None, ADMIN, ADMIN]
+        if names == "theirs before":
+            s.confirm(w.owner, theft, aware)
+        w.write(w.owner, confirming(*[end, theft][:2 if names == "both" else 1]), "valid")
+        wanted = [MEMBER, None] if names == "one" else [None, ADMIN]
+        assert s.standings(s.words, s.mina, new, thief) == [None, ADMIN, *wanted], names
+        assert (theft.id in w.judged().valid) == (names != "one")
+    return w
+
+
+@history
 def what_the_old_words_have_let_in_revokes_nothing_that_lasts():
     """V-6: an admin who had not heard of the end has confirmed an rmdev by a device that the old words have put
     in, and by one that this has linked. The end hits the adddev, so the devices are in again."""

@@ -189,19 +189,3 @@ def a_void_confirm_by_somebody_who_was_an_admin():
         role(s, [thief, s.mina], None, "valid")
         assert not w.disagreements(), w.disagreements()
     return w
-
-
-@history
-def an_end_that_an_admin_has_confirmed_who_is_weaker_than_a_role():
-    """V-10: under the role nobody has confirmed either end, and the one with the smaller (lam, id) is the one
-    that counts, everywhere. The owner's node confirms that, though it knows of the other and its confirm (F-16)."""
-    s = Apart()
-    w = s.w
-    g = role(s, [s.words, s.mina], s.before)
-    young = w.join(ADMIN)
-    known = list(w.ops)
-    thief, _, theft, aware = s.replaced(g, "valid", [*s.before, g])
-    new, _, end, known = s.replaced(expect="void", before=known)
-    s.confirm(young, end, known)
-    assert s.standings(s.words, new, thief, s.mina) == [None, None, ADMIN, ADMIN]
-    return w

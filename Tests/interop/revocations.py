@@ -13,7 +13,9 @@ def is_revocation(a, o):
 
 def hits(a, r, o):
     """Whether r hits the authority operation o."""
-    if o.type == CREATE or a.knows(r, o.id) or r.id == o.id or not a.rank(r) < a.rank(o):
+    if o.type == CREATE or r.id == o.id or not a.rank(r) < a.rank(o):
+        return False
+    if a.knows(r, o.id) and not passes_over(a, r, o):
         return False
     if r.type == RVINV:
         return o.type == ADMIT and o.map[1] == r.map[1]
@@ -40,6 +42,12 @@ def is_beside(a, end, o):
     of, to = a.author(end), a.author(o)
     return (end.type == LEAVE and of.member == to.member and to.role >= of.role
             and first_of(a, a.ops[end.grant]) is first_of(a, a.ops[o.grant]))
+
+
+def passes_over(a, r, o):
+    """V-7: whether a confirm of a final end leaves out another one of that phrase, which it knows."""
+    return (r.type == CONFIRM and o.id not in r.map[1] and a.is_final_end(o)
+            and any(a.is_final_end(e) and is_beside(a, e, o) for e in map(a.ops.get, r.map[1])))
 
 
 def is_named_before(a, r, end):

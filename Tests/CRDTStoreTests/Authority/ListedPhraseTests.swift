@@ -270,6 +270,51 @@ import WorkspaceTestKit
         #expect(try scene.grants(["words", "evil", "new", "bob"]) == [nil, nil, added, given])
     }
 
+    /// A confirmation takes nothing else that it knows. Who names one of two ends has chosen, and who names
+    /// both has not.
+    @Test func `is out once somebody stronger chooses between two ends that they know`() throws {
+        for isChoice in [true, false] {
+            var scene = Scene()
+            let given = scene.give(.admin, to: ["words", "bob"], after: scene.start)
+            let evil = scene.add("evil", under: given, after: [given])
+            let theft = scene.revoke("words", under: given, after: [evil])
+            let young = letIn("young", after: given, in: &scene)
+            let added = scene.add("new", after: [young])
+            let end = scene.revoke("words", after: [added])
+            let chosen = scene.story.write("young", under: young, after: [end], .confirm([end]))
+            let names = ["words", "evil", "new", "bob"]
+            #expect(try scene.grants(names) == [nil, evil, nil, given])
+            _ = scene.story.write(
+                "root", after: [chosen, theft], .confirm(isChoice ? [end] : [end, theft]))
+            let wanted = isChoice ? [nil, nil, added, given] : [nil, evil, nil, given]
+            #expect(try scene.grants(names) == wanted)
+            #expect(scene.valid().contains(theft) != isChoice)
+            #expect(scene.valid(without: .v7Chosen).contains(theft))
+            #expect(try open(scene).isDisjoint(with: isChoice ? [end, theft] : [theft]))
+        }
+    }
+
+    /// It takes no end that knows the one which it names, and none of another phrase.
+    @Test func `stays out though somebody confirms the end of another phrase`() throws {
+        var scene = Scene()
+        let (_, end) = scene.replace(by: "new")
+        let invite = scene.story.write(
+            "root", after: [end], .invite(InviteTerms(role: .member)))
+        let entry = scene.story.write(
+            "root", after: [invite],
+            .admit(
+                invite: invite, member: scene.story.member("cat"),
+                devices: [scene.story.device("paper"), scene.story.device("cat")], request: nil))
+        let added = scene.story.write(
+            "paper", under: entry, after: [entry], .addDevices([scene.story.device("sheet")]),
+            takesPlace: true)
+        let other = scene.story.write(
+            "paper", under: entry, after: [added], .removeDevice(scene.story.device("paper")))
+        scene.confirm(other, by: "ann")
+        #expect(try scene.grants(["words", "paper", "sheet"]) == [nil, nil, added])
+        #expect(scene.valid().isSuperset(of: [end, other]))
+    }
+
     @Test func `has the end confirmed that the stronger of two admins has confirmed`() throws {
         for isTheftFirst in [false, true] {
             var scene = Scene()

@@ -131,7 +131,7 @@ import WorkspaceTestKit
         .v3Strength, .v3Recovery, .v4Device, .v5Stronger, .a11, .a30Role, .v1Invite, .v6,
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,
-        .v13, .v13Confirmed, .v13Others,
+        .v7Chosen, .v13, .v13Confirmed, .v13Others,
         .countsAdmits, .countsLinks, .countsConfirmed, .barsKnown, .a12Bound, .a12Tied,
     ]
 

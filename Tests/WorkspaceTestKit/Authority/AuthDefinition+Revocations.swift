@@ -21,7 +21,7 @@ extension AuthDefinition {
     func hits(_ r: Int, _ o: Int) -> Bool {
         let target = facts[o]
         guard let author = target.author else { return false }
-        if rules.has(.known), knows(facts[r], o) { return false }
+        if rules.has(.known), knows(facts[r], o), !passesOver(r, o) { return false }
         if original(r) == original(o) { return false }
         if rules.has(.stronger), !(facts[r].rank < target.rank) { return false }
         if hitsAdmission(r, target) || answers(r, anEndBeside: target) { return true }
@@ -49,6 +49,21 @@ extension AuthDefinition {
             }
             return one.member == other.member && other.role >= one.role
                 && letIn(one.grant) == letIn(other.grant)
+        }
+    }
+
+    /// V-7: whether a confirm names a final end of a phrase that another one does not know, and knows that one
+    /// and names it not.
+    private func passesOver(_ r: Int, _ o: Int) -> Bool {
+        guard rules.has(.v7Chosen), case .confirm(let named) = facts[r].operation.action,
+            isFinalEnd(facts[o]), !named.contains(facts[o].operation.id)
+        else { return false }
+        return named.contains { id in
+            guard let end = place(id, in: facts[r].past), isFinalEnd(facts[end]),
+                let one = facts[end].author, let other = facts[o].author
+            else { return false }
+            return (one.device, one.member) == (other.device, other.member)
+                && !knows(facts[o], end)
         }
     }
 

@@ -23,7 +23,8 @@ public enum AuthRule: String, CaseIterable, Sendable {
     case removeExempt, rmdev
     case rmdevWhose, rmdevExempt, leave, leaveChain, rvinv, replaces, replacesAdmit, drops
     case v1Grant, v1Invite, v1Policy, v1Allowed, v3, v3Strength, v3Recovery, v4, v4Device,
-        v5Stronger, v6, v6Stronger, v6Invite, v6Chain, v6Again, v6Final, v6Displaced, v10, v10Own,
+        v5Stronger, v6, v6Stronger, v6Invite, v6Chain, v6Again, v6Final, v6Displaced, v7Chosen, v10,
+        v10Own,
         v10Answer, v11,
         v11Stronger, v11Unlisted, v11Together, v11Admits, v12, v12Gone, v13, v13Confirmed, v13Others
     // 4.0.4: what a node stores and cites

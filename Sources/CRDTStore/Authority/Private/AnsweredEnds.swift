@@ -11,6 +11,19 @@ extension AuthVerdicts {
             && records[index].cited.answeredEnds.contains { isEnd($0, beside: target) }
     }
 
+    /// Whether a confirmation names a final end of a phrase, and not another one, which it knows. Who wrote it
+    /// has chosen between the two.
+    func passesOver(_ index: Int, by confirmation: Int) -> Bool {
+        let end = placed.original(index)
+        guard let phrase = phrase(ofFinalEnd: end),
+            records[confirmation].operation.action.isConfirmation,
+            !records[confirmation].cited.answeredEnds.contains(end)
+        else { return false }
+        return records[confirmation].cited.answeredEnds.contains {
+            self.phrase(ofFinalEnd: $0) == phrase && !placed.knows(end, $0)
+        }
+    }
+
     /// The strongest valid confirmation that names an own end.
     func strongestConfirmation(of end: Int) -> Int? {
         let end = placed.original(end)

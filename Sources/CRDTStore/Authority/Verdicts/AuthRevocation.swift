@@ -10,7 +10,8 @@ extension AuthVerdicts {
     /// Whether a revocation never hits an operation (V-7, V-10): it knows that, or is the same one under
     /// another grant.
     func isBeyond(_ index: Int, _ revocation: Int) -> Bool {
-        placed.knows(revocation, index) || placed.original(revocation) == placed.original(index)
+        placed.original(revocation) == placed.original(index)
+            || placed.knows(revocation, index) && !passesOver(index, by: revocation)
     }
 
     /// Whether a revocation is stronger than an operation and about it. What is about its author is
