@@ -214,6 +214,12 @@ def upgrade(life):
                   "setting_past", "note_edit", "note_snapshot"):
         store.execute(f"DROP TABLE {table}")
     store.execute("DROP INDEX annotation_note")
+    for counter in ("arrival", "event", "commit"):
+        store.execute(f"INSERT OR REPLACE INTO counter SELECT '{counter}', max(value) FROM "
+                      f"(SELECT {counter}s AS value FROM log UNION ALL "
+                      f"SELECT value FROM counter WHERE name = '{counter}')")
+        store.execute(f"ALTER TABLE log DROP COLUMN {counter}s")
+    store.execute("CREATE INDEX log_changed ON log(changed)")
     store.execute("PRAGMA user_version = 8")
     store.close()
     life.begins_with("Mina", node)

@@ -29,13 +29,20 @@ public final class NodeStore {
         try StoreBounds.check(connection)
         operations = try OperationStore(connection)
         view = try ViewStore(connection)
-        events = try EventStore(connection)
+        events = try EventStore(connection, counted: operations.counted.event)
         peers = try PeerStore(connection)
         blobs = try BlobTable(connection)
         registry = RegistryStore(connection)
-        commitCounter =
-            try connection.statement("SELECT value FROM counter WHERE name = 'commit'").integer()
-            ?? 0
+        commitCounter = operations.counted.commit
+    }
+
+    /// COMMITs of a store that is not opened as one; `nil` where none has counted them.
+    ///
+    /// - Parameter connection: to a file of any schema.
+    public static func commitCount(in connection: Connection) throws(StorageError) -> Int64? {
+        var counted = try Counters.rows(in: connection)
+        counted.raise(to: try Counters.logs(in: connection))
+        return counted.commit > 0 ? counted.commit : nil
     }
 
     static func prepare(_ connection: Connection) throws(StorageError) {
@@ -72,12 +79,11 @@ public final class NodeStore {
     public func commit() throws(StorageError) {
         try refuseLostTransaction()
         guard connection.isInTransaction else { return }
-        try operations.flush()
-        try events.flush()
         try peers.flush()
         commitCounter += 1
-        try connection.statement("INSERT OR REPLACE INTO counter VALUES('commit', ?)")
-            .run(.integer(commitCounter))
+        let counters = Counters(
+            arrival: operations.arrival, event: events.newest, commit: commitCounter)
+        if try !operations.flush(counting: counters) { try counters.write(in: connection) }
         try connection.commit()
     }
 

@@ -31,7 +31,8 @@ public enum StoreBounds {
     private static func check(
         _ connection: Connection, _ largest: Int64
     ) throws(StorageError) {
-        for (what, condition) in conditions {
+        let counted = try Counters.areInLogs(of: connection) ? [logCounters] : []
+        for (what, condition) in conditions + counted {
             let found = try connection.statement("SELECT \(condition)")
                 .integer(.integer(largest), .integer(sortMax))
             guard found == 0 else {
@@ -39,6 +40,15 @@ public enum StoreBounds {
             }
         }
     }
+
+    /// Of a store of schema 16 or later.
+    private static let logCounters = (
+        "a counter of a log",
+        """
+        ?2 < 0 OR EXISTS(SELECT 1 FROM log WHERE arrivals NOT BETWEEN 0 AND ?1
+            OR events NOT BETWEEN 0 AND ?1 OR commits NOT BETWEEN 0 AND ?1)
+        """
+    )
 
     private static let conditions = [
         (
@@ -73,9 +83,13 @@ public enum StoreBounds {
     /// The first table, index or trigger of a store that no version of the program makes so, by its
     /// name. Others could do anything whenever a row is written.
     private static func stranger(in connection: Connection) throws(StorageError) -> String? {
-        let fresh = try Connection()
+        let (fresh, former) = (try Connection(), try Connection())
         try NodeStore.prepare(fresh)
-        let known = Set(try StoreSchema(of: fresh).entries.map(Entry.init))
+        for statement in Schema.former { try former.execute(statement) }
+        var known: Set<Entry> = []
+        for connection in [fresh, former] {
+            known.formUnion(try StoreSchema(of: connection).entries.map(Entry.init))
+        }
         return try StoreSchema(of: connection).entries.map(Entry.init)
             .first { !known.contains($0) }?.name
     }

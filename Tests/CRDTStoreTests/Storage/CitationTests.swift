@@ -103,6 +103,9 @@ extension NodeStore {
         try store.begin()
         try store.operations.noteAllCitations()
         #expect(try store.citations() == noted, "WSX_SEED=\(seed)")
+        try store.commit()
+        try store.begin()
+        try store.connection.execute(EarlierStore.schema15)
         for table in [
             "citation", "following", "following_past", "late_basis", "unheard", "setting",
             "setting_past", "note_edit", "note_snapshot",
@@ -111,7 +114,7 @@ extension NodeStore {
         }
         try store.connection.execute("DROP INDEX annotation_note")
         try store.connection.setSchemaVersion(8)
-        try store.commit()
+        try store.connection.commit()
         let again = try store.reopened()
         #expect(try again.citations() == noted, "WSX_SEED=\(seed)")
         #expect(try again.connection.schemaVersion() == Int64(Schema.version))

@@ -160,7 +160,7 @@ import WorkspaceTestKit
         let (branch, _) = try StoredLog.put(log, in: store)
         #expect(store.operations.branch(branch)?.announcement == nil)
         let row = try #require(try store.operations.document(document)?.number)
-        #expect(try store.operations.branches(changedAfter: 0, workspace: row).isEmpty)
+        #expect(store.operations.branches(changedAfter: 0, workspace: row).isEmpty)
         let kept = LogBranch.KeptTip(sequence: 1, id: log.operations[1].id)
         store.operations.setKept(kept, of: branch)
         for isReopened in [false, true] {
@@ -171,10 +171,10 @@ import WorkspaceTestKit
             #expect(
                 found.announcement?.id == Identifier16(prefixOf: log.operations[1].id))
             #expect(
-                try store.operations.branches(changedAfter: 3, workspace: row).map(\.number)
+                store.operations.branches(changedAfter: 3, workspace: row).map(\.number)
                     == [branch])
-            #expect(try store.operations.branches(changedAfter: 4, workspace: row).isEmpty)
-            #expect(try store.operations.branches(changedAfter: 3, workspace: 99).isEmpty)
+            #expect(store.operations.branches(changedAfter: 4, workspace: row).isEmpty)
+            #expect(store.operations.branches(changedAfter: 3, workspace: 99).isEmpty)
         }
         store.operations.setKept(nil, of: branch)
         #expect(store.operations.branch(branch)?.announcement == nil)

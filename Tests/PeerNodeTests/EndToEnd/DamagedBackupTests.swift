@@ -34,7 +34,11 @@ extension AttackedEndToEnd {
                 sql: "UPDATE log SET tip_sort = \(largest)",
                 words: "the end of a log is out of bounds"),
             Damage(
-                sql: "UPDATE counter SET value = \(largest)", words: "a counter is out of bounds"),
+                sql: "INSERT OR REPLACE INTO counter VALUES('event', \(largest))",
+                words: "a counter is out of bounds"),
+            Damage(
+                sql: "UPDATE log SET events = \(largest)",
+                words: "a counter of a log is out of bounds"),
             Damage(
                 sql: """
                     UPDATE operation SET arr = \(largest)
@@ -98,7 +102,7 @@ extension AttackedEndToEnd {
             mina.run("down")
             let store = try Connection(path: mina.home + "/node.db", mode: .main)
             try store.execute(
-                "DROP TABLE unheard; DROP TABLE following_past; "
+                EarlierStore.schema15 + "DROP TABLE unheard; DROP TABLE following_past; "
                     + "DROP TABLE setting; DROP TABLE setting_past; "
                     + "DROP INDEX annotation_note; DROP TABLE note_edit; DROP TABLE note_snapshot; "
                     + "PRAGMA user_version = 10")

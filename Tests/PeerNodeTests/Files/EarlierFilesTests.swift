@@ -39,9 +39,10 @@ import WorkspaceTestKit
         #expect(ada.ask("message.delete", ["message": gone["id"] ?? .null]) != nil)
         scene.world.run(for: 3_000)
         if version == 14 {
-            try age(bob, to: 14, "DELETE FROM blob_reference WHERE bid = 0")
+            try age(bob, to: 14, EarlierStore.schema15, "DELETE FROM blob_reference WHERE bid = 0")
         } else {
-            try age(bob, to: 13, BenchNode.droppingNotes, Self.droppingBlobs)
+            try age(
+                bob, to: 13, EarlierStore.schema15, BenchNode.droppingNotes, Self.droppingBlobs)
         }
         bob.start()
         #expect(listed(by: bob) == (0..<3).map { blob(message, $0) })

@@ -90,7 +90,7 @@ import WorkspaceTestKit
         "SalvagedRows.swift", "StoreSalvage.swift", "ViewStore+Told.swift", "StoreComparison.swift",
         "StoreBounds.swift",
         "StoreSchema.swift", "StoreInspection.swift", "SearchIndex.swift",
-        "OperationCitations.swift",
+        "OperationCitations.swift", "Counters.swift",
         "Statement.swift",
     ]
 

@@ -6,24 +6,22 @@ struct SalvagedRows {
     init(_ connection: Connection) { self.connection = connection }
 
     func mend(_ loss: inout StoreSalvage.Loss) throws(StorageError) {
+        for statement in Self.cleaningCounters { try connection.execute(statement) }
+        // Now, since logs that go take theirs along.
+        var counters = try Counters.rows(in: connection)
+        counters.raise(to: try Counters.logs(in: connection))
+        try counters.write(in: connection)
         for statement in Self.cleaning { try connection.execute(statement) }
         for log in try logs() { try mend(log, &loss) }
         loss.operations = try number("SELECT count(*) FROM damaged")
         let arrival = try number(
             """
             SELECT max(ifnull((SELECT max(arr) FROM operation), 0),
-                ifnull((SELECT max(changed) FROM log), 0),
-                ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0))
+                ifnull((SELECT max(changed) FROM log), 0))
             """)
-        let event = try number(
-            """
-            SELECT max(ifnull((SELECT max(seq) FROM event), 0),
-                ifnull((SELECT value FROM counter WHERE name = 'event'), 0))
-            """)
-        for (name, value) in [("arrival", arrival), ("event", event)] {
-            try connection.statement("INSERT OR REPLACE INTO counter VALUES(?, ?)")
-                .run(.text(name), .integer(value))
-        }
+        let event = try number("SELECT ifnull(max(seq), 0) FROM event")
+        counters.raise(to: .init(arrival: arrival, event: event))
+        try counters.write(in: connection)
     }
 
     private func number(_ sql: String) throws(StorageError) -> Int64 {
@@ -32,9 +30,18 @@ struct SalvagedRows {
 
     private static let largest = StoreBounds.takenMax
 
+    private static let cleaningCounters = [
+        "DELETE FROM counter WHERE typeof(value) <> 'integer' OR value NOT BETWEEN 0 AND \(largest)",
+        """
+        UPDATE log SET arrivals = 0, events = 0, commits = 0
+            WHERE typeof(arrivals) <> 'integer' OR arrivals NOT BETWEEN 0 AND \(largest)
+            OR typeof(events) <> 'integer' OR events NOT BETWEEN 0 AND \(largest)
+            OR typeof(commits) <> 'integer' OR commits NOT BETWEEN 0 AND \(largest)
+        """,
+    ]
+
     /// What nothing could be made of: names of another length, and what belongs to nothing.
     private static let cleaning = [
-        "DELETE FROM counter WHERE typeof(value) <> 'integer' OR value NOT BETWEEN 0 AND \(largest)",
         "DELETE FROM document WHERE typeof(id) <> 'blob' OR length(id) <> 32 OR did NOT BETWEEN 1 AND \(largest)",
         // The first operation of an authority document is the name of it.
         """

@@ -66,6 +66,15 @@ public enum StoreSalvage {
             ["root", "size", "map", "bytes", "used", "wanted", "kept", "own"]),
     ]
 
+    /// Those with the columns that the former store has.
+    private static func tables(of former: Connection) -> [StoredTable] {
+        let isCounted = (try? Counters.areInLogs(of: former)) ?? false
+        return tables.map {
+            $0.name == "log" && isCounted
+                ? $0.adding(["arrivals", "events", "commits"]) : $0
+        }
+    }
+
     /// Copies a store, and leaves what is derived to be built.
     ///
     /// - Parameters:
@@ -79,7 +88,7 @@ public enum StoreSalvage {
         try NodeStore.prepare(fresh)
         var loss = Loss()
         try fresh.begin()
-        for table in tables {
+        for table in tables(of: former) {
             let reader = SalvageReader(table, of: former, into: fresh)
             if try !reader.copy() { loss.tables.append(table.name) }
         }
@@ -111,6 +120,11 @@ struct StoredTable {
         self.key = key
         self.condition = condition
         columns = key + others
+    }
+
+    /// The same with more columns.
+    func adding(_ others: [String]) -> Self {
+        Self(name, key, columns.dropFirst(key.count) + others, where: condition)
     }
 }
 

@@ -9,7 +9,6 @@ public final class EventStore {
     private let insert: Statement
     /// The number of the newest event; 0 when there never was one.
     public private(set) var newest: Int64
-    private var written: Int64
 
     /// One row.
     public struct StoredEvent: Sendable, Equatable {
@@ -31,17 +30,12 @@ public final class EventStore {
         public let isBackfill: Bool
     }
 
-    init(_ connection: Connection) throws(StorageError) {
+    /// - Parameter counted: the largest number that counters say was given.
+    init(_ connection: Connection, counted: Int64) throws(StorageError) {
         self.connection = connection
         insert = try connection.statement("INSERT INTO event VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
-        newest =
-            try connection.statement(
-                """
-                SELECT max(ifnull((SELECT value FROM counter WHERE name = 'event'), 0),
-                    ifnull((SELECT max(seq) FROM event), 0))
-                """
-            ).integer() ?? 0
-        written = newest
+        newest = max(
+            counted, try connection.statement("SELECT max(seq) FROM event").integer() ?? 0)
     }
 
     /// Adds an event.
@@ -173,13 +167,5 @@ public final class EventStore {
             (row) throws(StorageError) in
             Reader(name: try row.text(0), sequence: row.integer(1), at: row.integer(2))
         }
-    }
-
-    /// Writes the counter; called right before COMMIT.
-    func flush() throws(StorageError) {
-        guard newest != written else { return }
-        try connection.statement("INSERT OR REPLACE INTO counter VALUES('event', ?)")
-            .run(.integer(newest))
-        written = newest
     }
 }

@@ -93,22 +93,24 @@ extension OperationStore {
     }
 
     private func insertRow(_ branch: LogBranch) throws(StorageError) {
-        try connection.statement("INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-            .run { row in
-                row.bind(1, branch.number)
-                row.bind(2, branch.document)
-                row.bind(3, branch.log.device)
-                row.bind(4, Int64(branch.log.incarnation))
-                row.bind(5, branch.parent)
-                row.bind(6, Int64(bitPattern: branch.forkSequence))
-                row.bind(7, Int64(bitPattern: branch.tipSequence))
-                row.bind(8, branch.tip.id)
-                row.bind(9, Int64(bitPattern: branch.tip.timestamp.rawValue))
-                row.bind(10, branch.tipSort)
-                row.bindNull(11)
-                row.bindNull(12)
-                row.bind(13, branch.changedArrival)
-            }
+        // What is counted is written at the end of the turn.
+        try connection.statement(
+            "INSERT INTO log VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
+        ).run { row in
+            row.bind(1, branch.number)
+            row.bind(2, branch.document)
+            row.bind(3, branch.log.device)
+            row.bind(4, Int64(branch.log.incarnation))
+            row.bind(5, branch.parent)
+            row.bind(6, Int64(bitPattern: branch.forkSequence))
+            row.bind(7, Int64(bitPattern: branch.tipSequence))
+            row.bind(8, branch.tip.id)
+            row.bind(9, Int64(bitPattern: branch.tip.timestamp.rawValue))
+            row.bind(10, branch.tipSort)
+            row.bindNull(11)
+            row.bindNull(12)
+            row.bind(13, branch.changedArrival)
+        }
     }
 
     private func write(
@@ -177,29 +179,28 @@ extension OperationStore {
 
     /// Moves the last kept operation of a branch. Announced from the next arrival number on.
     public func setKept(_ kept: LogBranch.KeptTip?, of number: Int64) {
-        guard branches[number]?.kept != kept else { return }
+        guard let branch = branches[number], branch.kept != kept else { return }
         // A number of its own, so that "changed since" finds moves without new operations.
         arrival += 1
         branches[number]?.kept = kept
         branches[number]?.changedArrival = arrival
+        newestChange = arrival
         dirtyBranches.insert(number)
     }
 
     // MARK: The turn
 
     /// Writes the rows that changed in memory; called right before COMMIT.
-    func flush() throws(StorageError) {
-        if arrival != writtenArrival {
-            try connection.statement("INSERT OR REPLACE INTO counter VALUES('arrival', ?)")
-                .run(.integer(arrival))
-            writtenArrival = arrival
-        }
+    ///
+    /// - Returns: whether one of them holds `counters` now.
+    func flush(counting counters: Counters) throws(StorageError) -> Bool {
         try flushDamage()
-        guard !dirtyBranches.isEmpty else { return }
+        guard !dirtyBranches.isEmpty else { return false }
+        var isCounted = false
         let update = try connection.statement(
             """
             UPDATE log SET tip_seq = ?, tip_id = ?, tip_hlc = ?, tip_sort = ?, kept_seq = ?,
-                kept_id = ?, changed = ? WHERE lid = ?
+                kept_id = ?, changed = ?, arrivals = ?, events = ?, commits = ? WHERE lid = ?
             """)
         for number in dirtyBranches.sorted() {
             guard let branch = branches[number] else { continue }
@@ -211,10 +212,15 @@ extension OperationStore {
                 row.bind(5, branch.kept.map { Int64(bitPattern: $0.sequence) })
                 row.bind(6, branch.kept?.id.bytes)
                 row.bind(7, branch.changedArrival)
-                row.bind(8, number)
+                row.bind(8, counters.arrival)
+                row.bind(9, counters.event)
+                row.bind(10, counters.commit)
+                row.bind(11, number)
             }
+            isCounted = isCounted || connection.changedRowCount > 0
         }
         dirtyBranches.removeAll(keepingCapacity: true)
+        return isCounted
     }
 }
 

@@ -103,12 +103,10 @@ extension OperationStore {
     /// Branches whose kept tip changed after `arrival`, of the given documents.
     public func branches(
         changedAfter arrival: Int64, workspace: Int64
-    ) throws(StorageError) -> [LogBranch] {
-        // Rows in memory are newer than those on disk until the turn ends.
-        var numbers = Set(dirtyBranches)
-        try connection.statement("SELECT lid FROM log WHERE changed > ?")
-            .forEachRow(.integer(arrival)) { row in numbers.insert(row.integer(0)) }
-        return numbers.compactMap { branches[$0] }
+    ) -> [LogBranch] {
+        // Mostly nothing has changed, and then no branch is looked at.
+        guard newestChange > arrival else { return [] }
+        return branches.values
             .filter {
                 $0.changedArrival > arrival && documents[$0.document]?.workspace == workspace
             }

@@ -30,7 +30,10 @@ public final class OperationStore {
     var nextDocument: Int64 = 1
     /// The arrival number of the newest operation; 0 in an empty store.
     public internal(set) var arrival: Int64 = 0
-    var writtenArrival: Int64 = 0
+    /// What was counted when the store was opened.
+    private(set) var counted = Counters()
+    /// The largest `changedArrival` of all branches, those that are gone too.
+    var newestChange: Int64 = 0
     /// How many operations are stored.
     public internal(set) var count: Int64 = 0
     /// The same by document.
@@ -128,15 +131,10 @@ public final class OperationStore {
         try loadSpans()
         try loadDamage()
         // Of a counter that the disk has set back nothing may follow but that it is set right.
-        arrival =
-            try connection.statement(
-                """
-                SELECT max(ifnull((SELECT value FROM counter WHERE name = 'arrival'), 0),
-                    ifnull((SELECT max(arr) FROM operation), 0),
-                    ifnull((SELECT max(changed) FROM log), 0))
-                """
-            ).integer() ?? 0
-        writtenArrival = arrival
+        counted.raise(to: try Counters.rows(in: connection))
+        let newest = try connection.statement("SELECT max(arr) FROM operation").integer() ?? 0
+        newestChange = branches.values.lazy.map(\.changedArrival).max() ?? 0
+        arrival = max(counted.arrival, newest, newestChange)
         // A branch holds every place from its fork to its tip; counting rows would read them all.
         for branch in branches.values { changeCount(of: branch.document, by: branch.ownCount) }
     }
@@ -144,7 +142,7 @@ public final class OperationStore {
     private func loadBranches() throws(StorageError) {
         let sql = """
             SELECT lid, did, device, inc, parent, fork, tip_seq, tip_id, tip_hlc, tip_sort,
-                kept_seq, kept_id, changed FROM log ORDER BY lid
+                kept_seq, kept_id, changed, arrivals, events, commits FROM log ORDER BY lid
             """
         try connection.statement(sql).forEachRow { (row) throws(StorageError) in
             // What forks at the start has nothing in common with its parent, which may be gone.
@@ -157,6 +155,9 @@ public final class OperationStore {
             let log = LogName(
                 document: document.id, device: try row.identifier32(2),
                 incarnation: UInt32(truncatingIfNeeded: row.integer(3)))
+            counted.raise(
+                to: .init(
+                    arrival: row.integer(13), event: row.integer(14), commit: row.integer(15)))
             var kept: LogBranch.KeptTip?
             if let sequence = row.optionalInteger(10) {
                 kept = .init(

@@ -5,7 +5,7 @@
 /// random key costs a multiple of the ingest rate: an operation is found by (log, seq).
 public enum Schema {
     /// The schema this program reads and writes. A store with another number is refused.
-    public static let version: Int32 = 15
+    public static let version: Int32 = 16
 
     /// The view: what the own documents say, of each kind (ViewStore.Register.Kind) and subject
     /// (16 bytes; of a setting a keyed hash of its name) the operation that counts. key_*: up to
@@ -111,14 +111,38 @@ public enum Schema {
     /// Schema 8 is the first whose operations have header version 2: what older stores hold follows
     /// other rules, so nothing is added to them and they are refused. It has no citations.
     static let additions: [Int64: [String]] = [
-        8: citations + lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles,
-        9: lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles,
-        10: unheard + citingWords + notes + newBlobs + unreadFiles,
+        8: citations + lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles
+            + countingLogs,
+        9: lateBasis + unheard + citingWords + notes + newBlobs + unreadFiles + countingLogs,
+        10: unheard + citingWords + notes + newBlobs + unreadFiles + countingLogs,
         11: ["DROP TABLE unheard", "DELETE FROM meta WHERE name = 'following.unread'"] + unheard
-            + citingWords + notes + newBlobs + unreadFiles,
-        12: citingWords + notes + newBlobs + unreadFiles, 13: notes + newBlobs + unreadFiles,
-        14: unreadFiles,
+            + citingWords + notes + newBlobs + unreadFiles + countingLogs,
+        12: citingWords + notes + newBlobs + unreadFiles + countingLogs,
+        13: notes + newBlobs + unreadFiles + countingLogs, 14: unreadFiles + countingLogs,
+        15: countingLogs,
     ]
+
+    /// From schema 16 on the rows of logs hold what is counted, because nearly every COMMIT writes one
+    /// of them anyway: a row of `counter` is a page more. And which logs have changed is known from
+    /// memory, where all of them are.
+    private static let countingLogs =
+        ["DROP INDEX log_changed"] + logCounters.map { "ALTER TABLE log ADD COLUMN \($0)" }
+
+    /// As `ALTER TABLE` writes them into the text of the table.
+    private static let logCounters = ["arrivals", "events", "commits"].map {
+        "\($0) INTEGER NOT NULL DEFAULT 0"
+    }
+
+    private static let earlierLog = """
+        CREATE TABLE log(lid INTEGER PRIMARY KEY, did INTEGER NOT NULL, device BLOB NOT NULL,
+            inc INTEGER NOT NULL, parent INTEGER, fork INTEGER NOT NULL,
+            tip_seq INTEGER NOT NULL, tip_id BLOB NOT NULL, tip_hlc INTEGER NOT NULL,
+            tip_sort INTEGER NOT NULL, kept_seq INTEGER, kept_id BLOB,
+            changed INTEGER NOT NULL
+        """
+
+    /// What stores of earlier schemas have, which such a backup may hold, and a new store has not so.
+    static let former = [earlierLog + ")", "CREATE INDEX log_changed ON log(changed)"]
 
     /// From schema 15 on `blob_reference` has the files that lie in messages, too, and those of all
     /// messages. Which these are the messages say, so they are read when there is a key for that.
@@ -300,8 +324,9 @@ public enum Schema {
         // What there is one of, by name. Values are described where they are written.
         "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 
-        // Numbers that only rise: arrival (of operations) and event. Never taken from rowids, so
-        // that deleting the newest row does not give its number to another.
+        // Numbers that only rise: arrival (of operations), event and commit. Never taken from rowids,
+        // so that deleting the newest row does not give its number to another. As of the last
+        // COMMIT that wrote no row of `log`.
         "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
 
         // did: short number. id: 32 bytes. workspace: did of the authority document it belongs
@@ -314,16 +339,10 @@ public enum Schema {
 
         // One branch of a log. fork: its first own place. tip*: the last stored operation.
         // kept*: the last kept one, NULL while there is none. changed: arrival number of the
-        // last change of kept.
-        """
-        CREATE TABLE log(lid INTEGER PRIMARY KEY, did INTEGER NOT NULL, device BLOB NOT NULL,
-            inc INTEGER NOT NULL, parent INTEGER, fork INTEGER NOT NULL,
-            tip_seq INTEGER NOT NULL, tip_id BLOB NOT NULL, tip_hlc INTEGER NOT NULL,
-            tip_sort INTEGER NOT NULL, kept_seq INTEGER, kept_id BLOB,
-            changed INTEGER NOT NULL)
-        """,
+        // last change of kept. arrivals, events, commits: as in `counter`, when the row was written
+        // last. The largest of all rows counts.
+        earlierLog + logCounters.map { ", " + $0 }.joined() + ")",
         "CREATE INDEX log_name ON log(did, device, inc)",
-        "CREATE INDEX log_changed ON log(changed)",
 
         // One operation. arr: arrival number. kind: header field 1. hlc: header field 7 as its
         // bit pattern. seen: wall clock at arrival, ms. sort: display order, ms. gid: grant, 0

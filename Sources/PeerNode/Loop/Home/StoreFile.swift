@@ -25,11 +25,10 @@ enum StoreFile {
     /// Whether the guard has seen more commits than can be read.
     private static func isOlder(_ connection: Connection, _ home: HomeFolder) -> Bool {
         let name = "SELECT value FROM meta WHERE name = 'store'"
-        let counter = "SELECT value FROM counter WHERE name = 'commit'"
         let rows = try? connection.statement(name).rows { (row) throws(StorageError) in row.blob(0)
         }
         guard let id = rows?.first.flatMap(StoreID.init(untrusted:)),
-            let commits = try? connection.statement(counter).integer()
+            let commits = try? NodeStore.commitCount(in: connection)
         else { return false }
         let files = DiskHomeFiles(home: home)
         let verdict = RestoreGuard.judge(

@@ -434,6 +434,7 @@ extension BenchNode {
         ] {
             try wim.damage("DROP TABLE \(table)")
         }
+        try wim.damage(EarlierStore.schema15)
         try wim.damage(BenchNode.droppingNotes)
         try wim.damage("PRAGMA user_version = 9")
         try wim.restart()

@@ -63,6 +63,7 @@ extension `Followers of a channel` {
             for table in ["following_past", "setting", "setting_past"] {
                 try bob.damage("DROP TABLE \(table)")
             }
+            try bob.damage(EarlierStore.schema15)
             try bob.damage(BenchNode.droppingNotes)
             try bob.damage("PRAGMA user_version = 11")
         }

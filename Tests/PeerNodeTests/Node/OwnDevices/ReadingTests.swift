@@ -431,6 +431,7 @@ import WorkspaceTestKit
         for table in ["setting", "setting_past", "following_past"] {
             try desk.damage("DROP TABLE \(table)")
         }
+        try desk.damage(EarlierStore.schema15)
         try desk.damage(BenchNode.droppingNotes)
         try desk.damage("PRAGMA user_version = 12")
         try desk.restart()

@@ -68,7 +68,7 @@ struct CoreReplica: Replica {
     func tips(changedSince arrival: UInt64, limit: Int) -> [LogTip] {
         read([]) { () throws(StorageError) in
             var tips: [LogTip] = []
-            for branch in try operations.branches(
+            for branch in operations.branches(
                 changedAfter: Int64(clamping: arrival), workspace: workspace.number)
             where !workspace.isGone(branch.log.document) && serves(branch.log.document) {
                 try operations.intact(branch)?.announcement.map { tips.append($0) }
