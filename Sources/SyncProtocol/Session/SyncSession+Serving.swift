@@ -14,6 +14,19 @@ extension SyncSession {
         serveWaiting(replica: replica)
     }
 
+    /// All that was sent has left the link. Notes what `sendQueueLevel` would say, where this session
+    /// has nothing that waits for room.
+    ///
+    /// - Returns: `false` where it may have, and that input has to come.
+    public mutating func noteAllSent(at now: UInt64) -> Bool {
+        guard phase == .open, standing == .full, scope == nil, claims.activeCount == 0,
+            serving.waitingPulls.isEmpty, telling.gatherDeadline ?? .max > now
+        else { return false }
+        serving.unaskedUnsent = 0
+        serving.askedUnsent = 0
+        return true
+    }
+
     /// Answers the pulls for which the link has room.
     mutating func serveWaiting(replica: some Replica) {
         let room = Limits.unsentBytesMax - Limits.operationsMessageBytesMax

@@ -46,6 +46,33 @@ import WorkspaceModel
         }
     }
 
+    /// A message that is sent on, or a receipt, costs one turn and not two.
+    @Test func `makes no turn of it that all has left, where the host has noted that`() throws {
+        try withLoop { test in
+            test.host.notesAllSent = true
+            var links: [LinkID] = []
+            test.host.onInput = { input in
+                guard case .received(let link, _) = input else { return [] }
+                links.append(link)
+                return [.write(link, [4])]
+            }
+            let peer = try dialedLink(test.peerAddress)
+            let buffer = ReadBuffer()
+            for round in 1...3 {
+                peer.write([1], now: 0)
+                peer.flush(now: 0)
+                var got: [UInt8] = []
+                try test.run {
+                    got += peer.receive(byteCountMax: 1 << 20, into: buffer).bytes
+                    return got == [4]
+                }
+                #expect(links.count == round && test.host.linksThatSentAll == links)
+            }
+            _ = try test.loop.step()
+            #expect(!test.host.inputs.contains { if case .unsent = $0 { true } else { false } })
+        }
+    }
+
     @Test func `writes, tells what is left, and closes after the last byte`() throws {
         try withLoop { test in
             let large = [UInt8](repeating: 9, count: 8 << 20)

@@ -25,6 +25,16 @@ final class ScriptedHost: TurnHost {
     /// How often a reader still keeps the log from being emptied.
     var readings = 0
 
+    /// Whether it notes that all of what was written to a link has left, and of which links it did.
+    var notesAllSent = false
+    var linksThatSentAll: [LinkID] = []
+
+    func noteAllSent(on link: LinkID, at monotonic: UInt64) -> Bool {
+        guard notesAllSent else { return false }
+        linksThatSentAll.append(link)
+        return true
+    }
+
     /// Lets `step` return soon when nothing happens, so that a test can give up.
     var nextDeadline: UInt64? { MonotonicClock.milliseconds() + 20 }
     var hasMoreToDo: Bool { false }

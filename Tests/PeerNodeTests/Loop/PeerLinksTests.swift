@@ -143,6 +143,34 @@ import WorkspaceModel
         #expect(desk.inputs.count == 2, "who closes a link is not told that it is closed")
     }
 
+    @Test func `do not tell that all has left where that is known`() throws {
+        let desk = try Desk()
+        let (own, other) = try makeLinks()
+        desk.links.accept(own)
+        desk.takeInputs()
+        let id = try #require(desk.ids.first)
+        var asked: [LinkID] = []
+        func flush(isNoted: Bool) {
+            desk.links.flush(now: 0) {
+                asked.append($0)
+                return isNoted
+            }
+        }
+        desk.links.write(id, [1, 2, 3], now: 0)
+        flush(isNoted: true)
+        flush(isNoted: true)
+        #expect(asked == [id] && !desk.links.hasInputs)
+        desk.links.write(id, [4], now: 0)
+        flush(isNoted: false)
+        desk.takeInputs()
+        #expect(asked == [id, id] && desk.inputs == ["accepted", "unsent 0"])
+        // More than the kernel takes while the other side does not read.
+        desk.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
+        flush(isNoted: true)
+        #expect(asked == [id, id] && desk.links.hasInputs)
+        #expect(try other.receiveAll(ReadBuffer()).bytes.prefix(4) == [1, 2, 3, 4])
+    }
+
     @Test func `leave with the kernel all that was written, when they are closed`() throws {
         let desk = try Desk()
         let (own, other) = try makeLinks()

@@ -186,6 +186,28 @@ import WorkspaceTestKit
         #expect(link.dialler.ending == .stalled)
     }
 
+    @Test func `notes in passing that all has left, unless more is to come`() throws {
+        let link = try InMemoryLink(seed: 6)
+        #expect(!link.dialler.session.noteAllSent(now: link.now), "the handshake goes on")
+        link.run()
+        link.drains = false
+        let session = link.dialler.session
+        link.send([.error(code: "x", retryAfterMilliseconds: 0)], from: \.dialler)
+        #expect(session.unsentBytes > 0)
+        link.now += 20_000
+        #expect(session.noteAllSent(now: link.now))
+        #expect(session.unsentBytes == 0)
+        #expect(session.writeQueueLevel(0, now: link.now).isEmpty, "there is no more to it")
+        // Somebody may have seen so much, and wait.
+        let large = SyncMessage.workspaceDigest(1, buckets: [UInt8](repeating: 1, count: 4_096))
+        for count in [5, 100] {
+            link.send([SyncMessage](repeating: large, count: count), from: \.dialler)
+            let unsent = session.unsentBytes
+            #expect(!session.noteAllSent(now: link.now))
+            #expect(session.unsentBytes == unsent)
+        }
+    }
+
     @Test func `keeps a bounded queue for a peer that does not read (N16)`() throws {
         let link = try InMemoryLink(seed: 5)
         link.run()

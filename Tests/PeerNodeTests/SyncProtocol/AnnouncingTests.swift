@@ -102,6 +102,35 @@ import WorkspaceTestKit
         #expect(tips.count == 12 - pushed / 40_000)
     }
 
+    /// Who sends one message after the other never waits for room, and is not told of it each time.
+    @Test func `pushes on where all has left in passing`() throws {
+        var (lone, planner) = opened()
+        for document in 1...12 {
+            let messages = try write(&lone, &planner, document, bytes: 40_000).messages
+            #expect(messages.map(\.type) == [0x15])
+            #expect(lone.session.noteAllSent(at: lone.now))
+        }
+    }
+
+    @Test func `is told that all has left where something waits for that`() throws {
+        var (lone, planner) = opened()
+        _ = lone.give(.sendQueueLevel(unasked: 0, asked: Limits.unsentBytesMax), &planner)
+        let pull = PullRequest(request: 1, items: [], maxBytes: 1_000)
+        _ = lone.give(.received(.pull(4, pull)), &planner)
+        #expect(!lone.session.noteAllSent(at: lone.now))
+        _ = lone.give(.sendQueueLevel(unasked: 0, asked: 0), &planner)
+        #expect(lone.session.noteAllSent(at: lone.now))
+        // What is gathered is announced when it is due.
+        lone.replica.write(log(7), behind: nil, payload: [1])
+        let tips = lone.replica.tips(of: SyncWorld.document(7))
+        let due = lone.give(.stored(tips, waiting: [], answering: nil), &planner).deadline
+        #expect(lone.session.noteAllSent(at: lone.now))
+        let moment = try #require(due ?? nil)
+        #expect(!lone.session.noteAllSent(at: moment))
+        _ = lone.give(.closed, &planner)
+        #expect(!lone.session.noteAllSent(at: lone.now))
+    }
+
     @Test func `counts what the peer lacks until it says that it holds it`() throws {
         var (lone, planner) = opened()
         for _ in 0..<3 { _ = try write(&lone, &planner, 2) }

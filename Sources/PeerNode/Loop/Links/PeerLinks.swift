@@ -138,7 +138,9 @@ final class PeerLinks {
     }
 
     /// Sends what the kernel takes, and tells for each link that was written to what is left.
-    func flush(now: UInt64) {
+    ///
+    /// - Parameter isNoted: whether it is known by now that all has left, so that it need not be told.
+    func flush(now: UInt64, isNoted: (LinkID) -> Bool = { _ in false }) {
         let ids = touched.sorted()
         touched = []
         for id in ids {
@@ -147,7 +149,10 @@ final class PeerLinks {
                 lose(id)
                 continue
             }
-            inputs.append(.unsent(LinkID(id), byteCount: link.unsentByteCount))
+            let left = link.unsentByteCount
+            if left > 0 || !isNoted(LinkID(id)) {
+                inputs.append(.unsent(LinkID(id), byteCount: left))
+            }
             watch(link, id)
         }
     }

@@ -104,6 +104,20 @@ extension Links {
         }
     }
 
+    /// All that was written to a link has left. Mostly that is all that there is to it, and a turn for
+    /// it would do nothing; it would be one for each message that is sent, and for each receipt.
+    ///
+    /// - Returns: `false` where somebody may wait for that, so that `NodeInput.unsent` has to come.
+    func noteAllSent(on id: LinkID, now: UInt64) -> Bool {
+        guard let link = network.links[id], !link.isClosing, link.farewell == nil,
+            link.asking == nil, !core.files.serving.waits(for: id),
+            link.session.noteAllSent(now: now)
+        else { return false }
+        var isNoted = true
+        for sync in link.orderedSyncs where !sync.session.noteAllSent(at: now) { isNoted = false }
+        return isNoted
+    }
+
     /// This machine has come to another network, or an interface came back: whoever is linked proves
     /// that the way still leads there, all others are dialled, and neighbours hear at once who is here.
     private func networkChanged() throws(StorageError) {

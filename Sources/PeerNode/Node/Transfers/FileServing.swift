@@ -24,6 +24,9 @@ final class FileServing: FilePart {
     /// Whether nobody has asked for anything.
     var isIdle: Bool { services.isEmpty }
 
+    /// Whether pieces lie in the queue of a link, as far as is known.
+    func waits(for link: LinkID) -> Bool { services[link]?.unsentBytes ?? 0 > 0 }
+
     /// The other end of a link asks for something of a blob.
     func wanted(_ want: BlobWant, on link: PeerLink) throws(StorageError) {
         var service = services[link.id] ?? FileService()

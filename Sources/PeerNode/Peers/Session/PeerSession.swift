@@ -23,6 +23,8 @@ public final class PeerSession {
     private static let frameByteCountMin = 16 + 3 + 1
     /// More answers to pings than this are not kept for a peer that reads nothing.
     private static let unsentBytesBesidesAnswersMax = 64 * 1024
+    /// So much is handed over and sent without anybody waiting for room: far below all bounds.
+    private static let unsentBytesInPassingMax = 16 * 1024
 
     private enum State {
         case handshaking(LinkHandshake, deadline: UInt64)
@@ -296,6 +298,19 @@ extension PeerSession {
         if unsent < sealedUnsentBytes { progress = now }
         sealedUnsentBytes = unsent
         return flush(now: now)
+    }
+
+    /// The transport has sent all that was handed to it. Notes that, where nothing is left to seal.
+    ///
+    /// - Returns: `false` where something is, or where so much waited that others may have put off
+    ///   what they had to say: then `writeQueueLevel` says it.
+    public func noteAllSent(now: UInt64) -> Bool {
+        guard case .established = state, scheduler.isEmpty,
+            sealedUnsentBytes <= Self.unsentBytesInPassingMax
+        else { return false }
+        if sealedUnsentBytes > 0 { progress = now }
+        sealedUnsentBytes = 0
+        return true
     }
 
     private static func seal(

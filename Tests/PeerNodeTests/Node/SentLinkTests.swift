@@ -1,0 +1,56 @@
+import Testing
+import WorkspaceModel
+import WorkspaceTestKit
+
+@testable import PeerNode
+@testable import SyncProtocol
+
+/// What a node notes between two turns when a link has taken all, so that no turn is made of it.
+@Suite struct `A link that has taken all` {
+    private let bench = CoreBench()
+
+    private func linked() throws -> (host: NodeHost, link: PeerLink) {
+        let (mina, joon) = try bench.life()
+        let host = try #require(mina.host)
+        let device = try #require(joon.host?.core.session.ownDevice)
+        return (host, try #require(host.core.links.network.links(to: device).first))
+    }
+
+    /// Something small is sealed and handed over.
+    private func write(on link: PeerLink) {
+        link.session.send(.error(code: "x", retryAfterMilliseconds: 0), in: .control)
+        _ = link.session.flush(now: bench.monotonic)
+    }
+
+    @Test func `is noted, and the turn that would tell it does nothing`() throws {
+        let (host, link) = try linked()
+        // What is due by now is done.
+        _ = host.turn([.tick], at: bench.time)
+        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+        write(on: link)
+        #expect(link.session.unsentBytes > 0)
+        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(link.session.unsentBytes == 0)
+        let commits = host.commitCount
+        #expect(host.turn([.unsent(link.id, byteCount: 0)], at: bench.time).isEmpty)
+        #expect(host.commitCount == commits)
+    }
+
+    @Test func `is told where it may be waited for`() throws {
+        let (host, link) = try linked()
+        #expect(!host.noteAllSent(on: LinkID(999_999), at: bench.monotonic), "unknown")
+        write(on: link)
+        link.farewell = Farewell(at: bench.monotonic)
+        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        link.farewell = nil
+        link.isClosing = true
+        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        link.isClosing = false
+        let sync = try #require(link.orderedSyncs.first)
+        let session = sync.session
+        sync.session.serving.waitingPulls = [PullRequest(request: 1, items: [], maxBytes: 1)]
+        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        sync.session = session
+        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+    }
+}
