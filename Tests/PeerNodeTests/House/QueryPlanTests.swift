@@ -184,6 +184,7 @@ import WorkspaceTestKit
             Self.accepted.map(\.part) + [
                 "DELETE FROM read_frontier", "DELETE FROM self_register",  // A workspace goes.
                 "SELECT EXISTS(SELECT 1 FROM log WHERE tip_seq",  // Once, at the start.
+                "EXISTS(SELECT 1 FROM log WHERE arrivals",  // Once, at the start.
                 "FROM annotation WHERE arr = ?",  // One operation.
                 "ORDER BY arr DESC LIMIT 4095",  // What one register says.
                 "LIMIT ?) t LEFT JOIN operation o",  // A slice of a round through the store.
