@@ -210,7 +210,7 @@ extension AuthEvaluator {
 
     /// The device that an end ends, and those that may go with it under other grants.
     private func devicesAlong(_ end: Int, with device: DeviceID) -> Set<DeviceID> {
-        placed.everyRecord(of: end).reduce(into: [device]) {
+        (placed.further.undoingOf[end] ?? []).reduce(into: [device]) {
             $0.formUnion(records[$1].again.undoing?.devices ?? [])
         }
     }

@@ -5,14 +5,14 @@ import WorkspaceModel
 extension PlacedOperations {
     /// Makes the operation findable by all that bears on it and that it bears on.
     mutating func register(_ index: Int) {
-        let record = records[index]
-        guard record.fault == nil, !record.isOpaque else { return }
-        for support in record.supports { records[support].dependants.append(index) }
+        guard records[index].fault == nil, !records[index].isOpaque else { return }
+        for support in records[index].supports { records[support].dependants.append(index) }
         for target in exposure(of: index)?.targets ?? [] {
             reach.exposed[target, default: []].append(index)
         }
         // What it says is found by its first record, and what it takes, too.
-        guard record.again.original == nil else { return }
+        guard records[index].again.original == nil else { return }
+        let record = records[index]
         for target in targets(ofRevocation: index) {
             reach.revocations[target, default: []].append(index)
         }

@@ -10,10 +10,10 @@ import WorkspaceModel
 /// own, which is as strong as the grant makes its author, rests on the grant alone, and is made when the
 /// later of the two comes. For an author in the place of another see `AuthBehind`.
 ///
-/// - Cost: a record for each pair of an end and a grant. Each is a look, and under a grant by somebody else
-///   one more for each binding of the ended device. Of several final ends all but the strongest are void, so
-///   that they are not kept; of several revocations of one device by another only those have such records
-///   that know no other one.
+/// - Cost: a record for each pair of an end and a grant, which counts as `FurtherEnds.looksPerRecord`. Each
+///   pair is a look, and under a grant by somebody else one more for each binding of the ended device. Of
+///   several final ends all but the strongest are void, so that they are not kept; of several revocations of
+///   one device by another only those have such records that know no other one.
 extension PlacedOperations {
     /// The device that a record ends, where it may count again.
     func deviceEndedAgain(by record: AuthRecord) -> DeviceID? {
@@ -85,39 +85,67 @@ extension PlacedOperations {
         known: inout KnownEnds
     ) {
         looks &+= 1
-        let first = records[end]
-        guard case .device(let ended) = first.aim, behind != nil || first.grant != grant,
-            records[grant].gives.subject == first.author,
-            first.again.isFinalEnd || !isLink(grant),
-            let author = deviceRank(ofGrant: grant, listed),
+        // Fields are read one by one: to copy a record takes as long as to make one.
+        let isFinalEnd = records[end].again.isFinalEnd
+        guard case .device(let ended) = records[end].aim,
+            behind != nil || records[end].grant != grant,
+            records[grant].gives.subject == records[end].author,
+            isFinalEnd || !isLink(grant),
+            let place = place(of: listed, under: grant, known: &known),
             isUnknown(end, to: grant)
         else { return }
-        let isUndoing = !(first.again.isFinalEnd && isLink(grant))
+        let isUndoing = !(isFinalEnd && isLink(grant))
         let unknown = isUndoing ? unknownAdditions(end, to: grant, known: &known) : []
-        guard first.again.isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
+        guard isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
         else { return }
-        var record = AuthRecord(
-            first.operation, lamport: first.lamport, place: first.place, past: first.past)
-        record.again.original = end
-        record.again.isFinalEnd = first.again.isFinalEnd
-        record.again.behind = behind
-        record.canBeKept = first.canBeKept
-        record.grant = grant
-        record.author = first.author
-        record.actingRole = records[grant].gives.role
-        record.supports = [grant]
-        record.aim = first.aim
-        record.rank = AuthRank(
-            author: author, isOwnEnd: first.operation.isOwnEnd,
-            generation: behind?.generation ?? 0, lamport: first.lamport, id: first.operation.id)
+        var record = again(end, under: place, behind)
         if mayUndo(record, ended, under: grant) {
             record.again.undoing =
                 record.again.isBeforeListed
                 ? undoing(byReplaced: end, unknown, under: grant, known: &known)
                 : undoing(by: end, unknown, under: grant, known: &known)
         }
+        append(record, again: end)
+    }
+
+    /// Where ends count under a grant. All that count in one place are placed one after the other.
+    private func place(
+        of listed: DeviceID, under grant: Int, known: inout KnownEnds
+    ) -> KnownEnds.Place? {
+        if let place = known.place, place.grant == grant, place.listed == listed { return place }
+        known.place = deviceRank(ofGrant: grant, listed).map {
+            KnownEnds.Place(grant: grant, listed: listed, author: $0, supports: [grant])
+        }
+        return known.place
+    }
+
+    /// What an end is under another grant.
+    private func again(
+        _ end: Int, under place: KnownEnds.Place, _ behind: AuthBehind?
+    ) -> AuthRecord {
+        let operation = records[end].operation
+        var record = AuthRecord(
+            operation, lamport: records[end].lamport, place: records[end].place,
+            past: records[end].past)
+        record.again.original = end
+        record.again.isFinalEnd = records[end].again.isFinalEnd
+        record.again.behind = behind
+        record.canBeKept = records[end].canBeKept
+        record.grant = place.grant
+        record.author = records[end].author
+        record.actingRole = records[place.grant].gives.role
+        record.supports = place.supports
+        record.aim = records[end].aim
+        record.rank = AuthRank(
+            author: place.author, isOwnEnd: operation.isOwnEnd,
+            generation: behind?.generation ?? 0, lamport: record.lamport, id: operation.id)
+        record.admission = records.count
+        return record
+    }
+
+    private mutating func append(_ record: AuthRecord, again end: Int) {
+        looks &+= FurtherEnds.looksPerRecord
         let index = records.count
-        record.admission = index
         records.append(record)
         further.endsAgain[end, default: []].insert(index, at: place(ofRecord: index, of: end))
         if let place = following(index) { further.place(index, at: place) }
@@ -187,6 +215,18 @@ struct KnownEnds {
         let grant: Int
     }
 
+    /// Where ends count.
+    struct Place {
+        let grant: Int
+        let listed: DeviceID
+        /// How strong the grant makes the device.
+        let author: DeviceRank
+        /// The grant: one array, which all records there share.
+        let supports: [Int]
+    }
+
+    /// The last place that was asked for.
+    var place: Place?
     var additions: [Pair: [Int]] = [:]
     var undoings: [Pair: AuthUndoing] = [:]
     /// By grant what the devices of its member have linked, as far as it knows.
@@ -256,6 +296,7 @@ extension PlacedOperations {
     mutating func noteUndoing(_ index: Int) {
         guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
         further.undoing[grant, default: []].insert(index, at: place(ofUndoing: index, under: grant))
+        further.undoingOf[original(index), default: []].append(index)
     }
 
     /// How many ends that undo something under a grant are stronger than one.
@@ -265,6 +306,9 @@ extension PlacedOperations {
 
     mutating func unnoteUndoing(_ index: Int) {
         guard records[index].again.undoing != nil, let grant = records[index].grant else { return }
+        let end = original(index)
+        further.undoingOf[end]?.removeAll { $0 == index }
+        if further.undoingOf[end]?.isEmpty == true { further.undoingOf[end] = nil }
         further.undoing[grant]?.removeAll { $0 == index }
         guard further.undoing[grant]?.isEmpty == true else { return }
         further.undoing[grant] = nil

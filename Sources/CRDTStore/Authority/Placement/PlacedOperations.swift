@@ -90,6 +90,9 @@ struct InviteIndex: Sendable {
 
 /// Ends of devices that count again, under other grants than they cite: see `placeEndsAgain`.
 struct FurtherEnds: Sendable {
+    /// How many looks a further record counts as: so long it takes to make and judge one.
+    static let looksPerRecord = 16
+
     /// What may end a device under several grants, by who wrote it.
     var endsByDevice: [DeviceID: [Int]] = [:]
     /// The further records of each, the strongest first.
@@ -100,6 +103,8 @@ struct FurtherEnds: Sendable {
     var earlierEnds: [Int: [Int]] = [:]
     /// The further records that undo bindings, by their grant, the strongest first.
     var undoing: [Int: [Int]] = [:]
+    /// The same by the end of which each is a record, in the order in which they were made.
+    var undoingOf: [Int: [Int]] = [:]
     /// By grant, of each binding that valid ones of these undo the strongest one that does.
     var firstUndoing: [Int: [Int: Int]] = [:]
     /// By grant, of each device to which nothing leads any more which of these is the one that cuts it off.

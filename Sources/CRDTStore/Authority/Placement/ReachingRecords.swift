@@ -12,10 +12,9 @@ struct ReachingRecords {
 
     init(of index: Int, _ placed: PlacedOperations) {
         // The strongest comes first.
-        let again = placed.further.endsAgain[index] ?? []
-        everywhere = [index] + again.prefix(1)
+        everywhere = [index] + (placed.further.endsAgain[index] ?? []).prefix(1)
         var undoing: [Int: [Int]] = [:]
-        for record in again where placed.records[record].again.undoing != nil {
+        for record in placed.further.undoingOf[index] ?? [] {
             guard let grant = placed.records[record].grant else { continue }
             undoing[grant, default: []].append(record)
         }

@@ -109,7 +109,10 @@ struct AuthVerdicts: Sendable {
     /// The operations whose verdict may change because that of `index` just did, but for those that it
     /// hits.
     private func affected(by index: Int) -> [Int] {
-        var affected = records[index].dependants.filter { records[$0].fault == nil }
+        // What stands behind a phrase and waits is judged when that is followed.
+        var affected = records[index].dependants.filter {
+            records[$0].fault == nil && (records[$0].stands || hasFollowed($0))
+        }
         affected += ends(behind: index)
         if records[index].operation.action.isInvitePolicy {
             affected += placed.invites.all.filter { placed.knows($0, index) }
@@ -158,9 +161,9 @@ struct AuthVerdicts: Sendable {
 
     /// What becomes of an operation without fault, given the verdicts on all that are stronger.
     private func judge(_ index: Int) -> AuthRuling {
-        let record = records[index]
-        if record.isOpaque || handedOn[index] != nil { return .none }
+        if records[index].isOpaque || handedOn[index] != nil { return .none }
         guard hasFollowed(index) else { return .none }
+        let record = records[index]
         // Whether nothing but its own author's member has ended it, or what its grant leads back to.
         var isGivenUp = false
         var isDisplaced = false
@@ -278,28 +281,27 @@ private struct RankQueue {
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
-            guard heap[child].rank < heap[parent].rank else { return }
-            heap.swapAt(child, parent)
+            guard rank < heap[parent].rank else { break }
+            heap[child] = heap[parent]
             child = parent
         }
+        heap[child] = (rank, index)
     }
 
     mutating func removeStrongest() -> Int? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         waiting.remove(first.index)
         guard !heap.isEmpty else { return first.index }
-        heap[0] = last
         var parent = 0
-        while true {
-            var strongest = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].rank < heap[strongest].rank {
-                strongest = child
-            }
-            guard strongest != parent else { return first.index }
-            heap.swapAt(parent, strongest)
-            parent = strongest
+        while 2 * parent + 1 < heap.count {
+            var child = 2 * parent + 1
+            if child + 1 < heap.count, heap[child + 1].rank < heap[child].rank { child += 1 }
+            guard heap[child].rank < last.rank else { break }
+            heap[parent] = heap[child]
+            parent = child
         }
+        heap[parent] = last
+        return first.index
     }
 }
 

@@ -69,9 +69,13 @@ extension PlacedOperations {
     /// The ends that count so under a new grant.
     mutating func placeBehind(under grant: Int, known: inout KnownEnds) {
         for root in Set(records[grant].gives.devices).sorted() {
+            // One of each generation, which all records of these ends share.
+            var behind: [Int8: AuthBehind] = [:]
             for place in further.endsBehind[root] ?? [] {
-                let behind = AuthBehind(root, generation: place.generation)
-                placeAgain(place.end, under: grant, behind, as: root, known: &known)
+                let there =
+                    behind[place.generation] ?? AuthBehind(root, generation: place.generation)
+                behind[place.generation] = there
+                placeAgain(place.end, under: grant, there, as: root, known: &known)
             }
         }
     }

@@ -6,13 +6,18 @@ import WorkspaceModel
 extension OperationLog {
     /// Checks a run and stores what is new of it, with what follows from it at once. Waiting runs
     /// that it releases are taken when the turn ends (`acceptReleased`).
+    ///
+    /// - Parameter looks: once verdicts have cost so many, the rest is left in `untaken`.
     @discardableResult
     func accept(
-        _ run: OperationRun, in workspace: Workspace, from source: OperationSource
+        _ run: OperationRun, in workspace: Workspace, from source: OperationSource,
+        upTo looks: Int = .max
     ) throws(StorageError) -> IngestOutcome {
-        let outcome = try acceptAll(of: run, in: workspace, from: source)
+        let outcome = try acceptAll(of: run, in: workspace, from: source, upTo: looks)
+        let rest = untaken
         try sink.foldUnfolded(in: workspace, from: source)
         try pruning.pruneIfCrowded(run.log, in: workspace)
+        untaken = rest
         return outcome
     }
 
@@ -37,9 +42,11 @@ extension OperationLog {
             let source = OperationSource.released(
                 source: guest.source, isBackfill: guest.isBackfill)
             let looks = own.judged.evaluator.looks
-            let outcome = try acceptAll(of: run, in: own, from: source)
+            let outcome = try acceptAll(
+                of: run, in: own, from: source, upTo: left * Limits.authorityLooksPerOperation)
             left -= max(0, own.judged.evaluator.looks - looks) / Limits.authorityLooksPerOperation
-            if let rest { released.append(guest.with(rest)) }
+            // The last one is taken first.
+            released += [rest, untaken].compactMap { $0 }.map { guest.with($0) }
             try sink.foldUnfolded(in: own, from: source)
             // Not held against who brought it: it waited for a place, and another branch may have
             // taken that.
@@ -56,10 +63,12 @@ extension OperationLog {
     }
 
     /// Authority operations are taken one by one: each may cite the one before it as its grant,
-    /// and each verifies by itself anyway.
+    /// and each verifies by itself anyway. A few may bear on so many others that a turn has enough.
     private func acceptAll(
-        of run: OperationRun, in workspace: Workspace, from source: OperationSource
+        of run: OperationRun, in workspace: Workspace, from source: OperationSource,
+        upTo looks: Int
     ) throws(StorageError) -> IngestOutcome {
+        untaken = nil
         let end = run.firstSequence.addingReportingOverflow(UInt64(run.entries.count))
         guard !end.overflow else { return .rejected(.malformed(Malformed(.outOfRange, at: 0))) }
         // Where it could not wait for that.
@@ -70,6 +79,7 @@ extension OperationLog {
         var stored = 0
         var hasDropped = false
         var previous = run.previous
+        let before = workspace.judged.evaluator.looks
         for (offset, entry) in run.entries.enumerated() {
             let single = OperationRun(
                 log: run.log, firstSequence: run.firstSequence + UInt64(offset),
@@ -89,6 +99,10 @@ extension OperationLog {
                 previous = try OperationChecks.identities(of: single).last?.id
             } catch {
                 return .rejected(error)
+            }
+            if let previous, workspace.judged.evaluator.looks - before >= looks {
+                untaken = run.rest(from: offset + 1, behind: previous)
+                break
             }
         }
         if stored > 0 { return .stored(stored) }

@@ -14,6 +14,8 @@ final class OperationLog: Component {
     var released: [WaitingRoom.Guest] = []
     /// What this turn may still take of what peers bring.
     var ingestBudget = IngestBudget()
+    /// What the last `accept` has left of its run, because verdicts had cost enough for one turn.
+    var untaken: OperationRun?
     /// What was stored in this turn and has to be told to peers.
     var appended: [AppendedRun] = []
     /// Logs that something which waits needs, in each workspace: what had not been taken of them may

@@ -19,6 +19,11 @@ struct Backlog {
             if let rest { runs[runs.startIndex] = rest } else { runs.removeFirst() }
             return next
         }
+
+        /// Puts back what was not taken of the run that was taken out last.
+        mutating func putBack(_ rest: OperationRun) {
+            runs.insert(rest, at: runs.startIndex)
+        }
     }
 
     var batch: Batch?

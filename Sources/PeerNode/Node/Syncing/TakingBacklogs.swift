@@ -55,6 +55,7 @@ extension Syncing {
             return core.log.ingestBudget.endTurn()
         }
         if let run = batch.takeNext(of: workspace.id) {
+            let looksLeft = core.log.ingestBudget.looksLeft
             core.log.ingestBudget.spend(
                 run, isAuthority: run.log.document == workspace.id,
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
@@ -63,7 +64,9 @@ extension Syncing {
             let looks = workspace.judged.evaluator.looks
             let outcome = try core.log.accept(
                 run, in: workspace,
-                from: .peer(device, source: link.id.number, isBackfill: isBackfill))
+                from: .peer(device, source: link.id.number, isBackfill: isBackfill),
+                upTo: looksLeft)
+            if let rest = core.log.untaken { batch.putBack(rest) }
             core.log.ingestBudget.spend(looks: workspace.judged.evaluator.looks - looks)
             switch outcome {
             case .stored, .known: break

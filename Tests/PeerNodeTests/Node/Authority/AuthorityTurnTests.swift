@@ -48,8 +48,9 @@ import WorkspaceTestKit
         }
     }
 
+    /// - Parameter looks: what the first turn has spent on verdicts before.
     /// - Returns: how many operations each turn stored at Bob's node.
-    private func bring(_ run: OperationRun) throws -> [Int] {
+    private func bring(_ run: OperationRun, havingSpent looks: Int = 0) throws -> [Int] {
         let core = try #require(bob.host?.core)
         let device = try #require(ada.host?.core.session.home).device
         let link = try #require(core.links.network.ordered.first { $0.peer?.device == device })
@@ -57,6 +58,7 @@ import WorkspaceTestKit
         var counts: [Int] = []
         var before = core.turn.store.operations.count
         core.beginTurn(at: bob.time)
+        core.log.ingestBudget.spend(looks: looks)
         try core.syncing.ingest([run], 0, of: sync, on: link)
         while true {
             _ = try core.endTurn()
@@ -77,6 +79,35 @@ import WorkspaceTestKit
         let most = Limits.ingestCostPerTurnMax / 8 + Limits.authorityPerPartMax
         #expect(counts.allSatisfy { $0 <= most }, "\(counts)")
         #expect(try bob.workspace().judged.evaluator.validOperations.count >= 600)
+    }
+
+    /// One may bear on ten thousand others, so that a turn may have enough behind any of them.
+    @Test func `are left to the next turn once their verdicts have cost enough`() throws {
+        let turn = Limits.ingestCostPerTurnMax / 8 * Limits.authorityLooksPerOperation
+        #expect(try bring(try removals(20, 80), havingSpent: turn - 1) == [1, 19])
+    }
+
+    /// The same of what had waited for something.
+    @Test func `are taken one by one where each costs enough`() throws {
+        let core = try #require(bob.host?.core)
+        let device = try #require(ada.host?.core.session.home).device
+        let link = try #require(core.links.network.ordered.first { $0.peer?.device == device })
+        let workspace = try bob.workspace()
+        core.beginTurn(at: bob.time)
+        var left: OperationRun? = try removals(6, 80)
+        var counts: [Int] = []
+        while let run = left {
+            counts.append(run.entries.count)
+            let outcome = try core.log.accept(
+                run, in: workspace,
+                from: .peer(device, source: link.id.number, isBackfill: false), upTo: 1)
+            #expect(outcome == .stored(1))
+            left = core.log.untaken
+        }
+        #expect(counts == [6, 5, 4, 3, 2, 1])
+        _ = try core.endTurn()
+        try core.turn.store.commit()
+        core.didCommit()
     }
 
     /// What is cut is the run, and what is refused stays whole.

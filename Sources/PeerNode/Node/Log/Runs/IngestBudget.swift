@@ -11,6 +11,9 @@ struct IngestBudget {
 
     mutating func beginTurn() { left = Limits.ingestCostPerTurnMax }
 
+    /// How many operations may still be looked at.
+    var looksLeft: Int { max(left, 0) / 8 * Limits.authorityLooksPerOperation }
+
     /// - Parameter looks: how many operations were looked at to judge authority operations.
     mutating func spend(looks: Int) {
         left -= 8 * max(0, looks) / Limits.authorityLooksPerOperation
