@@ -5,9 +5,12 @@ import WorkspaceModel
 extension Chat {
     /// What a conversation hears of. Whoever writes elsewhere is told of in one line.
     static let eventTypes =
-        ["message.*", "reaction.*", "mention.received", "channel.*", "member.*"]
-        + ["workspace.removed", "workspace.deleted", "request.created", "device.*"]
-        + ["peer.connected", "sync.caught_up", "session.locked", "reminder.due"]
+        ["message.*", "reaction.*", "channel.*", "member.*", "device.*"] + singleTypes.map(\.word)
+
+    private static let singleTypes: [EventType] = [
+        .mentionReceived, .workspaceRemoved, .workspaceDeleted, .requestCreated, .peerConnected,
+        .syncCaughtUp, .sessionLocked, .reminderDue,
+    ]
 
     /// Whether the daemon may serve later what it does not serve now.
     static func isAway(_ error: NodeError) -> Bool {
@@ -33,7 +36,8 @@ extension Chat {
             try io.connect(socket),
             timeoutMilliseconds: session.globals.timeoutMilliseconds ?? Self.patience)
         var wanted: JSONObject = [
-            "types": JSONValue(texts: Self.eventTypes + (isLive ? [Self.typingEvent] : [])),
+            "types": JSONValue(
+                texts: Self.eventTypes + (isLive ? [PassingEventType.typing.rawValue] : [])),
             "ephemeral": true,
         ]
         if let workspace { wanted["workspace"] = .string(workspace) }

@@ -20,46 +20,45 @@ extension Chat {
     }
 
     private func take(_ event: JSONValue) throws(NodeError) {
-        let type = event["type"]?.stringValue ?? ""
         if let workspace = event["workspace"]?.stringValue, let own = workspaceID, workspace != own
         {
             return
         }
-        switch type {
-        case "message.created":
+        switch EventName(of: event) {
+        case .kept(.messageCreated):
             guard let message = event["data"], let id = message["id"]?.stringValue else { return }
             guard message["channel"] == .string(room.id) else {
                 return try tellElsewhere(event, onlyDirect: true)
             }
             room.typing.end(message["author"]?["id"]?.stringValue)
             if !outbox.awaited.take(id), !room.has(id) { show(message) }
-        case "mention.received":
+        case .kept(.mentionReceived):
             if event["data"]?["title"] != nil {
                 tellMentionInNote(event)
             } else if event["data"]?["channel"] != .string(room.id) {
                 try tellElsewhere(event, onlyDirect: false)
             }
-        case Self.typingEvent: hearTyping(event["data"])
-        case "message.held": hearTick(event["data"])
-        case "peer.connected", "sync.caught_up":
+        case .passing(.typing): hearTyping(event["data"])
+        case .passing(.messageHeld): hearTick(event["data"])
+        case .kept(.peerConnected), .kept(.syncCaughtUp):
             // Now somebody may have taken what was said.
             if let watch = bottom.watch { bottom.watch = (watch.message, io.now, watch.delay) }
-        case "session.locked":
+        case .kept(.sessionLocked):
             throw NodeError(.locked, "the node is locked", hint: "wsx-node session unlock")
-        case "message.refused":
+        case .kept(.messageRefused):
             if let id = event["data"]?["message"]?.stringValue, room.has(id) {
                 remark(rendering.hints.text("! your message was refused: wsx-node why \(id)"))
             }
-        case "channel.deleted":
+        case .kept(.channelDeleted):
             if event["data"]?["id"] == .string(room.id) {
                 remark("── \(room.title) was deleted; /join another channel ──")
             }
-        case "workspace.removed", "workspace.deleted":
+        case .kept(.workspaceRemoved), .kept(.workspaceDeleted):
             remark("── you are no longer in this workspace; you can still read what was said ──")
-        case "request.created": tellRequest(event)
-        case "reminder.due": tellReminder(event)
-        case "device.added", "member.key_changed": tellDevice(event)
-        case "device.renamed": tellDeviceName(event["data"])
+        case .kept(.requestCreated): tellRequest(event)
+        case .kept(.reminderDue): tellReminder(event)
+        case .kept(.deviceAdded), .kept(.memberKeyChanged): tellDevice(event)
+        case .kept(.deviceRenamed): tellDeviceName(event["data"])
         case _ where Rendering.isHappening(event): tellHappening(event)
         default: change(event)
         }
@@ -73,7 +72,7 @@ extension Chat {
         print(line)
         if event["data"]?["text"] != nil, let now = event["data"] {
             room.note(now)
-        } else if event["type"] == "message.deleted", var fields = known.objectValue {
+        } else if EventName(of: event) == .kept(.messageDeleted), var fields = known.objectValue {
             fields["deleted"] = ["by": event["data"]?["by"] ?? .null]
             fields["text"] = .null
             room.note(.object(fields))
@@ -86,7 +85,7 @@ extension Chat {
         // Who comes into the workspace, or goes, is told where everybody is.
         let isHere = place.map { $0 == .string(room.id) } ?? (room.channel["default"] == true)
         guard hasReader, !session.globals.json, isHere else { return }
-        if event["type"] == "channel.member_removed", event["backfill"] != true,
+        if EventName(of: event) == .kept(.channelMemberRemoved), event["backfill"] != true,
             let id = event["data"]?["member"]?["id"]?.stringValue, names.ownNames[id] != nil
         {
             return remark("── you are no longer in \(room.title) ──")
@@ -99,7 +98,7 @@ extension Chat {
     /// A device that is new to somebody: whoever stole a key comes by one, too.
     private func tellDevice(_ event: JSONValue) {
         guard hasReader, event["backfill"] != true, let data = event["data"] else { return }
-        let isOther = event["type"] == "member.key_changed"
+        let isOther = EventName(of: event) == .kept(.memberKeyChanged)
         let device = isOther ? data["device"] : data
         let person = rendering.person(data["member"])
         if let id = device?["id"]?.stringValue, named(device).isEmpty,

@@ -4,8 +4,6 @@ import WorkspaceModel
 /// That somebody is writing: told to others while keys are hit here, and shown of others beside the
 /// line that is being written.
 extension Chat {
-    /// What passes that a prompt shows.
-    static let typingEvent = "typing"
     /// Between two words on one conversation. The node counts its 10 s by another clock, and drops
     /// what comes too early.
     private static let typingMilliseconds = Int64(Limits.typingMilliseconds) + 50

@@ -17,7 +17,10 @@ extension FileMoving {
         io.tell("Looking for \(what), for up to \(limit). Ctrl-C stops.\n")
         // A home without an identity hears nothing yet.
         _ = try? client.subscribe([
-            "types": ["peer.connected", "sync.progress"], "since": "latest", "ephemeral": true,
+            "types": JSONValue(texts: [
+                EventType.peerConnected.word, PassingEventType.syncProgress.rawValue,
+            ]),
+            "since": "latest", "ephemeral": true,
         ])
         let io = io
         return try client.call(method, parameters) { event in
@@ -27,13 +30,13 @@ extension FileMoving {
 
     /// A line about what has happened; `nil` where there is nothing to say.
     static func progress(_ event: JSONValue, of method: String) -> String? {
-        switch event["type"]?.stringValue {
-        case "peer.connected":
+        switch EventName(of: event) {
+        case .kept(.peerConnected):
             // What they are called comes with what is fetched from them. Until then a node knows what they
             // were called when they came in, which may be another name.
             return Command.shape(of: method) == .deviceLink
                 ? "connected to another device" : "connected to someone in the workspace"
-        case "sync.progress":
+        case .passing(.syncProgress):
             guard let left = event["data"]?["behind"]?.integerValue, left > 0 else { return nil }
             return "fetching: \(left) to go"
         default: return nil

@@ -86,7 +86,7 @@ struct FileMoving: SessionPart {
         for file in message["refused"]?.arrayValue ?? [] {
             let name = sanitised(file["name"]?.stringValue ?? "")
             io.tell(
-                file["reason"] == "file.twice"
+                file["reason"] == .string(KnownReason.fileTwice.rawValue)
                     ? "\(name) is in the message twice; it is sent once\n"
                     : "not sent: \(name) is larger than files may be\n")
         }

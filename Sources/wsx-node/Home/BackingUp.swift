@@ -93,7 +93,7 @@ struct BackingUp: SessionPart {
         by secret: [UInt8]?, _ use: ([UInt8]?) throws(NodeError) -> JSONValue
     ) throws(NodeError) -> (result: JSONValue, secret: [UInt8]?) {
         do throws(NodeError) { return (try use(secret), secret) } catch {
-            guard secret == nil, mayAsk, error.reason == "backup.sealed",
+            guard secret == nil, mayAsk, error.isBecause(of: .sealedBackup),
                 let answer = io.askSecret("Passphrase of the backup: "), !answer.isEmpty
             else { throw error }
             let bytes = Array(answer.utf8)

@@ -114,21 +114,18 @@ extension HomeShowing {
     ) -> String {
         let workspaces = home["workspaces"]?.arrayValue ?? []
         let warnings = status["warnings"]?.arrayValue ?? []
+        let kinds = Set(warnings.compactMap(WarningKind.init(of:)))
         if workspaces.isEmpty {
-            return warnings.contains { $0["kind"] == "join.pending" }
+            return kinds.contains(.joinPending)
                 ? Starting.waitingStep
                 : "wsx-node up --workspace NAME, or wsx-node join LINK"
         }
         // Everything that is written meanwhile says the wrong time for ever.
-        if let clock = warnings.first(where: { $0["kind"] == "clock.wrong" }) {
+        if let clock = warnings.first(where: { WarningKind(of: $0) == .clockWrong }) {
             return "set the clock: \(rendering.shown(clock["hint"]))"
         }
-        if warnings.contains(where: { $0["kind"] == "store.stopped" }) {
-            return "wsx-node doctor"
-        }
-        if warnings.contains(where: { $0["kind"] == "net.suspended" }) {
-            return "wsx-node net resume"
-        }
+        if kinds.contains(.storeStopped) { return "wsx-node doctor" }
+        if kinds.contains(.netSuspended) { return "wsx-node net resume" }
         if let shown = shownWorkspace(home), Self.isFormer(shown) {
             let other = workspaces.first { !Self.isFormer($0) }
             return other.map { "wsx-node workspace use \(Self.word(for: $0))" }

@@ -8,8 +8,8 @@ struct Inviting: SessionPart {
     let io: any ProgramIO
 
     /// What becomes of an invite.
-    private static let inviteEvents = [
-        "member.joined", "invite.used", "invite.revoked", "request.created",
+    private static let inviteEvents: [EventType] = [
+        .memberJoined, .inviteUsed, .inviteRevoked, .requestCreated,
     ]
 
     /// Whether somebody sits there who sees what becomes of a link.
@@ -36,7 +36,9 @@ struct Inviting: SessionPart {
                 guard let event = try client.nextEvent(within: max(0, end - io.now)) else {
                     throw ControlClient.ended
                 }
-                guard event["type"] == "device.added", event["backfill"] != true else { continue }
+                guard EventName(of: event) == .kept(.deviceAdded), event["backfill"] != true else {
+                    continue
+                }
                 let name = nameOfLinked(event, &client)
                 io.print(rendering.flowed("linked: \(name)\n", isOwn: false))
                 return 0
@@ -61,7 +63,7 @@ struct Inviting: SessionPart {
         while Rendering.isNameless(device), io.now < end {
             do throws(NodeError) {
                 guard let event = try client.nextEvent(within: end - io.now) else { break }
-                guard event["type"] == "device.renamed", let now = event["data"],
+                guard EventName(of: event) == .kept(.deviceRenamed), let now = event["data"],
                     now["id"] == device["id"]
                 else { continue }
                 device = now
@@ -77,7 +79,7 @@ struct Inviting: SessionPart {
         let parameters = try parameters(for: command)
         guard waitsForUse else { return try callAndPrint(command, parameters) }
         var client = try client()
-        var wanted: JSONObject = ["types": JSONValue(texts: Self.inviteEvents)]
+        var wanted: JSONObject = ["types": JSONValue(texts: Self.inviteEvents.map(\.word))]
         wanted["workspace"] = parameters["workspace"]
         // Opened first, so that nobody can come in unseen.
         try client.subscribe(wanted)
@@ -111,18 +113,18 @@ struct Inviting: SessionPart {
             }
             guard let event else { throw ControlClient.ended }
             let data = event["data"]
-            switch event["type"] {
-            case "member.joined": newcomer = data
-            case "request.created" where data?["invite"] == invite["id"]:
+            switch EventName(of: event) {
+            case .kept(.memberJoined): newcomer = data
+            case .kept(.requestCreated) where data?["invite"] == invite["id"]:
                 let who = sanitised(data?["name"]?.stringValue ?? data?["id"]?.stringValue ?? "")
                 let how = NodeError.shellWord("@" + who)
                 let command = rendering.hints.text("wsx-node request approve \(how)")
                 io.print(rendering.flowed("\(who) is asking to join: \(command)\n"))
-            case "invite.used" where data?["id"] == invite["id"]:
+            case .kept(.inviteUsed) where data?["id"] == invite["id"]:
                 let role = rendering.shown(newcomer?["role"])
                 io.print("\(rendering.person(newcomer)) joined as \(role)\n")
                 if data?["state"] != "open" { return }
-            case "invite.revoked" where data?["id"] == invite["id"]:
+            case .kept(.inviteRevoked) where data?["id"] == invite["id"]:
                 return io.print("the invite was revoked\n")
             default: break
             }

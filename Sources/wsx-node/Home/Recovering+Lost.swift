@@ -37,7 +37,7 @@ extension Recovering {
         do throws(NodeError) {
             return try callAndPrint(command, parameters)
         } catch {
-            guard error.reason == "device.older", parameters["phrase"] == nil, mayAsk else {
+            guard error.isBecause(of: .olderDevice), parameters["phrase"] == nil, mayAsk else {
                 throw error
             }
             io.tell("\(error.message)\n", isOwn: false)

@@ -110,7 +110,7 @@ struct Starting: SessionPart {
 
     /// What `status` says of joins that somebody has to approve.
     private static func requestsThatWait(_ status: JSONValue) -> [String] {
-        (status["warnings"]?.arrayValue ?? []).filter { $0["kind"] == "join.pending" }
+        (status["warnings"]?.arrayValue ?? []).filter { WarningKind(of: $0) == .joinPending }
             .compactMap { $0["message"]?.stringValue }
     }
 

@@ -138,7 +138,8 @@ struct EventBot {
         let cursor = event["cursor"]?.stringValue
         let isOld = event["backfill"] == true && !takesBackfill
         // A bot that fails at everything would fail at that too, and warn of it.
-        let isOwn = event["type"] == "node.warning" && event["data"]?["name"] == .string(name)
+        let isOwn =
+            EventName(of: event) == .kept(.nodeWarning) && event["data"]?["name"] == .string(name)
         if isOld || isOwn || event["data"]?["bot"] == true && !takesBots {
             done = cursor
             skipped += 1
@@ -256,7 +257,7 @@ struct EventBot {
             return text
         }
         let warning: JSONValue = [
-            "type": "node.warning",
+            "type": .string(EventType.nodeWarning.word),
             "data": [
                 "kind": "bot.failed", "message": .string(text), "name": .string(name),
                 "cursor": event["cursor"] ?? .null,

@@ -7,7 +7,9 @@ struct FollowedChannels {
     private var known: [String: Bool] = [:]
 
     /// Events that change who is in a channel.
-    private static let memberships = ["channel.member_added", "channel.member_removed"]
+    private static let memberships: [EventName] = [
+        .kept(.channelMemberAdded), .kept(.channelMemberRemoved),
+    ]
 
     /// Whether an event is of a conversation that one is in, or was until just now; one of a whole
     /// workspace always is.
@@ -19,7 +21,7 @@ struct FollowedChannels {
         _ event: JSONValue, of channel: String?, _ ask: (String) -> Bool
     ) -> Bool {
         guard let channel else { return true }
-        let isMembership = event["type"]?.stringValue.map(Self.memberships.contains) == true
+        let isMembership = EventName(of: event).map(Self.memberships.contains) == true
         let before = known[channel]
         if isMembership || before == nil { known[channel] = ask(channel) }
         return before == true || known[channel] == true

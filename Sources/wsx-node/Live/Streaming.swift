@@ -129,10 +129,11 @@ struct Streaming: SessionPart {
 
     /// New messages, and for people what becomes of them.
     private func liveEvents(in channels: JSONValue?) -> JSONObject {
-        let changes =
-            globals.json || globals.plain
-            ? [] : Rendering.changeTypes + Rendering.happeningTypes
-        var wanted: JSONObject = ["types": JSONValue(texts: ["message.created"] + changes)]
+        var types: [EventType] = [.messageCreated]
+        if !globals.json, !globals.plain {
+            types += Rendering.changeTypes + Rendering.happeningTypes
+        }
+        var wanted: JSONObject = ["types": JSONValue(texts: types.map(\.word))]
         wanted["channels"] = channels
         wanted["workspace"] = workspace.map { .string($0) }
         return wanted
@@ -178,7 +179,7 @@ struct Streaming: SessionPart {
             if let text = view.happening(event) { io.print(text) }
             return
         }
-        guard event["type"] == "message.created" else {
+        guard EventName(of: event) == .kept(.messageCreated) else {
             return try tellChange(event, &client, &view)
         }
         guard wants(data), isFollowed(event, of: data["channel"], &client, &view) else { return }

@@ -41,7 +41,7 @@ extension NoteAttachment {
             let note: JSONValue
             do throws(NodeError) { note = try NoteEditing.wholeNote(named, &client) } catch {
                 left -= 1
-                guard error.reason == "note.changed", left > 0 else { throw error }
+                guard error.isBecause(of: .changedNote), left > 0 else { throw error }
                 continue
             }
             let (now, version) = (
@@ -87,7 +87,7 @@ extension NoteAttachment {
         given["brief"] = true
         let answer: JSONValue
         do throws(NodeError) { answer = try call("note.edit", given) } catch {
-            if error.reason == "note.base" { return try read() }
+            if error.isBecause(of: .unknownNoteBase) { return try read() }
             // What the note cannot hold is taken back; what one may not do ends it, and the editor
             // has the text.
             guard error.kind == .badRequest || error.kind == .tooLarge else { throw error }
@@ -141,12 +141,12 @@ extension NoteAttachment {
     }
 
     private func take(_ event: JSONValue) throws(NodeError) {
-        switch event["type"]?.stringValue {
-        case "note.patch":
+        switch EventName(of: event) {
+        case .passing(.notePatch):
             if try text?.hear(event["data"] ?? .null) == false { try read() }
-        case "note.cursor": text?.hearCursor(event["data"] ?? .null)
-        case "events.dropped": try read()
-        case "note.deleted":
+        case .passing(.noteCursor): text?.hearCursor(event["data"] ?? .null)
+        case .made(.dropped): try read()
+        case .kept(.noteDeleted):
             if !session.globals.quiet { io.printError("wsx-node: this note was deleted\n") }
         default: break
         }

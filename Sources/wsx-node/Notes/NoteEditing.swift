@@ -104,7 +104,7 @@ struct NoteEditing: SessionPart {
             guard part["version"] == first["version"] else {
                 throw NodeError(
                     .conflict, "the note changed while it was read", hint: "show it again",
-                    reason: "note.changed")
+                    reason: KnownReason.changedNote.rawValue)
             }
             text += part["text"]?.stringValue ?? ""
             next = part["next"]

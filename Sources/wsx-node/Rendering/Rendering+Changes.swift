@@ -4,19 +4,19 @@ import WorkspaceModel
 /// What became of messages, each in one short line.
 extension Rendering {
     /// Events that a live view shows besides new messages.
-    static let changeTypes = [
-        "message.edited", "message.deleted", "message.restored", "message.pinned",
-        "message.unpinned", "reaction.added", "reaction.removed",
+    static let changeTypes: [EventType] = [
+        .messageEdited, .messageDeleted, .messageRestored, .messagePinned,
+        .messageUnpinned, .reactionAdded, .reactionRemoved,
     ]
 
     /// Events about channels and about who is in them, which a live view shows besides.
-    static let happeningTypes = [
-        "channel.member_added", "channel.member_removed", "channel.edited", "channel.archived",
-        "channel.unarchived", "member.joined", "member.removed",
+    static let happeningTypes: [EventType] = [
+        .channelMemberAdded, .channelMemberRemoved, .channelEdited, .channelArchived,
+        .channelUnarchived, .memberJoined, .memberRemoved,
     ]
 
     static func isHappening(_ event: JSONValue) -> Bool {
-        event["type"]?.stringValue.map(happeningTypes.contains) == true
+        happeningTypes.contains { EventName(of: event) == .kept($0) }
     }
 
     /// The channel that a message, or an event, belongs to.
@@ -36,13 +36,14 @@ extension Rendering {
         let name = "#" + fitting(shown(data["name"]))
         // Whether somebody came or was taken in, left or was put out, it does not say.
         let sentences: [String] =
-            switch event["type"]?.stringValue {
-            case "channel.member_added": ["\(person(data["member"])) is now in the channel"]
-            case "channel.member_removed": ["\(person(data["member"])) is no longer in the channel"]
-            case "member.joined": ["\(person(data)) joined the workspace"]
-            case "member.removed": ["\(person(data)) is no longer in the workspace"]
-            case "channel.archived": ["\(name) was archived: nobody can write in it"]
-            case "channel.unarchived": ["\(name) is no longer archived"]
+            switch EventName(of: event) {
+            case .kept(.channelMemberAdded): ["\(person(data["member"])) is now in the channel"]
+            case .kept(.channelMemberRemoved):
+                ["\(person(data["member"])) is no longer in the channel"]
+            case .kept(.memberJoined): ["\(person(data)) joined the workspace"]
+            case .kept(.memberRemoved): ["\(person(data)) is no longer in the workspace"]
+            case .kept(.channelArchived): ["\(name) was archived: nobody can write in it"]
+            case .kept(.channelUnarchived): ["\(name) is no longer archived"]
             default: edits(of: data, former)
             }
         let (_, clock) = TimeText.local(event["at"]?.integerValue ?? now, zone: zone)
@@ -77,7 +78,7 @@ extension Rendering {
     /// - Parameter message: the message as it was known before, if it was.
     func change(_ event: JSONValue, of message: JSONValue?, channel: String? = nil) -> String? {
         guard let data = event["data"], !data.isNull,
-            let text = sentence(event["type"]?.stringValue ?? "", data, message)
+            let text = sentence(EventName(of: event), data, message)
         else { return nil }
         let (_, clock) = TimeText.local(event["at"]?.integerValue ?? now, zone: zone)
         let line = "\(clock)  \(channel.map { $0 + "  " } ?? "")\(text)"
@@ -85,19 +86,19 @@ extension Rendering {
         return pieces.map { dim($0) }.joined(separator: "\n       ") + "\n"
     }
 
-    private func sentence(_ type: String, _ data: JSONValue, _ message: JSONValue?) -> String? {
-        switch type {
-        case "message.edited":
+    private func sentence(_ name: EventName?, _ data: JSONValue, _ message: JSONValue?) -> String? {
+        switch name {
+        case .kept(.messageEdited):
             return "✎ \(person(data["author"])) edited: \(quoted(data))"
-        case "message.restored": return "↺ restored: \(whose(data)) \(quoted(data))"
-        case "message.pinned": return "⌖ pinned: \(whose(data)) \(quoted(data))"
-        case "message.unpinned": return "⌖ unpinned: \(whose(data)) \(quoted(data))"
-        case "message.deleted":
+        case .kept(.messageRestored): return "↺ restored: \(whose(data)) \(quoted(data))"
+        case .kept(.messagePinned): return "⌖ pinned: \(whose(data)) \(quoted(data))"
+        case .kept(.messageUnpinned): return "⌖ unpinned: \(whose(data)) \(quoted(data))"
+        case .kept(.messageDeleted):
             // What was deleted is not said once more.
             return "✗ \(person(data["by"])) deleted \(which(message, by: data["by"]))"
-        case "reaction.added":
+        case .kept(.reactionAdded):
             return "\(sign(data)) \(person(data["member"])) on \(whose(message)) \(quoted(message))"
-        case "reaction.removed":
+        case .kept(.reactionRemoved):
             return "\(person(data["member"])) removed \(sign(data)) from \(whose(message)) "
                 + quoted(message)
         default: return nil

@@ -6,7 +6,9 @@ extension Rendering {
     /// One event of a note that is watched: who changed what, at which scalar of the text.
     func noteEvent(_ event: JSONValue) -> String {
         if !isJSON, !isPlain, let line = companyEvent(event) { return line }
-        guard !isJSON, !isPlain, event["type"] == "note.patch" else { return self.event(event) }
+        guard !isJSON, !isPlain, EventName(of: event) == .passing(.notePatch) else {
+            return self.event(event)
+        }
         let data = event["data"]
         let who = data?["by"]?["name"]?.stringValue.map(sanitised) ?? "-"
         guard let patch = data?["patch"]?.arrayValue else {
@@ -28,11 +30,11 @@ extension Rendering {
     private func companyEvent(_ event: JSONValue) -> String? {
         let data = event["data"]
         let words: String
-        switch event["type"]?.stringValue {
-        case "note.lock":
+        switch EventName(of: event) {
+        case .passing(.noteLock):
             let holder = data?["lock"]?["by"]?["name"]
             words = holder.map { "\(shown($0))  asks others to wait" } ?? "nobody has to wait now"
-        case "note.cursor":
+        case .passing(.noteCursor):
             let who = shown(data?["by"]?["name"])
             guard data?["there"] == true else {
                 words = "\(who)  has closed the note"

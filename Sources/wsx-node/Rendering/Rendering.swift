@@ -133,7 +133,7 @@ struct Rendering {
             .compactMap { $0?.stringValue }.first.map(sanitised)
         if !isPlain {
             if let by = data?["by"]?["name"]?.stringValue { text = text ?? "by \(sanitised(by))" }
-            if event["type"] == "presence.changed" {
+            if EventName(of: event) == .passing(.presenceChanged) {
                 text = "\(shown(data?["name"])) is \(presenceWords(data))"
             }
             if data == nil || data == .null { text = "(deleted since then)" }

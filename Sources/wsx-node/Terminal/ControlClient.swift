@@ -113,7 +113,7 @@ struct ControlClient {
     /// The daemon has gone while it was listened to.
     static let ended = NodeError(
         .stopping, "the daemon closed the connection before it answered", hint: "wsx-node up",
-        reason: "control.ended")
+        reason: KnownReason.endedConnection.rawValue)
 
     private mutating func nextLine(within milliseconds: Int64?) throws(NodeError) -> JSONValue? {
         while true {

@@ -1,3 +1,4 @@
+import PeerNode
 import WorkspaceModel
 
 /// Where the bytes of a file that is handed in come from.
@@ -74,7 +75,9 @@ struct FileCarrier {
             }
         } catch {
             // A daemon that takes no more of a file says why before it hangs up.
-            guard error.reason == "control.ended", let head = try? self.head() else { throw error }
+            guard error.isBecause(of: .endedConnection), let head = try? self.head() else {
+                throw error
+            }
             throw try failure(head)
         }
         let answer = try self.head()

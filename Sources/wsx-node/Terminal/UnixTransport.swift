@@ -79,6 +79,7 @@ final class UnixTransport: ControlTransport {
     }
 
     private static func failure(_ what: String) -> NodeError {
-        NodeError(.stopping, what, hint: "wsx-node up", reason: "control.ended")
+        NodeError(
+            .stopping, what, hint: "wsx-node up", reason: KnownReason.endedConnection.rawValue)
     }
 }

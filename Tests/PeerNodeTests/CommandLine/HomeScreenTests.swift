@@ -34,8 +34,8 @@ import WorkspaceModel
         let io = terminal()
         io.node?.unreadMessages = 2
         io.node?.warnings = [
-            .init(kind: "disk.low", message: "little is free", hint: "free some"),
-            .init(kind: "clock.wrong", message: "this clock is wrong", hint: "timedatectl"),
+            .init(kind: .diskLow, message: "little is free", hint: "free some"),
+            .init(kind: .clockWrong, message: "this clock is wrong", hint: "timedatectl"),
         ]
         #expect(io.run() == 0)
         #expect(io.output.contains("warn  this clock is wrong\n"))

@@ -422,7 +422,7 @@ import WorkspaceModel
         object.store.bytes = 2
         object.store.blobBytes = 3
         object.store.freeBytes = 4
-        object.warnings = [.init(kind: "disk", message: "nearly full", hint: nil)]
+        object.warnings = [.init(kind: .diskLow, message: "nearly full", hint: nil)]
         let json = object.json
         #expect(json["device"] == "d_1")
         #expect(json["identity"]?["name"] == "Mina")
@@ -437,7 +437,7 @@ import WorkspaceModel
             json["store"]?.text == #"{"operations":1,"bytes":2,"blob_bytes":3,"free_bytes":4}"#)
         #expect(
             json["warnings"]?.text
-                == #"[{"kind":"disk","message":"nearly full","hint":null}]"#)
+                == #"[{"kind":"disk.low","message":"nearly full","hint":null}]"#)
     }
 
     @Test func `finding, reader, subscription, version`() {

@@ -121,7 +121,8 @@ struct HTTPExchange {
 
     /// Ends the exchange; who waits for an answer is told why. A stream just ends.
     mutating func close(because error: NodeError, _ output: inout [UInt8]) {
-        let tooSlow = error.reason == "control.request_timeout" ? HTTPResponse.tooSlow : nil
+        let isSlow = error.reason == NodeError.requestTooSlow.reason
+        let tooSlow = isSlow ? HTTPResponse.tooSlow : nil
         switch stage {
         case .reading: finish(tooSlow ?? .failure(error), &output)
         case .waiting(let reply):

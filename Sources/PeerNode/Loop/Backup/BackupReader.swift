@@ -38,7 +38,7 @@ struct BackupReader {
         guard let passphrase else {
             throw NodeError(
                 .wrongSecret, "the backup is protected by a passphrase",
-                hint: "give --passphrase-file FILE", reason: "backup.sealed")
+                hint: "give --passphrase-file FILE", reason: KnownReason.sealedBackup.rawValue)
         }
         let opened: BackupKey
         do throws(PassphraseVault.OpenError) {

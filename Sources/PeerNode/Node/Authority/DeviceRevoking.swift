@@ -45,7 +45,7 @@ extension Memberships {
         if isOwn, signer == nil, workspace.ownRole != nil {
             throw .forbidden(
                 "only an older device, or your recovery phrase, can revoke that one",
-                reason: "device.older",
+                reason: KnownReason.olderDevice.rawValue,
                 hint: "give the recovery phrase: wsx-node device revoke ID --phrase -")
         }
         throw notAllowed(in: workspace)

@@ -110,7 +110,7 @@ extension Memberships {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let end = ownEnd(in: workspace), end.cause != .left else { return nil }
             return .init(
-                kind: end.cause == .deviceRevoked ? "device.revoked" : "workspace.removed",
+                kind: end.cause == .deviceRevoked ? .deviceRevoked : .workspaceRemoved,
                 message: end.message, hint: end.hint)
         }
     }

@@ -62,7 +62,7 @@ extension Memberships {
         workspaces.values.sorted { $0.number < $1.number }.compactMap { workspace in
             guard let doubt = doubt(about: workspace) else { return nil }
             let error = NodeError.doubted(workspace, doubt)
-            return .init(kind: "membership.unknown", message: error.message, hint: error.hint)
+            return .init(kind: .membershipUnknown, message: error.message, hint: error.hint)
         }
     }
 }

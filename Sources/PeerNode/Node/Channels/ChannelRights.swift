@@ -17,7 +17,7 @@ extension Channels {
             {
                 warnings.append(
                     .init(
-                        kind: "channel.twin",
+                        kind: .channelTwin,
                         message: "your channel \(NodeError.quoted(shown)) has the same name as "
                             + "another",
                         hint: "wsx-node channel edit \(NodeError.shellWord(shown)) --name NEW"))

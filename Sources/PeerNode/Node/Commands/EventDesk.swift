@@ -74,7 +74,7 @@ final class EventDesk: CorePart, EventCommands {
     private func filter(
         _ request: SubscriptionRequest, _ scope: CallScope
     ) throws(NodeError) -> EventFilter {
-        for type in request.types { try EventType.check(type) }
+        for type in request.types { try EventName.check(type) }
         var documents: Set<Int64> = []
         var channels: Set<String> = []
         // Only what is named narrows: the position of a reader is one for all workspaces.

@@ -97,7 +97,7 @@ extension NodeCore {
             component.goOn(after: former)
         }
         guard let stop else { return }
-        if !isTold { events.subscriptions.say(.writingStopped, as: "node.warning") }
+        if !isTold { events.subscriptions.say(.writingStopped, as: .kept(.nodeWarning)) }
         turn.refuseWriting(because: stop)
         // What peers bring could not be kept.
         links.network.registry.suspend()

@@ -3,7 +3,7 @@ import WorkspaceModel
 
 /// Telling everybody who listens that something needs looking after.
 extension NodeCore {
-    private static let warningName = Array("node.warning".utf8)
+    private static let warningName = Array(EventType.nodeWarning.word.utf8)
 
     /// Records `node.warning`.
     ///

@@ -169,10 +169,10 @@ extension Enrolment {
             let place = known.map { " \($0.displayName)" } ?? ""
             return join.isRefused
                 ? .init(
-                    kind: "join.refused", message: "your request to join\(place) was declined",
+                    kind: .joinRefused, message: "your request to join\(place) was declined",
                     hint: "to forget it: wsx-node invite decline LINK")
                 : .init(
-                    kind: "join.pending",
+                    kind: .joinPending,
                     message: "your request to join\(place) waits for an approval",
                     hint: "to ask again: wsx-node join LINK; to forget it: "
                         + "wsx-node invite decline LINK")

@@ -1,16 +1,7 @@
 import WorkspaceModel
 
 /// The names of events that people and scripts ask for.
-extension EventType {
-    /// What is made for each reader, and has no number in the store.
-    private static let made = ["node.stopping", "events.gap", "keepalive", "events.dropped"]
-
-    /// What this build tells and does not keep.
-    static let passing = [
-        "message.held", "note.cursor", "note.lock", "note.patch", "presence.changed",
-        "sync.progress", "transfer.progress", "typing",
-    ]
-
+extension EventName {
     /// Those of section 4.8.4 that belong to what this build does not have. They are taken, so that
     /// a script may ask for all that it knows; they are in no list and never come.
     private static let absent = [
@@ -19,7 +10,7 @@ extension EventType {
     ]
 
     /// Every name that an event can have.
-    static let names = allCases.map(\.word) + passing + made
+    static let names = all.map(\.word)
 
     /// Refuses a name, or a pattern, that no event will ever fit: whoever waits for it would wait
     /// for ever.

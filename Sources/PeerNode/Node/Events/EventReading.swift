@@ -92,7 +92,7 @@ extension Events {
         guard last > sequence else { return nil }
         let event = EventObject(
             sequence: last, cursor: cursor(last), at: Int64(clamping: time.wall),
-            type: "events.gap",
+            type: StreamEventType.gap.rawValue,
             data: ["from": .string(cursor(sequence)), "to": .string(cursor(last))])
         return (event, last)
     }
@@ -138,7 +138,7 @@ extension Events {
             if !passed.isEmpty { subscriptions.gave(stream.key, at: time.monotonic) }
             guard stream.sequence < newestEvent, left > 0 else {
                 if passed.isEmpty, stream.owesKeepalive {
-                    given.append((stream.id, passing("keepalive", for: stream)))
+                    given.append((stream.id, made(.made(.keepalive), for: stream)))
                     subscriptions.gave(stream.key, at: time.monotonic)
                 }
                 continue
@@ -156,23 +156,23 @@ extension Events {
         }
         for stream in streams
         where !stream.owed.isEmpty && subscriptions.take(.writingStopped, for: stream.key) {
-            given.append((stream.id, passing("node.warning", turn.stopData, for: stream)))
+            given.append((stream.id, made(.kept(.nodeWarning), turn.stopData, for: stream)))
         }
         for stream in streams
         where !stream.owed.isEmpty && subscriptions.take(.stopping, for: stream.key) {
-            given.append((stream.id, passing("node.stopping", for: stream)))
+            given.append((stream.id, made(.made(.nodeStopping), for: stream)))
         }
         return given
     }
 
     /// A word that is not kept, at the place that the stream has come to.
-    private func passing(
-        _ type: String, _ data: JSONValue = [:], for stream: SubscriptionTable.Subscription
+    private func made(
+        _ type: EventName, _ data: JSONValue = [:], for stream: SubscriptionTable.Subscription
     ) -> EventObject {
         let sequence = subscriptions.place(of: stream.key) ?? stream.sequence
         return EventObject(
             sequence: sequence, cursor: cursor(sequence), at: Int64(clamping: time.wall),
-            type: type, data: data)
+            type: type.word, data: data)
     }
 
     // MARK: Calls that wait

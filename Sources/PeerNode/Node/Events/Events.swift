@@ -31,7 +31,8 @@ final class Events: Component, NoticeCommands {
 extension Manual {
     /// Every type of event that this build records, and those that pass: for whoever asks for what is
     /// not kept.
-    public static let eventTypes: [String] = EventType.allCases.map(\.word) + EventType.passing
+    public static let eventTypes: [String] =
+        EventType.allCases.map(\.word) + PassingEventType.allCases.map(\.rawValue)
 }
 
 /// Recording events, in the transaction of what they tell.

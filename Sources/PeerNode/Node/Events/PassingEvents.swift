@@ -7,7 +7,7 @@ import WorkspaceModel
 struct PassingEvent {
     /// Milliseconds since 1970.
     let at: Int64
-    let type: String
+    let type: PassingEventType
     /// `w_…`.
     let workspace: String
     let data: JSONValue
@@ -19,7 +19,8 @@ extension Events {
     ///
     /// - Parameter document: the short number of the channel that it is about.
     func pass(
-        _ type: String, _ data: JSONValue, in workspace: Workspace, document: Int64? = nil,
+        _ type: PassingEventType, _ data: JSONValue, in workspace: Workspace,
+        document: Int64? = nil,
         note: ViewStore.NotePlace? = nil
     ) {
         guard home != nil, !turn.session.lock.isLocked else { return }
@@ -29,7 +30,8 @@ extension Events {
         let channel = core.queries.channel(document, in: workspace)?.publicID
         subscriptions.offer(event) {
             $0.note == note
-                && $0.wants(type, in: workspace.number, document: document, channel: channel)
+                && $0.wants(
+                    type.rawValue, in: workspace.number, document: document, channel: channel)
         }
     }
 
@@ -40,7 +42,7 @@ extension Events {
                 let workspace = core.workspaces[document.workspace]
             else { continue }
             pass(
-                "note.patch", data(of: move, in: workspace), in: workspace,
+                .notePatch, data(of: move, in: workspace), in: workspace,
                 document: move.place.document, note: move.place)
         }
         for news in core.notes.speaking.takeCompanyNews() {
@@ -80,20 +82,21 @@ extension Events {
         let (events, dropped) = subscriptions.takePassing(stream.key)
         // What was kept back while the node was locked is not told afterwards either.
         guard !turn.session.lock.isLocked else { return [] }
-        func object(_ type: String, at: Int64, _ data: JSONValue) -> EventObject {
+        func object(_ type: EventName, at: Int64, _ data: JSONValue) -> EventObject {
             EventObject(
-                sequence: stream.sequence, cursor: cursor(stream.sequence), at: at, type: type,
+                sequence: stream.sequence, cursor: cursor(stream.sequence), at: at, type: type.word,
                 data: data)
         }
         var objects = events.map { event in
-            var object = object(event.type, at: event.at, event.data)
+            var object = object(.passing(event.type), at: event.at, event.data)
             object.workspace = event.workspace
             return object
         }
         if dropped > 0 {
             objects.append(
                 object(
-                    "events.dropped", at: Int64(clamping: time.wall), ["count": .integer(dropped)]))
+                    .made(.dropped), at: Int64(clamping: time.wall),
+                    ["count": .integer(dropped)]))
         }
         return objects
     }

@@ -136,8 +136,8 @@ struct SubscriptionTable {
     /// Has every stream told something that is kept nowhere, if it wants to hear of it.
     ///
     /// - Parameter type: the event that says it.
-    mutating func say(_ word: Word, as type: String) {
-        for (key, stream) in subscriptions where stream.filter.wants(type, document: nil) {
+    mutating func say(_ word: Word, as type: EventName) {
+        for (key, stream) in subscriptions where stream.filter.wants(type.word, document: nil) {
             subscriptions[key]?.owed.insert(word)
         }
     }

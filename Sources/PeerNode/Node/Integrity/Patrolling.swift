@@ -60,7 +60,9 @@ extension Integrity {
         guard patrol.note(found) else { return }
         turn.emit(
             .log(.error, "store.rot table=\(found[0].table) arrival=\(found[0].arrival)"))
-        try core.warn(["kind": "store.rot", "message": .string(rotSentence)])
+        try core.warn([
+            "kind": .string(WarningKind.storeRot.rawValue), "message": .string(rotSentence),
+        ])
     }
 
     /// Whether all that is derived follows from what is stored by now.
@@ -167,7 +169,7 @@ extension Integrity {
     /// What `status` and the home screen say.
     var rotWarnings: [StatusObject.Warning] {
         guard !patrol.findings.isEmpty else { return [] }
-        return [.init(kind: "store.rot", message: rotSentence, hint: Self.rotHint)]
+        return [.init(kind: .storeRot, message: rotSentence, hint: Self.rotHint)]
     }
 
     /// What `doctor` says.

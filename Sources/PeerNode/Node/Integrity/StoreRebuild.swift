@@ -11,7 +11,7 @@ struct StoreRebuild {
     private static let name = "rebuilt"
 
     /// What `status` calls it.
-    static let kind = "store.rebuilt"
+    static let kind = WarningKind.storeRebuilt
 
     /// Writes that it was rebuilt now.
     static func note(at time: UInt64, in registry: RegistryStore) throws(StorageError) {
@@ -35,7 +35,7 @@ struct StoreRebuild {
     static var refusal: NodeError {
         NodeError(
             .busy, "the store was damaged, and has been rebuilt", hint: "try again",
-            reason: kind)
+            reason: kind.rawValue)
     }
 
     /// What people are told.

@@ -183,7 +183,7 @@ extension KeySchedule {
 
     /// A warning for each workspace.
     func withheldWarnings() -> [StatusObject.Warning] {
-        waits.map { .init(kind: "keys.withheld", message: $0, hint: Self.waitHint) }
+        waits.map { .init(kind: .keysWithheld, message: $0, hint: Self.waitHint) }
     }
 
     /// A finding for each workspace.

@@ -61,14 +61,14 @@ extension Links {
         guard !turn.session.lock.isLocked, mayWrite else { return }
         let verdict = clocks.verdict(at: time)
         guard let kind = warningKind(of: verdict), toldClocks.insert(kind).inserted else { return }
-        try core.warn(["kind": .string(kind), "message": .string(clockSentence(verdict))])
-        turn.emit(.log(.warning, "\(kind) \(clockMinutes(verdict)) min"))
+        try core.warn(["kind": .string(kind.rawValue), "message": .string(clockSentence(verdict))])
+        turn.emit(.log(.warning, "\(kind.rawValue) \(clockMinutes(verdict)) min"))
     }
 
-    private func warningKind(of verdict: PeerClocks.Verdict) -> String? {
+    private func warningKind(of verdict: PeerClocks.Verdict) -> WarningKind? {
         switch verdict {
-        case .own: "clock.wrong"
-        case .doubtful(_, let difference): isLoud(difference) ? "clock.doubtful" : nil
+        case .own: .clockWrong
+        case .doubtful(_, let difference): isLoud(difference) ? .clockDoubtful : nil
         case .unknown, .fine, .others: nil
         }
     }

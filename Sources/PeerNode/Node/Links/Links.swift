@@ -8,7 +8,7 @@ final class Links: Component {
     lazy var network = NetworkState(announces: environment.announces)
     var clocks = PeerClocks()
     /// Kinds of warnings about clocks that were told since the start.
-    var toldClocks: Set<String> = []
+    var toldClocks: Set<WarningKind> = []
 
     override var nextDeadline: UInt64? {
         var first = Earliest(
@@ -94,7 +94,7 @@ extension Links {
         case .beaconSources(let hosts): beaconsLeave(from: hosts)
         case .networkChanged: try networkChanged()
         case .stopping:
-            core.events.subscriptions.say(.stopping, as: "node.stopping")
+            core.events.subscriptions.say(.stopping, as: .made(.nodeStopping))
             try core.own.writeMarkers(all: true)
             try core.notes.publishing.publishAll()
         case .beacon(let bytes, let host): try heard(bytes, from: host)

@@ -52,7 +52,7 @@ extension Links {
     }
 
     private func warnOfCopy(_ sentence: String) throws(StorageError) {
-        try core.warn(["kind": "copy", "message": .string(sentence)])
+        try core.warn(["kind": .string(WarningKind.copy.rawValue), "message": .string(sentence)])
         turn.emit(.log(.warning, "home.copied"))
     }
 
@@ -61,7 +61,7 @@ extension Links {
     /// What `status` and the home screen say.
     var copyWarnings: [StatusObject.Warning] {
         copySentences.map {
-            .init(kind: "copy", message: $0, hint: "run only one copy of a home; wsx-node doctor")
+            .init(kind: .copy, message: $0, hint: "run only one copy of a home; wsx-node doctor")
         }
     }
 

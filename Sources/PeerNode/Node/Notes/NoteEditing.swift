@@ -260,7 +260,8 @@ extension NodeError {
     static func noteUnknownBase(_ place: ViewStore.NotePlace) -> NodeError {
         NodeError(
             .conflict, "that version of the note is no longer known",
-            hint: "wsx-node note show \(PublicID.note(place.key))", reason: "note.base",
+            hint: "wsx-node note show \(PublicID.note(place.key))",
+            reason: KnownReason.unknownNoteBase.rawValue,
             fields: [.init(name: "base", reason: "not_found")])
     }
 

@@ -28,7 +28,7 @@ extension Presences {
         untoldPresence.insert(workspace.number)
         guard PresenceObject.Shown(before) != .init(now.word(asks: false)) else { return }
         core.events.pass(
-            "presence.changed", presenceObject(of: workspace.member, in: workspace).json,
+            .presenceChanged, presenceObject(of: workspace.member, in: workspace).json,
             in: workspace)
     }
 
@@ -121,7 +121,7 @@ extension Presences {
             let now = presence(of: member, in: workspace)
             guard now != before[index] else { continue }
             core.events.pass(
-                "presence.changed", presenceObject(of: member, in: workspace).json, in: workspace)
+                .presenceChanged, presenceObject(of: member, in: workspace).json, in: workspace)
         }
     }
 

@@ -55,6 +55,6 @@ extension Presences {
             "channel": .string(channel.publicID),
             "member": core.membership.person(member, in: workspace).json,
         ]
-        core.events.pass("typing", data, in: workspace, document: number)
+        core.events.pass(.typing, data, in: workspace, document: number)
     }
 }

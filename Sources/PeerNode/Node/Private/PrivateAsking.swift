@@ -260,7 +260,7 @@ extension PrivateAsking {
     /// One warning for all of them.
     func keyWarnings() -> [StatusObject.Warning] {
         (lacks + unopened).prefix(1).map {
-            .init(kind: "keys.missing", message: $0, hint: "wsx-node doctor")
+            .init(kind: .keysMissing, message: $0, hint: "wsx-node doctor")
         }
     }
 

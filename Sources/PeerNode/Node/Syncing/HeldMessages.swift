@@ -22,8 +22,6 @@ struct HeldNews {
 /// messages that somebody watches. So a message that was written before a restart is told of too,
 /// and nothing has to be kept.
 extension Syncing {
-    private static let heldType = "message.held"
-
     // MARK: What changes
 
     /// Notes a receipt that brings something new.
@@ -122,7 +120,7 @@ extension Syncing {
                 "people": .integer(Int64(readers.count(holding: holders.now))),
                 "readers": .integer(Int64(readers.count)),
             ]
-            core.events.pass(Self.heldType, data, in: workspace, document: branch.document)
+            core.events.pass(.messageHeld, data, in: workspace, document: branch.document)
         }
     }
 

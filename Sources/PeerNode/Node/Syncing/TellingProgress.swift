@@ -2,8 +2,6 @@ import SyncProtocol
 import WorkspaceModel
 
 extension Syncing {
-    static let progressType = "sync.progress"
-
     /// Tells how far the transfers have come, where anybody listens to what passes.
     func tellProgress() {
         guard core.events.subscriptions.wantPassing else { return }
@@ -17,7 +15,7 @@ extension Syncing {
                     peer: PublicID.device(peer), workspace: PublicID.workspace(workspace.id))
                 object.behind = Int64(clamping: sync.session.behind)
                 object.ahead = Int64(clamping: sync.session.ahead)
-                core.events.pass(Self.progressType, object.json, in: workspace)
+                core.events.pass(.syncProgress, object.json, in: workspace)
             }
         }
     }

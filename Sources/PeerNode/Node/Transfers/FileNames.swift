@@ -19,7 +19,9 @@ final class FileNames: FilePart {
         for id in ids {
             let item = try fileItem(id)
             guard seen.insert(id, item, room.drafts[id]?.path) else {
-                refused.append(.init(blob: id, name: item.name.text, reason: "file.twice"))
+                refused.append(
+                    .init(
+                        blob: id, name: item.name.text, reason: KnownReason.fileTwice.rawValue))
                 continue
             }
             guard item.byteCount <= environment.fileDefaults.attachmentBytes else {

@@ -4,8 +4,6 @@ import WorkspaceModel
 
 /// How far transfers have come.
 extension FileTransfers {
-    static let progressType = "transfer.progress"
-
     /// Tells how far transfers have come, where anybody listens to what passes.
     func tellProgress() {
         let now = time.monotonic
@@ -42,7 +40,7 @@ extension FileTransfers {
         object.isPaused = state.isPaused
         object.isComplete = isOver
         if !isOver { object.waitingSince = state.waitingSince.map { time.wallTime(of: $0) } }
-        core.events.pass(Self.progressType, object.json, in: workspace)
+        core.events.pass(.transferProgress, object.json, in: workspace)
     }
 }
 

@@ -2,7 +2,7 @@ import CRDTStore
 import WorkspaceModel
 
 /// What can have happened: the closed list of event types and their numbers in the store.
-enum EventType: Int64, CaseIterable {
+public enum EventType: Int64, CaseIterable, Sendable {
     case workspaceCreated = 1
     case workspaceJoined = 2
     case workspaceRemoved = 3
@@ -74,7 +74,7 @@ enum EventType: Int64, CaseIterable {
     case nodeWarning = 64
 
     /// The word people and scripts see (4.8.4).
-    var word: String {
+    public var word: String {
         switch self {
         case .workspaceCreated: "workspace.created"
         case .workspaceJoined: "workspace.joined"

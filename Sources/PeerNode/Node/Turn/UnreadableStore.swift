@@ -10,7 +10,7 @@ struct UnreadableStore {
     static let message = "the store cannot be read"
 
     static var warning: StatusObject.Warning {
-        .init(kind: "store.unreadable", message: message, hint: WritingStop.hint)
+        .init(kind: .storeUnreadable, message: message, hint: WritingStop.hint)
     }
 
     static var finding: FindingObject {

@@ -15,7 +15,7 @@ struct WritingStop {
 
     static let hint = "check the disk, then wsx-node down and wsx-node up"
     /// What `status` calls it.
-    static let kind = "store.stopped"
+    static let kind = WarningKind.storeStopped
 
     var warning: StatusObject.Warning {
         .init(kind: Self.kind, message: message, hint: Self.hint)
@@ -35,7 +35,7 @@ extension NodeTurn {
     var stopData: JSONValue {
         guard let stop = writingStop else { return [:] }
         return [
-            "kind": .string(WritingStop.kind), "message": .string(stop.message),
+            "kind": .string(WritingStop.kind.rawValue), "message": .string(stop.message),
             "hint": .string(WritingStop.hint),
         ]
     }

@@ -23,7 +23,7 @@ import WorkspaceTestKit
         let passing = table.open(
             on: 7, all, after: 10, keepalive: nil, isEphemeral: true, now: 0)
         #expect(table.wantPassing)
-        let event = PassingEvent(at: 0, type: "typing", workspace: "w_1", data: [:])
+        let event = PassingEvent(at: 0, type: .typing, workspace: "w_1", data: [:])
         for isCounted in [true, false] {
             table.offer(event) { _ in true }
             table.offer(event) { _ in true }

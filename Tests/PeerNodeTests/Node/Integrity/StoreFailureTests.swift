@@ -210,7 +210,7 @@ import WorkspaceTestKit
         try mina.inTurn { core, _ in
             try core.turn.write()
             try core.turn.store.connection.execute("ALTER TABLE event RENAME TO lost")
-            core.events.subscriptions.say(.writingStopped, as: "node.warning")
+            core.events.subscriptions.say(.writingStopped, as: .kept(.nodeWarning))
         }
         let host = try #require(mina.host)
         let told = host.events(for: 5, room: 1 << 20).map(\.event.type)

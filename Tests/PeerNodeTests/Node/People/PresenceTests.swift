@@ -395,15 +395,15 @@ import WorkspaceTestKit
         let core = try #require(table.ada.host).core
         let workspace = try #require(try core.membership.selectedWorkspace())
         for number in 0..<Limits.passingEventsMax + 5 {
-            core.events.pass("typing", ["number": .integer(Int64(number))], in: workspace)
-            core.events.pass("presence.changed", [:], in: workspace)
+            core.events.pass(.typing, ["number": .integer(Int64(number))], in: workspace)
+            core.events.pass(.presenceChanged, [:], in: workspace)
         }
         let events = Self.take(table.ada)
         #expect(events.count == Limits.passingEventsMax + 1)
         #expect(events.last?["type"] == "events.dropped")
         #expect(events.last?["data"]?["count"] == 5)
         #expect(Self.take(table.ada).isEmpty)
-        core.events.pass("typing", [:], in: workspace)
+        core.events.pass(.typing, [:], in: workspace)
         #expect(Self.take(table.ada).count == 1)
     }
 }

@@ -45,14 +45,14 @@ public struct StatusObject: ControlObject {
     /// Something the owner should know.
     public struct Warning: Sendable {
         /// A stable word.
-        public let kind: String
+        public let kind: WarningKind
         /// What is wrong.
         public let message: String
         /// A command to run.
         public let hint: String?
 
         /// One row.
-        public init(kind: String, message: String, hint: String?) {
+        public init(kind: WarningKind, message: String, hint: String?) {
             self.kind = kind
             self.message = message
             self.hint = hint
@@ -107,15 +107,10 @@ extension StatusObject {
         status["locked"]?.boolValue != true && illnesses(of: status).isEmpty
     }
 
-    /// The warnings that say that the node itself is not well. Others tell its owner of what
-    /// people do, and nobody else is to be able to make a supervisor stop it.
+    /// The warnings that say that the node itself is not well (``WarningKind/isIllness``).
     public static func illnesses(of status: JSONValue) -> [String] {
-        let illnesses = [
-            "disk.low", "session.locked", "store.corrupt", "store.restored", "store.stopped",
-            "store.unreadable",
-        ]
-        return (status["warnings"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
-            .filter { illnesses.contains($0) }
+        (status["warnings"]?.arrayValue ?? []).compactMap(WarningKind.init(of:))
+            .filter(\.isIllness).map(\.rawValue)
     }
 }
 
@@ -140,7 +135,10 @@ extension StatusObject.Store {
 
 extension StatusObject.Warning {
     var json: JSONValue {
-        ["kind": .string(kind), "message": .string(message), "hint": JSONValue(orNull: hint)]
+        [
+            "kind": .string(kind.rawValue), "message": .string(message),
+            "hint": JSONValue(orNull: hint),
+        ]
     }
 }
 

@@ -114,7 +114,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
                 let name = workspace.displayName
                 let again = "wsx-node -w \(NodeError.shellWord(name)) \(words) \(id)"
                 told = (error.message, "\(error.hint ?? again)")
-                if error.reason == "device.older" { told?.hint = "\(again) --phrase -" }
+                if error.isBecause(of: .olderDevice) { told?.hint = "\(again) --phrase -" }
             }
             if told == nil { first = workspace }
             outcomes.append(

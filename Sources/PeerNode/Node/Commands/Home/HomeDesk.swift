@@ -51,7 +51,7 @@ final class HomeDesk: CorePart, HomeCommands {
         object.warnings =
             (turn.writingStop.map { [$0.warning] } ?? []) + [
                 .init(
-                    kind: "session.locked",
+                    kind: .sessionLocked,
                     message: turn.session.lock.phase == .closed
                         ? "this home is locked, and its network is off"
                         : "this home is locked; what peers send is still stored and passed on",
@@ -67,19 +67,19 @@ final class HomeDesk: CorePart, HomeCommands {
         if forks > 0 {
             warnings.append(
                 .init(
-                    kind: "fork.found", message: "device forks found: \(forks)",
+                    kind: .forkFound, message: "device forks found: \(forks)",
                     hint: "wsx-node doctor"))
         }
         if let restored = try core.log.evidence.recentRestoration() {
             warnings.append(
                 .init(
-                    kind: "store.restored", message: restored,
+                    kind: .storeRestored, message: restored,
                     hint: "run only one copy of a home; wsx-node doctor"))
         }
         if core.log.waiting.operationCount > 0 {
             warnings.append(
                 .init(
-                    kind: "sync.missing",
+                    kind: .syncMissing,
                     message: "operations waiting for others they depend on: "
                         + "\(core.log.waiting.operationCount)",
                     hint: "wsx-node sync status"))
@@ -87,7 +87,7 @@ final class HomeDesk: CorePart, HomeCommands {
         if store.operations.damagedCount > 0 {
             warnings.append(
                 .init(
-                    kind: "store.corrupt",
+                    kind: .storeCorrupt,
                     message: "\(store.operations.damagedCount) stored operations are damaged; "
                         + "asking peers for them", hint: "wsx-node doctor"))
         }
@@ -97,7 +97,7 @@ final class HomeDesk: CorePart, HomeCommands {
         if network.registry.isSuspended, mayWrite {
             warnings.append(
                 .init(
-                    kind: "net.suspended",
+                    kind: .netSuspended,
                     message: "the network is suspended: not connecting to peers",
                     hint: "wsx-node net resume"))
         }
@@ -112,7 +112,7 @@ final class HomeDesk: CorePart, HomeCommands {
         warnings += core.links.copyWarnings
         warnings += core.integrity.rotWarnings
         if let state = DiskSpace(freeBytes: environment.files.freeBytes).warning {
-            warnings.append(.init(kind: "disk.low", message: state, hint: DiskSpace.hint))
+            warnings.append(.init(kind: .diskLow, message: state, hint: DiskSpace.hint))
         }
         return warnings
     }
@@ -125,7 +125,7 @@ final class HomeDesk: CorePart, HomeCommands {
                 core.log.shares.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
             }.map { standing in
                 .init(
-                    kind: "member.delayed",
+                    kind: .memberDelayed,
                     message: standing.member == workspace.member
                         ? "you change channels, members or keys, or start over, very often in "
                             + "\(workspace.displayName); others get the latest changes within hours"
@@ -144,6 +144,6 @@ final class HomeDesk: CorePart, HomeCommands {
         }
         core.session.isStopping = true
         core.session.stopEffects = true
-        core.events.subscriptions.say(.stopping, as: "node.stopping")
+        core.events.subscriptions.say(.stopping, as: .made(.nodeStopping))
     }
 }

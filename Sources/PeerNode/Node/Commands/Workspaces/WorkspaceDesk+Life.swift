@@ -101,7 +101,7 @@ extension WorkspaceDesk {
         let name = workspace.deviceName(older) ?? String(id)
         throw .forbidden(
             "your older device \(NodeError.quoted(name)) would still own the workspace",
-            reason: "device.older",
+            reason: KnownReason.olderDevice.rawValue,
             hint: "hand it over there; if you lost that device, revoke it first: "
                 + "wsx-node device revoke \(id) --phrase -")
     }

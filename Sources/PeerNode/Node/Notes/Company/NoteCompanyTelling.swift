@@ -7,7 +7,7 @@ import WorkspaceModel
 struct NoteCompanyNews {
     let place: ViewStore.NotePlace
     /// The type of the event.
-    let type: String
+    let type: PassingEventType
     let data: JSONValue
 }
 
@@ -38,7 +38,7 @@ extension NoteSpeaking {
     /// What is to be told of who is in notes, once.
     func takeCompanyNews() -> [NoteCompanyNews] {
         var news: [NoteCompanyNews] = []
-        func add(_ type: String, _ data: JSONValue, of place: ViewStore.NotePlace) {
+        func add(_ type: PassingEventType, _ data: JSONValue, of place: ViewStore.NotePlace) {
             guard room.attendance.watched.contains(place) else { return }
             news.append(NoteCompanyNews(place: place, type: type, data: data))
         }
@@ -46,7 +46,7 @@ extension NoteSpeaking {
             guard let workspace = workspace(of: place) else { continue }
             var gone = guest
             (gone.word.selection, gone.draft, gone.word.isThere) = (nil, nil, false)
-            add("note.cursor", data(of: gone, at: place, in: workspace), of: place)
+            add(.noteCursor, data(of: gone, at: place, in: workspace), of: place)
         }
         for (place, links) in room.attendance.company.changed.sorted(by: { $0.key < $1.key }) {
             guard let workspace = workspace(of: place) else { continue }
@@ -54,7 +54,7 @@ extension NoteSpeaking {
                 links.compactMap { room.attendance.company.guests[place]?[$0]?.device })
             for guest in room.attendance.company.present(in: place)
             where devices.contains(guest.device) {
-                add("note.cursor", data(of: guest, at: place, in: workspace), of: place)
+                add(.noteCursor, data(of: guest, at: place, in: workspace), of: place)
             }
         }
         (room.attendance.company.left, room.attendance.company.changed) = ([], [:])
@@ -68,7 +68,7 @@ extension NoteSpeaking {
             room.attendance.company.toldClaims[place] = now
             let lock = lockObject(of: place, in: workspace)
             add(
-                "note.lock",
+                .noteLock,
                 [
                     "id": .string(PublicID.note(place.key)), "lock": lock,
                     "self": .bool(now != nil && now == home?.device),
