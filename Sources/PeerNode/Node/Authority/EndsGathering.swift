@@ -20,4 +20,16 @@ extension Memberships {
             else { return }
         }
     }
+
+    /// Gathers what has to be known of devices, and of `others`, before an operation names them.
+    ///
+    /// - Returns: what that operation has to name.
+    func gatherBindings(
+        of devices: [DeviceID], and others: [OperationID] = [], in workspace: Workspace
+    ) throws(StorageError) -> [OperationID] {
+        let named = workspace.judged.evaluator.bindings(of: devices) + others
+        try gatherEnds(
+            of: workspace.judged.evaluator.binding(ofEach: devices) + others, in: workspace)
+        return named
+    }
 }

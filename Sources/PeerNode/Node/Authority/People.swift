@@ -70,6 +70,11 @@ extension Memberships {
             ?? ends.others.min { $0 < $1 }
     }
 
+    /// The valid revocations by which somebody lost what they had; empty while they are in.
+    func revocations(ending member: MemberID, in workspace: Workspace) -> [OperationID] {
+        workspace.judged.evaluator.revocations(ending: member)
+    }
+
     /// What ended something, and when its author says that it was.
     private typealias Ending = (at: Int64, operation: OperationID)
 

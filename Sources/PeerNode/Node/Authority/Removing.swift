@@ -189,8 +189,7 @@ extension Memberships {
         let endsRight = standing.role <= .admin && role > .admin
         let cuts = isGuest || endsRight ? self.cuts(ofDevices: everOf, in: workspace) : []
         let parts = CutParts.split(cuts)
-        let named = workspace.judged.evaluator.bindings(of: devices)
-        try gatherEnds(of: workspace.judged.evaluator.binding(ofEach: devices), in: workspace)
+        let named = try gatherBindings(of: devices, in: workspace)
         let id = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

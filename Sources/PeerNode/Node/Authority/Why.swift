@@ -103,6 +103,17 @@ struct Why {
             .map { (evaluator.lamport(of: $0) ?? .max, $0) }.sorted { $0 < $1 }.map(\.1)
     }
 
+    /// Why content does not count.
+    func refusal(of operation: StoredOperation) -> String {
+        let grant = operation.entry.grant
+        let hits = evaluator.revocations(hittingGrant: grant, device: operation.log.device)
+        let words = hits.prefix(3).map(PublicID.operation).joined(separator: ", ")
+        if !words.isEmpty {
+            return "\(words) cut it off, because the person who wrote that did not know it"
+        }
+        return reason(evaluator.verdict(on: grant))
+    }
+
     // MARK: Actions
 
     /// The least role for what people ask about; `nil` for a word that means nothing here.

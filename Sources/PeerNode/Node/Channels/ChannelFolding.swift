@@ -24,8 +24,7 @@ extension Channels {
     /// Judges all channels anew, from the operations alone.
     func refreshChannels(of workspace: Workspace) throws(StorageError) {
         workspace.book.folds = [:]
-        workspace.book.made = MadeChannels(
-            workspace.book.creations, in: workspace.judged.evaluator)
+        workspace.book.made = workspace.judged.madeChannels(by: workspace.book.creations)
         var touched = workspace.book.creations.map { DocumentID(sameBytesAs: $0) }
         touched += chooseDefault(of: workspace)
         try refresh(touched, of: workspace, because: nil)
@@ -44,7 +43,7 @@ extension Channels {
             guard let payload = workspace.authority[id]?.payload else { continue }
             if case .createDocument(1, _) = payload {
                 claims[DocumentID(sameBytesAs: id), default: []] += []
-                workspace.book.made.note(id, in: workspace.judged.evaluator)
+                workspace.judged.note(id, in: &workspace.book.made)
             }
             guard let (document, claim) = payload.claim(id) else { continue }
             claims[document, default: []].append(claim)
@@ -109,9 +108,9 @@ extension Channels {
         let isDefault = document == workspace.book.defaultChannel
         guard let record = workspace.authority[id], case .createDocument(1, _) = record.payload,
             let number = store.operations.document(document, in: workspace.number)?.number,
-            let lamport = workspace.judged.evaluator.lamport(of: id),
+            let lamport = workspace.judged.lamport(of: id),
             let fold = fold(of: document, in: workspace),
-            let ruling = workspace.judged.evaluator.ruling(on: fold.ledger, isDefault: isDefault)
+            let ruling = workspace.judged.ruling(on: fold.ledger, isDefault: isDefault)
         else { return (nil, nil) }
         var channel = Workspace.Channel(
             id: document, publicID: PublicID.channel(document), number: number,
@@ -125,7 +124,7 @@ extension Channels {
         return (
             nil,
             Workspace.DeletedChannel(
-                number: number, author: workspace.judged.evaluator.author(of: deletion),
+                number: number, author: workspace.judged.author(of: deletion),
                 seen: UInt64(max(seen, 0)), last: channel)
         )
     }

@@ -125,7 +125,7 @@ extension Channels {
             try !core.sink.isDeleted(owed.arrival),
             case .membership(let action, let members)? = try core.keys.content(
                 of: stored, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let author = workspace.judged.subject(ofGrant: stored.entry.grant)
         else {
             owedWords.room -= 1
             return try store.view.following.forgetUnheard(owed.arrival)
@@ -143,7 +143,7 @@ extension Channels {
         workspace.own.readMarks.lateLimits = [:]
         var unknown: [MemberID] = []
         for member in word.members.sorted() {
-            guard workspace.judged.evaluator.isAdmitted(member) else {
+            guard workspace.judged.isAdmitted(member) else {
                 unknown.append(member)
                 continue
             }

@@ -11,7 +11,7 @@ extension Channels {
     ) throws(StorageError) -> Int? {
         let (time, document) = (stored.entry.timestamp, stored.log.document)
         guard let ledger = workspace.book.folds[document]?.ledger,
-            let roles = workspace.judged.evaluator.roles(in: ledger, until: time.rawValue),
+            let roles = workspace.judged.roles(in: ledger, until: time.rawValue),
             let power = ChannelPast.power(
                 of: member, owner: roles.owner, admins: roles.admins)
         else { return nil }

@@ -21,7 +21,7 @@ extension Workspace {
     /// may write.
     func writingGrant(of device: DeviceID, leastRole: Role) -> OperationID? {
         guard !judged.awaitsLaterVersion else { return nil }
-        return judged.evaluator.contentGrant(of: device, leastRole: leastRole, as: member)
+        return judged.contentGrant(of: device, leastRole: leastRole, as: member)
     }
 }
 

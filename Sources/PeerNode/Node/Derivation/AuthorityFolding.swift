@@ -30,7 +30,7 @@ extension Derivation {
         if case .admit(let newcomer, _, _, _) = payload {
             workspace.judged.unheardNewcomers.insert(newcomer.member)
         }
-        if workspace.judged.evaluator.isValid(operation.id) {
+        if workspace.judged.isValid(operation.id) {
             if case .confirm = payload {
                 core.membership.noteConfirmation(operation.id, in: workspace)
             }

@@ -259,9 +259,8 @@ extension Admissions {
         let devices = devices(of: joiner, in: workspace)
         let role = returningRole(of: joiner, by: invite, own: own, in: workspace)
         let answered = [joiner.answering].compactMap { $0 }
-        let named = workspace.judged.evaluator.bindings(of: devices) + answered
-        try core.membership.gatherEnds(
-            of: workspace.judged.evaluator.binding(ofEach: devices) + answered, in: workspace)
+        let named = try core.membership.gatherBindings(
+            of: devices, and: answered, in: workspace)
         let made = try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(

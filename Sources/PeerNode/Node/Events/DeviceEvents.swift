@@ -10,7 +10,7 @@ extension Events {
         _ devices: [DeviceID], by id: OperationID, _ arrival: Int64, _ workspace: Workspace,
         _ source: OperationSource
     ) throws(StorageError) {
-        guard let owner = workspace.judged.evaluator.subject(ofGrant: id) else { return }
+        guard let owner = workspace.judged.subject(ofGrant: id) else { return }
         let isOwn = owner == workspace.member
         for device in devices {
             try turn.record(
@@ -27,7 +27,7 @@ extension Events {
     private func warnOfTaken(
         _ device: DeviceID, by member: MemberID, in workspace: Workspace
     ) throws(StorageError) {
-        guard workspace.judged.evaluator.isBound(device, to: workspace.member) else { return }
+        guard workspace.judged.isBound(device, to: workspace.member) else { return }
         let name = NodeError.quoted(workspace.displayName(of: member))
         let id = PublicID.device(device)
         let own = workspace.deviceName(device).map(NodeError.quoted) ?? id

@@ -51,7 +51,7 @@ extension Events {
             try turn.record(
                 .memberJoined, workspace: workspace.number, arrival: arrival,
                 extra: joiner.member.bytes
-                    + EventType.roleByte(workspace.judged.evaluator.role(ofGrant: id)),
+                    + EventType.roleByte(workspace.judged.role(ofGrant: id)),
                 isBackfill: source.isBackfill)
             try recordDecision(of: joiner.member, arrival, workspace, source)
             try turn.record(

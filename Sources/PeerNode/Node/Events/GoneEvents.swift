@@ -58,7 +58,7 @@ extension Events {
         _ event: EventStore.StoredEvent, _ workspace: Workspace
     ) throws(StorageError) -> JSONValue {
         guard let arrival = event.arrival, let stored = try store.operations.operation(arrival),
-            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let author = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return goneIDs(event, workspace) }
         let document = stored.log.document
         let key = MessageKey(

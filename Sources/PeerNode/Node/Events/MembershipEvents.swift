@@ -54,7 +54,7 @@ extension Events {
         guard home != nil else { return }
         for id in lost {
             guard case .grant(let grant)? = workspace.authority[id]?.payload, grant.drops != nil,
-                let author = workspace.judged.evaluator.author(of: id)
+                let author = workspace.judged.author(of: id)
             else { continue }
             let name = workspace.displayName(of: author)
             let heir = workspace.displayName(of: grant.member)
@@ -96,15 +96,15 @@ extension Events {
         concernedBy id: OperationID, in workspace: Workspace
     ) -> Set<MemberID> {
         guard let record = workspace.authority[id] else { return [] }
-        let evaluator = workspace.judged.evaluator
+        let judged = workspace.judged
         var members: Set<MemberID> = []
-        evaluator.subject(ofGrant: id).map { _ = members.insert($0) }
+        judged.subject(ofGrant: id).map { _ = members.insert($0) }
         switch record.payload {
         case .remove(let remove): members.insert(remove.member)
         case .removeDevice(let device, _, _):
-            members.formUnion(evaluator.members(everUsing: device))
+            members.formUnion(judged.members(everUsing: device))
         case .leave, .grant:
-            evaluator.author(of: id).map { _ = members.insert($0) }
+            judged.author(of: id).map { _ = members.insert($0) }
         default: break
         }
         return members
@@ -117,7 +117,7 @@ extension Events {
         _ stored: StoredOperation, in document: Int64, _ workspace: Workspace,
         _ source: OperationSource
     ) throws(StorageError) {
-        let revocation = workspace.judged.evaluator.revocation(
+        let revocation = workspace.judged.revocation(
             reachingContent: stored.entry.grant, of: stored.log.device, leastRole: .member)
         try turn.record(
             .messageRefused, workspace: workspace.number, document: document,
@@ -135,7 +135,7 @@ extension Events {
                 arrival: arrival, sort: stored.place.sort, document: document)
         else { return .null }
         let revocation = event.extra.flatMap(OperationID.init(untrusted:))
-        let author = revocation.flatMap { workspace.judged.evaluator.author(of: $0) }
+        let author = revocation.flatMap { workspace.judged.author(of: $0) }
         return [
             "message": .string(PublicID.message(row.key)),
             "channel": .string(

@@ -46,7 +46,7 @@ extension Events {
             }), let channel = publicID(ofChannel: event.document, in: workspace),
             case .annotation(let annotation)? = try core.keys.content(of: stored, in: workspace),
             case .reaction(let emoji, _) = annotation.change,
-            let member = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let member = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return goneIDs(event, workspace) }
         let isShown = self.core.queries.channel(event.document, in: workspace) != nil
         return [

@@ -74,7 +74,7 @@ extension Events {
         case .workspaceCreated: object.role = Role.owner.word
         case .workspaceJoined:
             let said = event.extra?.first.flatMap { Role(rawValue: UInt64($0)) }
-            let last = said ?? workspace.judged.evaluator.lastRole(of: workspace.member)
+            let last = said ?? workspace.judged.lastRole(of: workspace.member)
             object.role = last?.word ?? object.role
         case .workspaceRemoved:
             object.role = nil
@@ -103,7 +103,7 @@ extension Events {
     func workspaceDeletionData(_ event: EventStore.StoredEvent, _ workspace: Workspace) -> JSONValue
     {
         guard let id = event.extra.flatMap(OperationID.init(untrusted:)),
-            let author = workspace.judged.evaluator.author(of: id)
+            let author = workspace.judged.author(of: id)
         else { return .null }
         return [
             "id": .string(PublicID.workspace(workspace.id)),

@@ -226,17 +226,14 @@ extension Integrity {
 
     /// Judges the authority document once more, from nothing and in one pass.
     private func compareVerdicts(of workspace: Workspace, _ object: inout CheckObject) {
-        let operations = workspace.authorityOrder.compactMap {
-            workspace.judged.evaluator.operation($0)
-        }
-        guard let fresh = try? AuthEvaluator.evaluateFromScratch(operations) else {
+        guard let fresh = workspace.judged.judgedAnew(workspace.authorityOrder) else {
             return object.add(
                 "authority", PublicID.workspace(workspace.id), "it cannot be evaluated again")
         }
         for id in workspace.authorityOrder {
             if !fresh.contains(id) {
                 object.add("authority", PublicID.operation(id), "it is not evaluated")
-            } else if fresh.isValid(id) != workspace.judged.evaluator.isValid(id) {
+            } else if fresh.isValid(id) != workspace.judged.isValid(id) {
                 object.add("authority", PublicID.operation(id), "its verdict differs")
             }
         }

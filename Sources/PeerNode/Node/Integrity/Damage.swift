@@ -156,7 +156,7 @@ extension Integrity {
         for id in workspace.authorityOrder {
             guard let payload = workspace.authority[id]?.payload else { continue }
             // What has no effect is never opened.
-            if workspace.judged.evaluator.isValid(id) {
+            if workspace.judged.isValid(id) {
                 opened += try core.keys.openKeys(of: payload, in: workspace)
             }
             try core.membership.enterDocument(of: payload, id, in: workspace)

@@ -49,7 +49,7 @@ extension Integrity {
         guard !isBuiltOn,
             let place = try store.operations.place(in: branch.number, at: branch.tipSequence),
             let tip = try store.operations.operation(place.arrival),
-            let revocation = workspace.judged.evaluator.revocation(
+            let revocation = workspace.judged.revocation(
                 reachingContent: tip.entry.grant, of: branch.log.device, leastRole: .member),
             let record = workspace.authority[revocation],
             let known = try store.operations.operation(record.arrival)

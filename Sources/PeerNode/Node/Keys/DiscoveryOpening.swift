@@ -39,7 +39,7 @@ extension KeySchedule {
     ) throws(StorageError) {
         workspace.secrets.index.looks &+= 1
         guard case .rekey(let change)? = workspace.authority[id]?.payload,
-            workspace.judged.evaluator.isValid(id), workspace.secrets.keys.holds(change.rekey.keyID)
+            workspace.judged.isValid(id), workspace.secrets.keys.holds(change.rekey.keyID)
         else { return }
         for secret in change.olderDiscovery ?? []
         where !workspace.secrets.discovery.names.contains(secret.id) {
@@ -66,7 +66,7 @@ extension KeySchedule {
         var opened: [KeyID] = []
         let missed =
             changed ?? workspace.secrets.index.givers(besides: workspace.secrets.discovery.names)
-        for id in missed where workspace.judged.evaluator.isValid(id) {
+        for id in missed where workspace.judged.isValid(id) {
             guard let payload = workspace.authority[id]?.payload,
                 case .rekey(let change) = payload
             else { continue }

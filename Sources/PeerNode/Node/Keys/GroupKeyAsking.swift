@@ -33,7 +33,7 @@ extension KeySchedule {
     /// Whether a device is of somebody who is more than a guest.
     private func mayReadPublic(_ device: DeviceID?, in workspace: Workspace) -> Bool {
         device.flatMap {
-            workspace.judged.evaluator.contentGrant(
+            workspace.judged.contentGrant(
                 of: $0, leastRole: DocumentKind.channel.leastRole)
         } != nil
     }
@@ -60,7 +60,7 @@ extension KeySchedule {
     ) throws(StorageError) {
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device, mayReadPublic(device, in: workspace),
-            let box = workspace.boxKeys(of: Set(workspace.judged.evaluator.members(of: device)))
+            let box = workspace.boxKeys(of: Set(workspace.judged.members(of: device)))
                 .first(where: { $0.device == device })
         else { return }
         for name in want.keys {
@@ -102,7 +102,7 @@ extension KeySchedule {
         let source = OperationSource.released(source: 0, isBackfill: false)
         let isIntroduced =
             workspace.secrets.index.firstIntroduction(of: name)
-            .map { workspace.judged.evaluator.isValid($0.operation) } ?? false
+            .map { workspace.judged.isValid($0.operation) } ?? false
         guard !isIntroduced else {
             workspace.secrets.unfolded += [name]
             workspace.secrets.unfolded += try openOlderKeys(under: [name], in: workspace)

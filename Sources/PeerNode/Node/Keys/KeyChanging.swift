@@ -80,7 +80,7 @@ extension KeySchedule {
         _ id: OperationID, _ record: Workspace.AuthorityRecord, in workspace: Workspace
     ) {
         guard case .rekey = record.payload,
-            workspace.judged.evaluator.author(of: id) == workspace.member
+            workspace.judged.author(of: id) == workspace.member
         else { return }
         workspace.secrets.changePace.note(written: record.timestamp.milliseconds, now: time.wall)
     }

@@ -34,7 +34,7 @@ extension KeySchedule {
             kind == .privateDocument
                 ? workspace.sealed.documents[header.document]?.root?.history == .all
                 : (kind == .channel || kind == .profile) && !workspace.secrets.keys.isEmpty,
-            let member = workspace.judged.evaluator.subject(ofGrant: header.grant),
+            let member = workspace.judged.subject(ofGrant: header.grant),
             header.device != turn.session.ownDevice
         else { return }
         workspace.secrets.lacked.note(

@@ -146,7 +146,7 @@ extension Workspace {
     /// of a device without its own signature binds nothing.
     func boxKeys(everOf device: DeviceID) -> [AgreementPublicKey] {
         var keys: [AgreementPublicKey] = []
-        for id in authorityOrder where judged.evaluator.operation(id)?.isWellBound == true {
+        for id in authorityOrder where judged.isWellBound(id) {
             for entry in authority[id]?.payload.listedDevices ?? [] where entry.device == device {
                 guard let key = AgreementPublicKey(untrusted: entry.agreementKey),
                     !keys.contains(key)

@@ -14,7 +14,7 @@ extension Workspace {
                 for older in provenOlderKeys(of: id) {
                     // Only what was there before: a pair that leads to each other leads nowhere.
                     guard let source = secrets.index.firstIntroduction(of: older),
-                        judged.evaluator.isAncestor(source.operation, of: id)
+                        judged.isAncestor(source.operation, of: id)
                     else { continue }
                     covered.insert(older)
                 }
@@ -60,8 +60,8 @@ extension Workspace {
         excluding excluded: Set<DeviceID>, where fits: (MemberStanding) -> Bool
     ) -> [(device: DeviceID, agreementKey: AgreementPublicKey)] {
         var agreementKeys: [MemberID: [DeviceID: [UInt8]]] = [:]
-        for id in secrets.index.deviceLists where judged.evaluator.isValid(id) {
-            guard let subject = judged.evaluator.subject(ofGrant: id) else { continue }
+        for id in secrets.index.deviceLists where judged.isValid(id) {
+            guard let subject = judged.subject(ofGrant: id) else { continue }
             for entry in authority[id]?.payload.listedDevices ?? []
             where agreementKeys[subject]?[entry.device] == nil {
                 agreementKeys[subject, default: [:]][entry.device] = entry.agreementKey

@@ -40,7 +40,7 @@ extension KeySchedule {
         guard device != home?.device, !workspace.recoveryDevices.contains(device) else {
             return nil
         }
-        return workspace.judged.evaluator.binding(of: device, to: workspace.member)
+        return workspace.judged.binding(of: device, to: workspace.member)
             .flatMap { workspace.authority[$0] }
     }
 
@@ -57,7 +57,7 @@ extension KeySchedule {
     /// What one that was stolen leaves out of it, it would not miss.
     private func awaitsConfirmation(_ workspace: Workspace) -> Bool {
         guard let home,
-            let binding = workspace.judged.evaluator.binding(of: home.device, to: workspace.member),
+            let binding = workspace.judged.binding(of: home.device, to: workspace.member),
             let signer = workspace.authority[binding]?.log.device,
             workspace.recoveryDevices.contains(signer)
         else { return false }
@@ -87,7 +87,7 @@ extension KeySchedule {
     ) -> Int64? {
         let (peers, number) = (store.peers, workspace.number)
         return people.flatMap(\.devices)
-            .filter { !workspace.judged.evaluator.isBound($0, to: workspace.member) }
+            .filter { !workspace.judged.isBound($0, to: workspace.member) }
             .compactMap { device in
                 let agreed = (try? peers.agreed(with: device, workspace: number))?.arrival
                 return [agreed, workspace.held.agreedInScope[device]].compactMap { $0 }.max()
@@ -171,7 +171,7 @@ extension KeySchedule {
                 link.syncs[workspace.number]?.standing == .full,
                 let member = workspace.owner(of: device), member != workspace.member,
                 workspace.role(of: member).map({ $0 != .guest }) == true,
-                !workspace.judged.evaluator.isBound(device, to: workspace.member)
+                !workspace.judged.isBound(device, to: workspace.member)
             else { continue }
             return workspace.displayName(of: member)
         }

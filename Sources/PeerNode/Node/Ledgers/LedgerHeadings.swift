@@ -87,7 +87,7 @@ extension Ledgers {
         case .payment: break
         case .opening, .workspacePrice:
             // What anybody but the issuer says never does.
-            let author = workspace.judged.evaluator.subject(ofGrant: operation.grant)
+            let author = workspace.judged.subject(ofGrant: operation.grant)
             if let author, author != kept.issuer { return }
         default: return
         }

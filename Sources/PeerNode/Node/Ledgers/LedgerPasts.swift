@@ -54,11 +54,11 @@ extension Ledgers {
     private func isOwn(
         _ document: DocumentID, _ operation: WordSource?, in workspace: Workspace
     ) -> Bool {
-        let evaluator = workspace.judged.evaluator
+        let judged = workspace.judged
         let own = workspace.member
-        if evaluator.author(of: OperationID(sameBytesAs: document)) == own { return true }
+        if judged.author(of: OperationID(sameBytesAs: document)) == own { return true }
         if let operation {
-            if evaluator.subject(ofGrant: operation.grant) == own {
+            if judged.subject(ofGrant: operation.grant) == own {
                 foreign.remove(operation.document)
                 return true
             }
@@ -66,7 +66,7 @@ extension Ledgers {
             if foreign.contains(operation.document) { return false }
         }
         let isOwn = store.operations.branches(in: document, of: workspace.number).contains {
-            evaluator.members(everUsing: $0.log.device).contains(own)
+            judged.members(everUsing: $0.log.device).contains(own)
         }
         if !isOwn, let operation { foreign.insert(operation.document) }
         return isOwn

@@ -70,8 +70,8 @@ final class Ledgers: Component {
     ) throws(StorageError) -> OpenLedger? {
         let creation = OperationID(sameBytesAs: document)
         guard home != nil, workspace.ownRole != .guest, workspace.isLedger(document),
-            workspace.judged.evaluator.isValid(creation),
-            let issuer = workspace.judged.evaluator.author(of: creation),
+            workspace.judged.isValid(creation),
+            let issuer = workspace.judged.author(of: creation),
             let number = store.operations.document(document, in: workspace.number)?.number
         else { return nil }
         let ledger: OpenLedger
@@ -97,7 +97,7 @@ final class Ledgers: Component {
         guard workspace.ownRole != .guest else { return [] }
         return store.operations.documents(ofWorkspace: workspace.number).filter {
             workspace.isLedger($0)
-                && workspace.judged.evaluator.isValid(OperationID(sameBytesAs: $0))
+                && workspace.judged.isValid(OperationID(sameBytesAs: $0))
         }
     }
 
@@ -151,7 +151,7 @@ final class Ledgers: Component {
     func entry(
         _ said: LedgerContent, _ operation: WordSource, in workspace: Workspace
     ) -> LedgerEntry? {
-        workspace.judged.evaluator.subject(ofGrant: operation.grant).map {
+        workspace.judged.subject(ofGrant: operation.grant).map {
             LedgerEntry(
                 timestamp: operation.timestamp, id: operation.id, author: $0, content: said)
         }

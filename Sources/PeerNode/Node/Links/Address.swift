@@ -28,8 +28,8 @@ extension Links {
         turn.tally.noteAddressLooks(made.count)
         return made.filter { !core.membership.isRevoked($0, in: workspace) }.sorted { left, right in
             let lamports = (
-                workspace.judged.evaluator.lamport(of: left) ?? 0,
-                workspace.judged.evaluator.lamport(of: right) ?? 0
+                workspace.judged.lamport(of: left) ?? 0,
+                workspace.judged.lamport(of: right) ?? 0
             )
             return (lamports.0, left) < (lamports.1, right)
         }

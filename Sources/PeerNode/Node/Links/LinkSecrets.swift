@@ -73,16 +73,15 @@ extension Links {
     private func hasEnded(
         _ id: OperationID, _ invite: AuthorityPayload.Invite, in workspace: Workspace
     ) -> Bool {
-        invite.expires < time.wall || !workspace.judged.evaluator.isValid(id)
+        invite.expires < time.wall || !workspace.judged.isValid(id)
             || core.membership.isRevoked(id, in: workspace)
             || UInt64(workspace.invites.used[id] ?? 0) >= invite.maximum
-            || workspace.judged.evaluator.isUsedUp(id)
+            || workspace.judged.isUsedUp(id)
     }
 
     /// An invite that nobody was ever allowed to write opens no link: everybody could write some.
     private func isFaulty(_ invite: OperationID, in workspace: Workspace) -> Bool {
-        if case .faulty? = workspace.judged.evaluator.verdict(on: invite) { return true }
-        return false
+        workspace.judged.isFaulty(invite)
     }
 
     /// The secret for a dial of the registry: of a workspace that the device is in, else of the
@@ -121,7 +120,6 @@ extension Links {
     }
 
     func isOfGuest(_ device: DeviceID, in workspace: Workspace) -> Bool {
-        workspace.judged.evaluator.bestGrant(of: device)
-            .flatMap { workspace.judged.evaluator.role(ofGrant: $0, device: device) } == .guest
+        workspace.judged.role(of: device) == .guest
     }
 }

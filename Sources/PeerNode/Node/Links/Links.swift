@@ -391,7 +391,7 @@ extension Links {
     func isStranger(_ device: DeviceID) -> Bool {
         network.registry.peer(.device(device))?.state != .blocked
             && !workspaces.values.contains {
-                !$0.judged.evaluator.members(everUsing: device).isEmpty
+                !$0.judged.members(everUsing: device).isEmpty
                     || core.membership.standing(of: device, in: $0) == .full
             }
     }

@@ -9,7 +9,7 @@ extension Messages {
     func row(
         of annotation: MessageAnnotation, _ source: WordSource, in workspace: Workspace
     ) -> ViewStore.Annotation? {
-        guard let author = workspace.judged.evaluator.subject(ofGrant: source.grant),
+        guard let author = workspace.judged.subject(ofGrant: source.grant),
             let register = register(
                 of: annotation.change, about: annotation.target, by: author,
                 in: source.document)

@@ -112,7 +112,7 @@ extension Messages {
                 annotation, place.word, isValid: place.isValid, in: workspace, from: place.source)
         case .membership(let action, let members):
             guard place.document.kind == .channel,
-                let author = workspace.judged.evaluator.subject(ofGrant: place.grant),
+                let author = workspace.judged.subject(ofGrant: place.grant),
                 try !isDeleted(place.arrival)
             else { return }
             let word = MembershipWord(
@@ -168,7 +168,7 @@ extension Messages {
     ) throws(StorageError) {
         let workspace = place.workspace
         guard place.document.kind == .profile, let (subject, value) = content.aboutOneself,
-            let author = workspace.judged.evaluator.subject(ofGrant: place.grant)
+            let author = workspace.judged.subject(ofGrant: place.grant)
         else { return }
         try core.profiles.fold(
             value, at: .init(member: author, subject: subject),
@@ -182,7 +182,7 @@ extension Messages {
         _ said: Attestation, _ place: Folding
     ) throws(StorageError) {
         guard place.document.kind == .profile,
-            let author = place.workspace.judged.evaluator.subject(ofGrant: place.grant),
+            let author = place.workspace.judged.subject(ofGrant: place.grant),
             let stored = try store.operations.operation(place.arrival, hasPayload: false)
         else { return }
         try core.profiles.fold(

@@ -188,7 +188,7 @@ extension Messages {
             limit = known
         } else {
             let kind = store.operations.document(numbered: branch.document)?.kind
-            limit = workspace.judged.evaluator.contentLimit(
+            limit = workspace.judged.contentLimit(
                 grant: grant, log: branch.log, leastRole: (kind ?? .unknown).leastRole)
             workspace.judged.contentLimits[place] = limit
         }

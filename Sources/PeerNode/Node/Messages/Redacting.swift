@@ -265,7 +265,7 @@ extension Messages {
                 document: stored.document) != nil
         else { return }
         let author = redaction.flatMap {
-            workspace.judged.evaluator.subject(ofGrant: $0.entry.grant)
+            workspace.judged.subject(ofGrant: $0.entry.grant)
         }
         try turn.record(
             type, workspace: workspace.number, document: stored.document,

@@ -27,7 +27,7 @@ extension Messages {
     ) throws(StorageError) -> RedactionRuling {
         // What somebody spent stays spent (W-93).
         guard !workspace.isLedger(target.log.document) else { return .stands }
-        let author = workspace.judged.evaluator.subject(ofGrant: target.entry.grant)
+        let author = workspace.judged.subject(ofGrant: target.entry.grant)
         var best: Weighed?
         if let cause {
             // Nothing else has changed, so that what counted before stands for all the others.
@@ -52,7 +52,7 @@ extension Messages {
         // What members have judged stays while the keys are dropped.
         let by = try store.operations.operation(before.by, hasPayload: false)
         let wasOwn = by.map {
-            workspace.judged.evaluator.subject(ofGrant: $0.entry.grant) == author
+            workspace.judged.subject(ofGrant: $0.entry.grant) == author
         }
         return wasOwn ?? true ? .stands : .open
     }
@@ -152,7 +152,7 @@ extension Messages {
         under grant: Int64, in document: DocumentID, _ number: Int64, _ workspace: Workspace
     ) -> RedactionPass.Right? {
         guard let id = store.operations.grant(grant),
-            let member = workspace.judged.evaluator.subject(ofGrant: id)
+            let member = workspace.judged.subject(ofGrant: id)
         else { return nil }
         let reachesOthers: Bool
         switch store.operations.document(numbered: number)?.kind {
@@ -162,7 +162,7 @@ extension Messages {
         case .profile: reachesOthers = false
         default:
             reachesOthers =
-                workspace.judged.evaluator.role(ofGrant: id).map { $0 <= .admin } ?? false
+                workspace.judged.role(ofGrant: id).map { $0 <= .admin } ?? false
                 || core.channels.everHadPower(member, in: document, workspace)
         }
         return .init(member: member, reachesOthers: reachesOthers)
@@ -175,14 +175,14 @@ extension Messages {
         in workspace: Workspace
     ) -> Bool {
         guard let id = store.operations.grant(grant),
-            let member = workspace.judged.evaluator.subject(ofGrant: id)
+            let member = workspace.judged.subject(ofGrant: id)
         else { return false }
         if member == voice.member { return true }
         let document = redaction.log.document
         if store.operations.document(numbered: redaction.document)?.kind == .privateDocument {
             return workspace.sealed.documents[document]?.everMayDelete(member) ?? false
         }
-        if let role = workspace.judged.evaluator.role(ofGrant: id), role <= .admin { return true }
+        if let role = workspace.judged.role(ofGrant: id), role <= .admin { return true }
         return workspace.ruling(ofChannel: document)?.power(of: member) != nil
     }
 
@@ -215,7 +215,7 @@ extension Messages {
         _ stored: StoredOperation, in workspace: Workspace
     ) throws(StorageError) -> RedactionPass.Spoken? {
         guard store.operations.isValid(stored.place.sequence, in: stored.place.branch),
-            let member = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let member = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return nil }
         var spoken = RedactionPass.Spoken(operation: stored, member: member)
         if store.operations.document(numbered: stored.document)?.kind == .privateDocument {
@@ -268,7 +268,7 @@ extension Messages {
         let place = Workspace.LimitPlace(grant: grant, log: log)
         if let known = workspace.judged.deletionLimits[place] { return known }
         let limits = [Role.owner, .admin].map {
-            workspace.judged.evaluator.contentLimit(grant: grant, log: log, leastRole: $0)
+            workspace.judged.contentLimit(grant: grant, log: log, leastRole: $0)
         }
         workspace.judged.deletionLimits[place] = limits
         return limits

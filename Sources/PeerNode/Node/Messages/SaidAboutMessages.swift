@@ -39,7 +39,7 @@ extension Messages {
         guard let redaction = try store.operations.operation(deletion.by, hasPayload: false) else {
             return false
         }
-        return workspace.judged.evaluator.subject(ofGrant: redaction.entry.grant)
+        return workspace.judged.subject(ofGrant: redaction.entry.grant)
             == workspace.member
     }
 

@@ -61,7 +61,7 @@ final class SealedFolding: CorePart {
         in workspace: Workspace
     ) -> Bool {
         guard !places.isEmpty,
-            let member = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let member = workspace.judged.subject(ofGrant: stored.entry.grant)
         else { return false }
         return places.contains(.init(log: stored.log, member: member, key: key))
     }

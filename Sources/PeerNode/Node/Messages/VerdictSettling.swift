@@ -13,10 +13,10 @@ extension Messages {
         workspace.judged.contentLimits.removeAll()
         workspace.judged.deletionLimits.removeAll()
         let changed = change.all
-        let reached = workspace.judged.evaluator.grants(reachedByAny: changed).union(changed)
+        let reached = workspace.judged.grants(reachedByAny: changed).union(changed)
         // Nothing that is stored cites the others, and what comes is judged by what holds then.
         let grants = Set(reached.compactMap { store.operations.number(ofGrant: $0) })
-        let people = Set(changed.compactMap { workspace.judged.evaluator.subject(ofGrant: $0) })
+        let people = Set(changed.compactMap { workspace.judged.subject(ofGrant: $0) })
         let bills = payer.map { [UnsettledVerdicts.Bill(payer: $0, grants: grants)] } ?? []
         unsettled.add(
             .init(grants: grants, people: people, source: source, bills: bills),
@@ -104,7 +104,7 @@ extension Messages {
         let ends = workspace.memberEnds
         guard !people.isEmpty || workspace.sealed.settledEnds != ends else { return }
         turn.tally.noteSeatRound()
-        let known = people.map { ($0, workspace.judged.evaluator.hasLetIn($0)) }
+        let known = people.map { ($0, workspace.judged.hasLetIn($0)) }
         let due = workspace.sealed.documents.values.filter { document in
             document.ends != self.core.privates.ends(in: document, of: workspace)
                 // A grant may be named as the proof of what it knows.

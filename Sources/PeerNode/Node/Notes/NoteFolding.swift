@@ -114,7 +114,7 @@ extension Notes: ContentFamily {
         attendance.published(by: stored.log.device, in: note.place)
         attendance.noteMove(
             of: note, from: before, patches.made,
-            by: workspace.judged.evaluator.subject(ofGrant: operation.grant))
+            by: workspace.judged.subject(ofGrant: operation.grant))
         if outcome == .waits { try texts.takeDeleted(into: note) }
     }
 

@@ -72,7 +72,7 @@ final class NoteNews: NotePart {
         _ source: OperationSource
     ) throws(StorageError) {
         guard room.facts.isTold(of: place.document, in: workspace),
-            let member = workspace.judged.evaluator.subject(ofGrant: operation.grant),
+            let member = workspace.judged.subject(ofGrant: operation.grant),
             told.insert(
                 .init(place: place, member: member, isBackfill: source.isBackfill)
             ).inserted,
@@ -93,7 +93,7 @@ final class NoteNews: NotePart {
     ) throws(StorageError) {
         guard mentions.includes(workspace.member),
             room.facts.isTold(of: place.document, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: operation.grant),
+            let author = workspace.judged.subject(ofGrant: operation.grant),
             author != workspace.member, try !room.facts.isDeleted(place)
         else { return }
         try turn.record(

@@ -12,7 +12,7 @@ final class NotePresenting: NotePart {
         guard let word = try store.view.current(place.register(.note)),
             let made = try store.operations.operation(word.arrival),
             case .note(.creation(let first))? = try core.keys.content(of: made, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: made.entry.grant)
+            let author = workspace.judged.subject(ofGrant: made.entry.grant)
         else { return nil }
         var object = NoteObject(
             id: PublicID.note(place.key), workspace: PublicID.workspace(workspace.id),
@@ -25,7 +25,7 @@ final class NotePresenting: NotePart {
         where edit.state == .valid {
             guard
                 let stored = try store.operations.operation(edit.arrival, hasPayload: false),
-                let editor = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+                let editor = workspace.judged.subject(ofGrant: stored.entry.grant)
             else { continue }
             object.editedAt = Int64(clamping: stored.entry.timestamp.milliseconds)
             object.editedBy = core.membership.person(editor, in: workspace)
@@ -45,7 +45,7 @@ final class NotePresenting: NotePart {
     ) throws(StorageError) -> NoteEventData? {
         guard let arrival, let stored = try store.operations.operation(arrival),
             case .note(let said)? = try core.keys.content(of: stored, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
+            let author = workspace.judged.subject(ofGrant: stored.entry.grant),
             workspace.channel(numbered: stored.document) != nil
         else { return nil }
         let place = ViewStore.NotePlace(
@@ -64,7 +64,7 @@ final class NotePresenting: NotePart {
         arrival: Int64, in workspace: Workspace
     ) throws(StorageError) -> NoteEventObject? {
         guard let stored = try store.operations.operation(arrival),
-            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
+            let author = workspace.judged.subject(ofGrant: stored.entry.grant),
             case .note(let said)? = try core.keys.content(of: stored, in: workspace)
         else { return nil }
         let action: NoteEventObject.Action

@@ -11,7 +11,7 @@ final class PrivateAsking: CorePart {
     /// Asks a peer whose copy is known to equal this one for what still does not open.
     func askForKeys(of workspace: Workspace, on link: PeerLink, _ sync: WorkspaceLink) {
         guard sync.standing == .full, let peer = link.peer?.device, mayWrite else { return }
-        let others = workspace.judged.evaluator.members(of: peer)
+        let others = workspace.judged.members(of: peer)
         let view = CoreReplica(for: self, workspace: workspace, peer: peer)
         // Of a document that the peer is told nothing of it is not told either that there is one.
         guard sync.session.scope != nil || !view.isPeerGuest else { return }
@@ -91,7 +91,7 @@ final class PrivateAsking: CorePart {
         guard let home, let sync = link.syncs[workspace.number], sync.standing == .full,
             let device = link.peer?.device,
             let document = workspace.sealed.documents[want.document],
-            let other = reader(workspace.judged.evaluator.members(of: device), of: document),
+            let other = reader(workspace.judged.members(of: device), of: document),
             document.isIn(other),
             let box = workspace.boxKeys(of: [other]).first(where: { $0.device == device })
         else { return }

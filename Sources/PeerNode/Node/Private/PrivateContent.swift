@@ -8,7 +8,7 @@ extension PrivateDocuments {
     func isAllowed(
         _ place: PrivatePlace, in document: PrivateDocument, _ workspace: Workspace
     ) throws(StorageError) -> Bool {
-        guard let member = workspace.judged.evaluator.subject(ofGrant: place.grant),
+        guard let member = workspace.judged.subject(ofGrant: place.grant),
             let key = place.keyID
         else { return false }
         let stretch = PrivateDocument.LimitPlace(log: place.log, member: member, key: key)

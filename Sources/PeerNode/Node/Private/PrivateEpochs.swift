@@ -42,15 +42,15 @@ extension PrivateAuthoring {
     ) -> Set<OperationID> {
         var ends: Set<OperationID> = []
         let people = document.everIn.union(new)
-        for id in workspace.judged.evaluator.membershipEnds {
+        for id in workspace.judged.membershipEnds {
             guard let record = workspace.authority[id] else { continue }
             let concerned: [MemberID]
             switch record.payload {
             case .remove(let remove): concerned = [remove.member]
             case .removeDevice(let device, _, _):
-                concerned = workspace.judged.evaluator.members(everUsing: device)
+                concerned = workspace.judged.members(everUsing: device)
             default:
-                concerned = [workspace.judged.evaluator.author(of: id)].compactMap { $0 }
+                concerned = [workspace.judged.author(of: id)].compactMap { $0 }
             }
             if concerned.contains(where: people.contains) { ends.insert(id) }
         }

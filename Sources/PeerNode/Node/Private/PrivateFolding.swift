@@ -60,7 +60,7 @@ extension PrivateDocuments {
         for stretch in try store.operations.contentStretches(ofDocument: document.number) {
             guard let branch = store.operations.branch(stretch.branch),
                 let grant = store.operations.grant(stretch.grant),
-                let member = workspace.judged.evaluator.subject(ofGrant: grant)
+                let member = workspace.judged.subject(ofGrant: grant)
             else { continue }
             let place = PrivateDocument.LimitPlace(
                 log: branch.log, member: member, key: stretch.keyID)
@@ -198,10 +198,10 @@ extension PrivateDocuments {
     /// The member whose device wrote something; `nil` where the grant is not for that device.
     private func author(of stored: StoredOperation, in workspace: Workspace) -> MemberID? {
         let grant = stored.entry.grant
-        guard workspace.judged.evaluator.devices(ofGrant: grant).contains(stored.log.device) else {
+        guard workspace.judged.devices(ofGrant: grant).contains(stored.log.device) else {
             return nil
         }
-        return workspace.judged.evaluator.subject(ofGrant: grant)
+        return workspace.judged.subject(ofGrant: grant)
     }
 
     /// Opens what can be opened; a key that is found in one operation may open the next. Only what
@@ -265,7 +265,7 @@ extension PrivateDocuments {
         document.noteJudged()
         let before = document.rights.limits
         document.rights.limits = [:]
-        document.noteNamed { workspace.judged.evaluator.hasLetIn($0) }
+        document.noteNamed { workspace.judged.hasLetIn($0) }
         document.ends = ends(in: document, of: workspace)
         if workspace.sealed.settledEnds != workspace.memberEnds {
             workspace.sealed.settledEnds = nil
@@ -294,7 +294,7 @@ extension PrivateDocuments {
     func known(
         _ ends: [MemberID: Set<OperationID>], by grant: OperationID, in workspace: Workspace
     ) -> Set<OperationID> {
-        Set(ends.values.joined().filter { workspace.judged.evaluator.isAncestor($0, of: grant) })
+        Set(ends.values.joined().filter { workspace.judged.isAncestor($0, of: grant) })
     }
 
     /// What the evaluator needs to know of a document's operations.
@@ -340,7 +340,7 @@ extension PrivateDocuments {
         in workspace: Workspace
     ) -> [OperationID] {
         guard !ends.isEmpty, let answers = change?.action.epoch?.answers else { return [] }
-        return answers.filter { workspace.judged.evaluator.role(ofGrant: $0) != nil }
+        return answers.filter { workspace.judged.role(ofGrant: $0) != nil }
     }
 
     /// Whether a root that others stand on makes a document: not where its author was made a guest
@@ -350,7 +350,7 @@ extension PrivateDocuments {
     ) throws(StorageError) -> Bool {
         guard let least else { return true }
         guard let branch = store.operations.branch(record.branch),
-            let limit = workspace.judged.evaluator.roleLimit(
+            let limit = workspace.judged.roleLimit(
                 grant: record.grant, log: branch.log, leastRole: least)
         else { return false }
         if limit == .everything { return true }

@@ -29,10 +29,10 @@ final class PrivateGuests: CorePart {
         guard !leaders.isEmpty else { return [] }
         var missing: [DocumentID: Set<MemberID>] = [:]
         for (invite, id, admissions) in doors {
-            guard let inviter = workspace.judged.evaluator.author(of: id) else { continue }
+            guard let inviter = workspace.judged.author(of: id) else { continue }
             let admitted = admissions.compactMap { admission in
                 workspace.authority[admission]?.payload.joiner.flatMap { joiner in
-                    workspace.judged.evaluator.isValid(admission) ? (joiner.member, admission) : nil
+                    workspace.judged.isValid(admission) ? (joiner.member, admission) : nil
                 }
             }
             // A hash for each document comes last: of most it is known that nobody is missing.
@@ -61,7 +61,7 @@ final class PrivateGuests: CorePart {
             !document.isIn(member),
             document.authority.ends(of: member).isEmpty
         else { return false }
-        return ends.allSatisfy { workspace.judged.evaluator.isAncestor($0, of: admission) }
+        return ends.allSatisfy { workspace.judged.isAncestor($0, of: admission) }
     }
 
     /// The private channels in which this device's member is owner or admin, ascending, each with

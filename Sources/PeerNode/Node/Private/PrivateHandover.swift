@@ -36,7 +36,7 @@ final class PrivateHandover: CorePart {
             guard let record = workspace.authority[id],
                 case .addDevices(let devices, _, _, let takesPlace) = record.payload,
                 takesPlace || record.log.device == home.device, let entry = devices.first,
-                workspace.judged.evaluator.bestGrant(of: entry.device, as: workspace.member) != nil
+                workspace.judged.isIn(entry.device, as: workspace.member)
             else { return nil }
             return (entry, record.timestamp.milliseconds)
         }

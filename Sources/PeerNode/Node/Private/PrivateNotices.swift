@@ -26,7 +26,7 @@ final class PrivateNotices: CorePart {
         _ operation: OperationID, of id: DocumentID, _ header: OperationHeader,
         in workspace: Workspace
     ) throws(StorageError) -> DocumentID? {
-        guard let author = workspace.judged.evaluator.subject(ofGrant: header.grant) else {
+        guard let author = workspace.judged.subject(ofGrant: header.grant) else {
             return nil
         }
         let notice = PrivateNotice(operation: operation, sender: author)
@@ -56,7 +56,7 @@ final class PrivateNotices: CorePart {
         guard let arrival = link.keys.answeredThrough[id], let giver = link.peer?.device,
             let document = workspace.sealed.documents[id], !document.notices.isEmpty
         else { return }
-        let people = workspace.judged.evaluator.members(of: giver)
+        let people = workspace.judged.members(of: giver)
             .filter { document.isIn($0) }
         guard !people.contains(workspace.member) else { return }
         let overruled = document.notices.filter { notice in

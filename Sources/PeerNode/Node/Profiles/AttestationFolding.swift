@@ -52,7 +52,7 @@ extension Profiles {
     private func bound(
         of word: AttestationBook.Word, leastRole: Role, in workspace: Workspace
     ) throws(StorageError) -> UInt64? {
-        let limit = workspace.judged.evaluator.contentLimit(
+        let limit = workspace.judged.contentLimit(
             grant: word.grant, log: word.log, leastRole: leastRole)
         guard limit != .nothing, let branch = store.operations.branch(word.branch) else {
             return nil
@@ -112,7 +112,7 @@ extension Profiles {
         _ found: [(StoredOperation, Attestation)], of workspace: Workspace
     ) throws(StorageError) {
         for (stored, said) in found {
-            guard let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
+            guard let author = workspace.judged.subject(ofGrant: stored.entry.grant),
                 try store.view.redactions.deletion(of: stored.place.arrival) == nil
             else { continue }
             let isValid = store.operations.isValid(

@@ -240,7 +240,7 @@ extension Profiles {
         }
         try loadAttestations(attested, of: workspace)
         for (stored, subject, hasValue) in found {
-            guard let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant),
+            guard let author = workspace.judged.subject(ofGrant: stored.entry.grant),
                 try store.view.redactions.deletion(of: stored.place.arrival) == nil
             else { continue }
             workspace.people.registers.take(

@@ -13,7 +13,7 @@ extension Queries {
         }
         var object = MemberObject(
             id: PublicID.member(member), name: workspace.displayName(of: member),
-            role: (standing?.role ?? workspace.judged.evaluator.lastRole(of: member) ?? .member)
+            role: (standing?.role ?? workspace.judged.lastRole(of: member) ?? .member)
                 .word,
             joinedAt: Int64(admission.timestamp.milliseconds))
         object.isSelf = member == workspace.member
@@ -305,7 +305,7 @@ extension Queries {
     ) throws(StorageError) -> (at: Int64, by: PersonObject)? {
         guard let deletion = try store.view.redactions.deletion(of: stored.place.arrival),
             let redaction = try store.operations.operation(deletion.by),
-            let author = workspace.judged.evaluator.subject(ofGrant: redaction.entry.grant)
+            let author = workspace.judged.subject(ofGrant: redaction.entry.grant)
         else { return nil }
         return (
             Int64(redaction.entry.timestamp.milliseconds),

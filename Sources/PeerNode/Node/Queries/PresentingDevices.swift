@@ -19,7 +19,7 @@ extension Queries {
             guard found.count < Limits.newDevicesShownMax else { break }
             guard let record = workspace.authority[id], record.timestamp.milliseconds >= since,
                 case .addDevices(let devices, _, _, _) = record.payload,
-                let owner = workspace.judged.evaluator.subject(ofGrant: id),
+                let owner = workspace.judged.subject(ofGrant: id),
                 owner != workspace.member,
                 workspace.saidName(of: owner) != nil
             else { continue }
@@ -38,8 +38,8 @@ extension Queries {
         ofDevice device: DeviceID, of member: MemberID? = nil, in workspace: Workspace
     ) -> DeviceObject? {
         guard let owner = member ?? workspace.owner(of: device),
-            let binding = workspace.judged.evaluator.binding(of: device, to: owner)
-                ?? workspace.judged.evaluator.bestGrant(of: device, as: owner),
+            let binding = workspace.judged.binding(of: device, to: owner)
+                ?? workspace.judged.bestGrant(of: device, as: owner),
             let record = workspace.authority[binding]
         else { return nil }
         let isRecovery = workspace.recoveryDevices.contains(device)
@@ -54,7 +54,7 @@ extension Queries {
         object.addedBy = author.map { core.membership.person($0, in: workspace) }
         object.isSelf = device == home?.device
         object.isRecovery = isRecovery
-        object.isRevoked = workspace.judged.evaluator.bestGrant(of: device, as: owner) == nil
+        object.isRevoked = !workspace.judged.isIn(device, as: owner)
         object.lastSeen = core.links.lastSeen(device)
         return object
     }
@@ -64,15 +64,15 @@ extension Queries {
     private func origin(
         of device: DeviceID, _ owner: MemberID, _ binding: OperationID, in workspace: Workspace
     ) -> (word: String, by: MemberID?) {
-        let evaluator = workspace.judged.evaluator
+        let judged = workspace.judged
         let ends = workspace.memberEnds[owner] ?? []
-        if let grant = evaluator.bestGrant(of: device, as: owner),
+        if let grant = judged.bestGrant(of: device, as: owner),
             case .grant? = workspace.authority[grant]?.payload,
-            ends.contains(where: { evaluator.isAncestor($0, of: grant) })
+            ends.contains(where: { judged.isAncestor($0, of: grant) })
         {
-            return ("returned", evaluator.author(of: grant))
+            return ("returned", judged.author(of: grant))
         }
-        let author = evaluator.author(of: binding)
+        let author = judged.author(of: binding)
         switch workspace.authority[binding]?.payload {
         case .create(let create)?: return ("founded", create.member)
         case .addDevices(_, _, _, let takesPlace)?:

@@ -32,7 +32,7 @@ extension Queries {
         }
         if let stored, workspace.ownRole ?? .guest <= .member,
             case .attestation(let said)? = try core.keys.content(of: stored, in: workspace),
-            let author = workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+            let author = workspace.judged.subject(ofGrant: stored.entry.grant)
         {
             let word = AttestationBook.Word(said, stored, by: author, isValid: true)
             return object(of: word, state: reference.state, in: workspace).json

@@ -61,13 +61,13 @@ extension Syncing {
                 branches: store.operations.branchCount(of: run.log, in: workspace.number))
             let isBackfill =
                 batch.request != 0 && !batch.sync.isCaughtUp && core.enrolment.isJoining(workspace)
-            let looks = workspace.judged.evaluator.looks
+            let looks = workspace.judged.looks
             let outcome = try core.log.accept(
                 run, in: workspace,
                 from: .peer(device, source: link.id.number, isBackfill: isBackfill),
                 upTo: looksLeft)
             if let rest = core.log.untaken { batch.putBack(rest) }
-            core.log.ingestBudget.spend(looks: workspace.judged.evaluator.looks - looks)
+            core.log.ingestBudget.spend(looks: workspace.judged.looks - looks)
             switch outcome {
             case .stored, .known: break
             case .dropped:

@@ -29,8 +29,8 @@ final class DeviceDesk: CorePart, DeviceCommands {
         for id in workspace.authorityOrder {
             for entry in workspace.authority[id]?.payload.listedDevices ?? []
             where
-                (workspace.judged.evaluator.isBound(entry.device, to: member)
-                || workspace.judged.evaluator.bestGrant(of: entry.device, as: member) != nil)
+                (workspace.judged.isBound(entry.device, to: member)
+                || workspace.judged.isIn(entry.device, as: member))
                 && !devices.contains(entry.device)
             {
                 devices.append(entry.device)
@@ -44,7 +44,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
         _ reference: String, in workspace: Workspace
     ) throws(NodeError) -> DeviceID {
         // Whatever is in can be named, by whichever grant.
-        let devices = Set(workspace.judged.evaluator.boundDevices)
+        let devices = Set(workspace.judged.boundDevices)
             .union(workspace.members.flatMap(\.devices)).sorted()
         let isLong = isIdentifier(reference, prefix: "d_")
         var found = devices.filter { device in
@@ -56,7 +56,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
         }
         // A new device may have the name of one that is out.
         let present =
-            isLong ? [] : found.filter { workspace.judged.evaluator.bestGrant(of: $0) != nil }
+            isLong ? [] : found.filter { workspace.judged.isIn($0) }
         if !present.isEmpty { found = present }
         if found.count > 1 {
             throw .ambiguous(
@@ -185,7 +185,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
             guard let owner = workspace.owner(of: device) else {
                 throw .notFound("device", reference, field: "device", hint: "wsx-node device list")
             }
-            guard workspace.judged.evaluator.bestGrant(of: device, as: owner) != nil else { return }
+            guard workspace.judged.isIn(device, as: owner) else { return }
             try core.membership.revoke(
                 device, of: owner, phrase: phrase, isForced: isForced, in: workspace)
         }
@@ -210,7 +210,7 @@ final class DeviceDesk: CorePart, DeviceCommands {
             guard workspace.standing == .member, workspace.fields.deletion == nil,
                 let owner = workspace.owner(of: device)
             else { return false }
-            return workspace.judged.evaluator.bestGrant(of: device, as: owner) != nil
+            return workspace.judged.isIn(device, as: owner)
         }.map { (PublicID.workspace($0.id), $0.displayName) }
         return object
     }

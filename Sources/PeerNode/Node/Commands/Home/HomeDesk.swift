@@ -121,7 +121,7 @@ final class HomeDesk: CorePart, HomeCommands {
     /// S-8, S-9).
     private var delayWarnings: [StatusObject.Warning] {
         workspaces.values.sorted { $0.number < $1.number }.flatMap { workspace in
-            workspace.judged.evaluator.members.filter {
+            workspace.judged.everybody.filter {
                 core.log.shares.authorityBudget.isDelaying($0.member.bytes, now: time.monotonic)
             }.map { standing in
                 .init(

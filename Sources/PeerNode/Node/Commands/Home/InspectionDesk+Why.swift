@@ -101,7 +101,7 @@ extension InspectionDesk {
         let current = workspace.members.map(\.member)
         var former: [MemberID] = []
         for id in workspace.authorityOrder {
-            if let member = workspace.judged.evaluator.subject(ofGrant: id),
+            if let member = workspace.judged.subject(ofGrant: id),
                 !current.contains(member),
                 !former.contains(member)
             {
@@ -130,9 +130,9 @@ extension InspectionDesk {
     ) throws(NodeError) -> [WhyObject.Step] {
         let devices = Set(
             workspace.authorityOrder.filter {
-                workspace.judged.evaluator.subject(ofGrant: $0) == member
+                workspace.judged.subject(ofGrant: $0) == member
             }
-            .flatMap { workspace.judged.evaluator.devices(ofGrant: $0) })
+            .flatMap { workspace.judged.devices(ofGrant: $0) })
         return try stored { () throws(StorageError) in
             try core.log.evidence.forks(of: devices, limit: 20).map { fork in
                 WhyObject.Step(
@@ -211,7 +211,7 @@ extension InspectionDesk {
         }
         let why = Why(workspace: workspace)
         let grant = operation.entry.grant
-        let author = workspace.judged.evaluator.subject(ofGrant: grant)
+        let author = workspace.judged.subject(ofGrant: grant)
         var steps = (author.map(why.chain) ?? [grant]).compactMap(why.step)
         let isShown = try stored { () throws(StorageError) in
             try core.privates.visibility(of: operation, in: workspace) == .shown
@@ -240,21 +240,11 @@ extension InspectionDesk {
             + PublicID.device(operation.log.device)
         var text =
             "\(name) wrote this at \(place), under \(PublicID.operation(operation.entry.grant))"
-        if !isShown { text += "; not shown: " + refusal(of: operation, in: workspace) }
+        if !isShown { text += "; not shown: " + Why(workspace: workspace).refusal(of: operation) }
         return WhyObject.Step(
             operation: PublicID.operation(operation.place.link.id), kind: "message",
             by: author.map { core.membership.person($0, in: workspace) },
             at: Int64(clamping: operation.entry.timestamp.milliseconds), valid: isShown, text: text)
     }
 
-    private func refusal(of operation: StoredOperation, in workspace: Workspace) -> String {
-        let grant = operation.entry.grant
-        let hits = workspace.judged.evaluator.revocations(
-            hittingGrant: grant, device: operation.log.device)
-        let words = hits.prefix(3).map(PublicID.operation).joined(separator: ", ")
-        if !words.isEmpty {
-            return "\(words) cut it off, because the person who wrote that did not know it"
-        }
-        return Why(workspace: workspace).reason(workspace.judged.evaluator.verdict(on: grant))
-    }
 }

@@ -170,7 +170,7 @@ final class MemberDesk: CorePart, MemberCommands {
     }
 
     private func hasOnlyLeft(_ member: MemberID, _ workspace: Workspace) -> Bool {
-        let ends = workspace.judged.evaluator.revocations(ending: member)
+        let ends = core.membership.revocations(ending: member, in: workspace)
         return !ends.isEmpty
             && ends.allSatisfy { id in
                 if case .leave? = workspace.authority[id]?.payload { true } else { false }
@@ -188,7 +188,8 @@ final class MemberDesk: CorePart, MemberCommands {
         let made = try stored { () throws(StorageError) in
             try core.membership.turnDown(member, in: workspace)
         }
-        guard let made, workspace.judged.evaluator.revocations(ending: member).contains(made) else {
+        guard let made, core.membership.revocations(ending: member, in: workspace).contains(made)
+        else {
             let name = NodeError.quoted(workspace.displayName(of: member))
             throw .forbidden(
                 "\(name) has left, and you did not outrank them", reason: "rank",
@@ -251,7 +252,7 @@ final class MemberDesk: CorePart, MemberCommands {
         guard let own = workspace.ownRole, own <= .admin else {
             throw core.membership.notAllowed(in: workspace)
         }
-        let ends = workspace.judged.evaluator.revocations(ending: member)
+        let ends = core.membership.revocations(ending: member, in: workspace)
         let before = core.membership.keptCount(of: member, in: workspace)
         var object = try shown(member, in: workspace)
         object.kept = 0

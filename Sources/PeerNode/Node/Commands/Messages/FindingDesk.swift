@@ -138,7 +138,7 @@ final class FindingDesk: CorePart, SearchCommands {
 
     private func grantNumbers(of member: MemberID, in workspace: Workspace) -> [Int64] {
         workspace.authorityOrder.compactMap { id in
-            workspace.judged.evaluator.subject(ofGrant: id) == member
+            workspace.judged.subject(ofGrant: id) == member
                 ? store.operations.number(ofGrant: id) : nil
         }.sorted()
     }

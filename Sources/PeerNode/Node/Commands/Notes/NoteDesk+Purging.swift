@@ -13,7 +13,7 @@ extension NoteDesk {
                 guard let stored = try store.operations.operation(arrival, hasPayload: false),
                     try store.view.redactions.deletion(of: arrival) == nil
                 else { continue }
-                let author = aim.workspace.judged.evaluator.subject(ofGrant: stored.entry.grant)
+                let author = aim.workspace.judged.subject(ofGrant: stored.entry.grant)
                 if author == aim.workspace.member {
                     own.append(arrival)
                 } else {

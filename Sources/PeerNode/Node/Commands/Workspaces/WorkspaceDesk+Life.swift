@@ -94,7 +94,7 @@ extension WorkspaceDesk {
     /// of the same person still has.
     func refuseWeakTransfer(of workspace: Workspace) throws(NodeError) {
         guard let own = home?.device,
-            let older = workspace.judged.evaluator.devices(strongerThan: own, of: workspace.member)
+            let older = workspace.judged.devices(strongerThan: own, of: workspace.member)
                 .first
         else { return }
         let id = PublicID.device(older).prefix(14)
@@ -125,13 +125,11 @@ extension WorkspaceDesk {
     func handOver(
         _ workspace: Workspace, to heir: MemberStanding
     ) throws(StorageError) -> OperationID? {
-        let evaluator = workspace.judged.evaluator
         let own = workspace.members.first { $0.member == workspace.member }
         let kept = own.map { core.membership.listed($0, in: workspace) } ?? []
         let given = core.membership.listed(heir, in: workspace)
         guard !kept.isEmpty, !given.isEmpty else { return nil }
-        let named = evaluator.bindings(of: given + kept)
-        try core.membership.gatherEnds(of: evaluator.binding(ofEach: given + kept), in: workspace)
+        let named = try core.membership.gatherBindings(of: given + kept, in: workspace)
         return try core.log.authorAuthority(in: workspace, naming: named) { _ in
             .grant(
                 .init(
