@@ -34,7 +34,7 @@ extension OperationStore {
     public func erasePayload(of arrival: Int64) throws(StorageError) -> Bool {
         guard let stored = try operation(arrival), stored.entry.absent == nil else { return false }
         let payload = stored.entry.payload
-        forgetNewest()
+        recent.forget()
         try insertAbsent(
             arrival,
             OperationRun.AbsentPayload(
@@ -56,7 +56,7 @@ extension OperationStore {
         guard let (absent, _) = try absentPayload(arrival), absent.length == payload.count,
             OperationSigning.hash(ofPayload: payload) == absent.hash
         else { return false }
-        forgetNewest()
+        recent.forget()
         try connection.statement("UPDATE operation SET payload = ? WHERE arr = ?")
             .run(.blob(payload), .integer(arrival))
         try forgetAbsence(of: arrival)

@@ -7,22 +7,20 @@ public import WorkspaceModel
 /// What people read of the same log goes on being shown.
 extension OperationStore {
     /// How many operations are damaged, as far as somebody has looked.
-    public var damagedCount: Int { damagedPlaces.values.reduce(0) { $0 + $1.count } }
+    public var damagedCount: Int { damage.count }
 
     /// The damaged places among a branch's own, ascending.
-    public func damaged(in branch: Int64) -> [UInt64] { (damagedPlaces[branch] ?? []).sorted() }
+    public func damaged(in branch: Int64) -> [UInt64] { damage.places(in: branch) }
 
     /// The branches with damaged places, by number.
-    public var damagedBranches: [Int64] { damagedPlaces.keys.sorted() }
+    public var damagedBranches: [Int64] { damage.branches }
 
     /// Notes that an operation is damaged; written with the next COMMIT that there is.
     ///
     /// - Returns: whether that is news.
     @discardableResult
     public func noteDamage(at sequence: UInt64, of branch: Int64) -> Bool {
-        guard damagedPlaces[branch, default: []].insert(sequence).inserted else { return false }
-        hasUnwrittenDamage = true
-        return true
+        damage.note(sequence, of: branch)
     }
 
     /// Whether an operation is the one that belongs at a damaged place: the row has its id, or it
@@ -30,12 +28,12 @@ extension OperationStore {
     public func fits(
         _ link: ChainLink, at sequence: UInt64, of branch: Int64
     ) throws(StorageError) -> Bool {
-        guard damagedPlaces[branch]?.contains(sequence) == true,
+        guard damage.contains(sequence, in: branch),
             let place = try place(in: branch, at: sequence), place.branch == branch
         else { return false }
         if place.link.id == link.id { return true }
         guard place.link.id == .zero else { return false }
-        guard damagedPlaces[branch]?.contains(sequence + 1) == false,
+        guard !damage.contains(sequence + 1, in: branch),
             let next = try self.place(in: branch, at: sequence + 1),
             let following = try operation(next.arrival)
         else { return true }
@@ -71,7 +69,7 @@ extension OperationStore {
             row.bind(11, Int64(bitPattern: header.sequence))
         }
         forgetForks()
-        let span = (spansByBranch[branch] ?? []).last { $0.first <= header.sequence }
+        let span = spans.span(at: header.sequence, of: branch)
         if span?.grant != grant { try respan(branch) }
         try note(header, by: .init(branch: branch, sequence: header.sequence))
         try standAgain(header, of: branch)
@@ -79,9 +77,7 @@ extension OperationStore {
             try forgetAbsence(of: arrival)
             if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
         }
-        damagedPlaces[branch]?.remove(header.sequence)
-        if damagedPlaces[branch]?.isEmpty == true { damagedPlaces[branch] = nil }
-        hasUnwrittenDamage = true
+        damage.forget(header.sequence, of: branch)
     }
 
     /// Puts an operation whose row was lost where it stood in the display, as far as its own time
@@ -117,7 +113,7 @@ extension OperationStore {
 
     /// Ids that were read of rows may be other ones from now on.
     private func forgetForks() {
-        forgetNewest()
+        recent.forget()
         forkIDs = [:]
         crowded.forget(nil)
     }
@@ -150,7 +146,7 @@ extension OperationStore {
     /// A branch as peers may see it: up to its first damaged place. `nil` when nothing of its own
     /// is left.
     public func intact(_ branch: LogBranch) throws(StorageError) -> LogBranch? {
-        guard !damagedPlaces.isEmpty, let first = firstDamage(of: branch) else { return branch }
+        guard !damage.isEmpty, let first = firstDamage(of: branch) else { return branch }
         guard first > branch.forkSequence,
             let end = try place(in: branch.number, at: first - 1)
         else { return nil }
@@ -178,7 +174,7 @@ extension OperationStore {
     }
 
     private func intact(_ branches: [LogBranch]) throws(StorageError) -> [LogBranch] {
-        guard !damagedPlaces.isEmpty else { return branches }
+        guard !damage.isEmpty else { return branches }
         var seen: [LogBranch] = []
         for branch in branches { try intact(branch).map { seen.append($0) } }
         return seen
@@ -186,34 +182,10 @@ extension OperationStore {
 
     private func firstDamage(of branch: LogBranch) -> UInt64? {
         for step in path(through: branch.tipSequence, of: branch.number).steps {
-            let found = (damagedPlaces[step.owner] ?? []).filter { $0 <= step.last }.min()
-            if let found { return found }
+            if let found = damage.first(in: step.owner, through: step.last) { return found }
         }
         return nil
     }
 
-    func forgetDamage(in branch: Int64, behind place: UInt64?) {
-        guard let known = damagedPlaces[branch] else { return }
-        let left = known.filter { $0 <= place ?? 0 && place != nil }
-        damagedPlaces[branch] = left.isEmpty ? nil : left
-        hasUnwrittenDamage = true
-    }
-
-    func loadDamage() throws(StorageError) {
-        try connection.statement("SELECT lid, seq FROM damaged").forEachRow { row in
-            damagedPlaces[row.integer(0), default: []].insert(UInt64(bitPattern: row.integer(1)))
-        }
-    }
-
-    func flushDamage() throws(StorageError) {
-        guard hasUnwrittenDamage else { return }
-        hasUnwrittenDamage = false
-        try connection.execute("DELETE FROM damaged")
-        let insert = try connection.statement("INSERT INTO damaged VALUES(?, ?)")
-        for branch in damagedBranches {
-            for sequence in damaged(in: branch) {
-                try insert.run(.integer(branch), .integer(Int64(bitPattern: sequence)))
-            }
-        }
-    }
+    func flushDamage() throws(StorageError) { try damage.flush() }
 }

@@ -119,7 +119,7 @@ extension OperationStore {
     ) throws(StorageError) {
         let (header, branch) = (operation.header, log.number)
         let grant = try names.number(ofGrant: header.grant)
-        try note(grant: grant, at: header.sequence, of: branch)
+        try spans.note(grant: grant, at: header.sequence, of: branch)
         var key: Int64?
         if let keyID = header.keyID {
             key = try names.number(ofKey: keyID, in: workspace)
@@ -144,8 +144,7 @@ extension OperationStore {
         let place = StoredPlace(
             arrival: arrival, branch: branch, sequence: header.sequence,
             link: ChainLink(id: operation.id, timestamp: header.timestamp), sort: sort)
-        newest = Newest(place: place, seen: seen)
-        keep(operation, at: place, of: log, seen: seen, grant: grant)
+        recent.keep(operation, at: place, of: log, seen: seen, grant: grant)
         if operation.isPayloadAbsent { try noteMissing(header, arrival: arrival) }
     }
 

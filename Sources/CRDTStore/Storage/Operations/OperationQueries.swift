@@ -118,7 +118,7 @@ extension OperationStore {
         in branch: Int64, at sequence: UInt64
     ) throws(StorageError) -> StoredPlace? {
         guard let row = owner(of: sequence, in: branch) else { return nil }
-        if let newest = newest?.place, newest.branch == row, newest.sequence == sequence {
+        if let newest = recent.newest?.place, newest.branch == row, newest.sequence == sequence {
             return newest
         }
         let sql = "SELECT arr, hlc, sort, id FROM operation WHERE lid = ? AND seq = ?"
@@ -138,7 +138,7 @@ extension OperationStore {
     /// `Limits.credibleLeadMillisecondsMax` behind when it came counts from then.
     /// `nil` where none has this arrival number.
     public func credibleTime(at arrival: Int64) throws(StorageError) -> HybridTimestamp? {
-        if let newest, newest.place.arrival == arrival {
+        if let newest = recent.newest, newest.place.arrival == arrival {
             return newest.place.link.timestamp.credible(at: newest.seen)
         }
         return try connection.statement("SELECT hlc, seen FROM operation WHERE arr = ?")
@@ -197,7 +197,7 @@ extension OperationStore {
         _ arrival: Int64, hasPayload: Bool = true
     ) throws(StorageError) -> StoredOperation? {
         readCount &+= 1
-        if let known = recent?[arrival] { return known }
+        if let known = recent[arrival] { return known }
         do throws(StorageError) {
             return try readOperation(arrival, hasPayload)
         } catch {

@@ -42,7 +42,7 @@ extension OperationStore {
         _ number: Int64, behind place: UInt64?
     ) throws(StorageError) -> [ViewStore.Position] {
         guard let branch = branches[number] else { return [] }
-        forgetNewest()
+        recent.forget()
         guard let place, place >= branch.forkSequence else {
             let gone = try positions(in: number, branch.forkSequence...branch.tipSequence)
             unlist(branch)
@@ -58,14 +58,12 @@ extension OperationStore {
         let gone = try positions(in: number, (last + 1)...branch.tipSequence)
         try forgetAbsence(in: number, behind: last)
         try forgetCitations(of: number, behind: last)
-        for table in ["operation WHERE lid = ? AND seq", "grant_span WHERE lid = ? AND first"] {
-            try connection.statement("DELETE FROM \(table) > ?")
-                .run(.integer(number), .integer(Int64(bitPattern: last)))
-        }
-        spansByBranch[number]?.removeAll { $0.first > last }
+        try connection.statement("DELETE FROM operation WHERE lid = ? AND seq > ?")
+            .run(.integer(number), .integer(Int64(bitPattern: last)))
+        try spans.cut(number, behind: last)
         // Something else may follow in the place of what others leave.
         forkIDs = [:]
-        forgetDamage(in: number, behind: last)
+        damage.forget(in: number, behind: last)
         branches[number]?.tipSequence = last
         branches[number]?.tip = end.link
         branches[number]?.tipSort = end.sort

@@ -86,7 +86,7 @@ extension OperationStore {
         ofPlace sequence: UInt64, in branch: Int64
     ) throws(StorageError) -> OperationID? {
         guard sequence > 0, let owner = owner(of: sequence - 1, in: branch),
-            damagedPlaces[owner]?.contains(sequence - 1) != true
+            !damage.contains(sequence - 1, in: owner)
         else { return nil }
         return try link(in: owner, at: sequence - 1)?.id
     }
@@ -130,10 +130,9 @@ extension OperationStore {
             .integer(owner), .integer(Int64(bitPattern: range.lowerBound)),
             .integer(Int64(bitPattern: range.upperBound)),
         ]
-        let damaged = damagedPlaces[owner]
         try connection.statement(sql).scan(bounds) { (row) throws(StorageError) in
             // What is damaged would make its receiver drop us.
-            if let damaged, damaged.contains(UInt64(bitPattern: row.integer(0))) {
+            if damage.contains(UInt64(bitPattern: row.integer(0)), in: owner) {
                 reading.isFull = true
                 return .stop
             }

@@ -6,15 +6,7 @@ public import WorkspaceModel
 /// as they come. Everything here happens inside the transaction of `NodeStore`.
 public final class OperationStore {
     let connection: Connection
-    /// By short number.
-    var documents: [Int64: DocumentRow] = [:]
-    /// The one that was asked for last, by its id: mostly it is the next one, too.
-    var lastDocument: DocumentRow?
-    /// A claim to an id holds in one workspace only: whoever writes in another first takes
-    /// nothing from it.
-    var documentNumbers: [DocumentPlace: Int64] = [:]
-    /// Authority documents, each of which is its own workspace.
-    var authorityNumbers: [DocumentID: Int64] = [:]
+    var documents: DocumentTable
     var branches: [Int64: LogBranch] = [:]
     var branchesByLog: [LogPlace: [Int64]] = [:]
     var logsByDocument: [Int64: [LogName]] = [:]
@@ -22,12 +14,10 @@ public final class OperationStore {
     var crowded = CrowdedLogs()
     /// Of forks that were compared with others.
     var forkIDs: [Int64: ForkIDs] = [:]
-    var spansByBranch: [Int64: [GrantSpan]] = [:]
-    var damagedPlaces: [Int64: Set<UInt64>] = [:]
-    var hasUnwrittenDamage = false
+    var spans: GrantSpanTable
+    var damage: DamageTable
     var names: NumberedNames
     var nextBranch: Int64 = 1
-    var nextDocument: Int64 = 1
     /// The arrival number of the newest operation; 0 in an empty store.
     public internal(set) var arrival: Int64 = 0
     /// What was counted when the store was opened.
@@ -40,10 +30,8 @@ public final class OperationStore {
     var counts: [Int64: Int64] = [:]
     /// Branches that were listed because their whole document was, for tests that count the cost.
     public internal(set) var listedCount = 0
-    /// What was stored last, which is asked for at once more than anything else.
-    var newest: Newest?
-    /// What was stored since `keepRecent()`, by arrival number; `nil` where none is kept.
-    var recent: [Int64: StoredOperation]?
+    /// What was stored since `keepRecent()`.
+    var recent = RecentOperations()
     /// Operations that were read, for the same.
     public internal(set) var readCount = 0
 
@@ -61,18 +49,11 @@ public final class OperationStore {
         public internal(set) var kind: DocumentKind
     }
 
-    /// What the row of an operation says of its place.
-    struct Newest {
-        let place: StoredPlace
-        /// When it came, milliseconds since 1970.
-        let seen: UInt64
-    }
-
-    /// Operations that are kept as they were stored, and bytes of a payload that are.
-    private static let recentMax = (count: 64, bytes: 4_096)
-
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
+        documents = try DocumentTable(connection)
+        spans = try GrantSpanTable(connection)
+        damage = try DamageTable(connection)
         names = try NumberedNames(connection)
         insert = try connection.statement(
             """
@@ -85,51 +66,13 @@ public final class OperationStore {
     /// Keeps operations that are stored from now on, for whoever reads them again soon: the answer of
     /// the call that wrote one, its event, the index of the search. To be called for each turn anew,
     /// since only within one is it known who else writes to the file: nobody.
-    public func keepRecent() {
-        guard recent?.isEmpty != true else { return }
-        recent = [:]
-    }
+    public func keepRecent() { recent.begin() }
 
     /// Reads all from the file from now on.
-    public func forgetRecent() { recent = nil }
-
-    /// Rows say something else from now on than they did when they were stored.
-    func forgetNewest() {
-        newest = nil
-        if recent != nil { keepRecent() }
-    }
-
-    /// Keeps an operation that was stored just now, while there is room.
-    func keep(
-        _ operation: CheckedOperation, at place: StoredPlace, of branch: LogBranch, seen: UInt64,
-        grant: Int64
-    ) {
-        guard let count = recent?.count, count < Self.recentMax.count,
-            operation.payload.count <= Self.recentMax.bytes, !operation.isPayloadAbsent
-        else { return }
-        let header = operation.header
-        recent?[place.arrival] = StoredOperation(
-            place: place, document: branch.document, log: branch.log,
-            entry: OperationRun.Entry(
-                kind: header.kind, timestamp: header.timestamp, grant: header.grant,
-                keyID: header.keyID, dependencies: header.dependencies,
-                payload: operation.payload, signature: operation.signature),
-            seen: Int64(bitPattern: seen), grantNumber: grant,
-            isSignatureVerified: operation.isSignatureVerified)
-    }
+    public func forgetRecent() { recent.end() }
 
     private func load() throws(StorageError) {
-        try connection.statement("SELECT did, id, workspace, kind FROM document").forEachRow {
-            (row) throws(StorageError) in
-            index(
-                DocumentRow(
-                    number: row.integer(0), id: try row.identifier32(1),
-                    workspace: row.integer(2),
-                    kind: DocumentKind(rawValue: row.integer(3)) ?? .unknown))
-        }
         try loadBranches()
-        try loadSpans()
-        try loadDamage()
         // Of a counter that the disk has set back nothing may follow but that it is set right.
         counted.raise(to: try Counters.rows(in: connection))
         let newest = try connection.statement("SELECT max(arr) FROM operation").integer() ?? 0
@@ -176,16 +119,6 @@ public final class OperationStore {
         }
     }
 
-    func index(_ document: DocumentRow) {
-        lastDocument = nil
-        documents[document.number] = document
-        documentNumbers[.init(workspace: document.workspace, id: document.id)] = document.number
-        if document.workspace == document.number {
-            authorityNumbers[document.id] = document.number
-        }
-        nextDocument = max(nextDocument, document.number + 1)
-    }
-
     func index(_ branch: LogBranch) {
         branches[branch.number] = branch
         let place = LogPlace(branch.log, in: branch.document)
@@ -195,12 +128,6 @@ public final class OperationStore {
         branchesByLog[place, default: []].append(branch.number)
         nextBranch = max(nextBranch, branch.number + 1)
     }
-}
-
-/// What a document is found by.
-struct DocumentPlace: Hashable {
-    let workspace: Int64
-    let id: DocumentID
 }
 
 /// What a log is found by, once its document has a number.

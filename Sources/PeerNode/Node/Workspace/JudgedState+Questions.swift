@@ -97,7 +97,7 @@ extension JudgedState {
         if case .faulty? = evaluator.verdict(on: id) { true } else { false }
     }
 
-    /// Whether as many have come by an invite as may.
+    /// Whether an admission by an invite that is written now would be one too many.
     func isUsedUp(_ invite: OperationID) -> Bool { evaluator.isUsedUp(invite) }
 
     func lamport(of id: OperationID) -> UInt64? { evaluator.lamport(of: id) }
