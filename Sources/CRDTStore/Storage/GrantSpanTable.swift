@@ -1,17 +1,3 @@
-/// A stretch of a branch whose operations all cite one grant, and how far they are valid.
-///
-/// An author changes grants seldom, so a branch has few of these however long it is. A verdict
-/// that changes is therefore carried out by spans: what it costs are the rows that it changes.
-public struct GrantSpan: Sendable, Equatable {
-    /// Its first place. It ends before the next span, or at the tip.
-    public let first: UInt64
-    /// The short number of the grant.
-    public let grant: Int64
-    /// The last place that is valid; may lie beyond the span's end, and is the largest number
-    /// where nothing bounds it. `nil` where nothing is valid, and before it was judged.
-    public internal(set) var validThrough: UInt64?
-}
-
 /// The spans of all branches: the rows of table `grant_span`, which are all in memory.
 struct GrantSpanTable {
     private let connection: Connection
@@ -101,4 +87,18 @@ struct GrantSpanTable {
             .run(
                 .integer(branch), .integer(Int64(bitPattern: span.first)), .integer(span.grant))
     }
+}
+
+/// A stretch of a branch whose operations all cite one grant, and how far they are valid.
+///
+/// An author changes grants seldom, so a branch has few of these however long it is. A verdict
+/// that changes is therefore carried out by spans: what it costs are the rows that it changes.
+public struct GrantSpan: Sendable, Equatable {
+    /// Its first place. It ends before the next span, or at the tip.
+    public let first: UInt64
+    /// The short number of the grant.
+    public let grant: Int64
+    /// The last place that is valid; may lie beyond the span's end, and is the largest number
+    /// where nothing bounds it. `nil` where nothing is valid, and before it was judged.
+    public internal(set) var validThrough: UInt64?
 }

@@ -1,25 +1,5 @@
 public import WorkspaceModel
 
-/// What passes: it is told to the streams that are open, and kept nowhere (section 4.1.2).
-public enum PassingEventType: String, CaseIterable, Sendable {
-    case messageHeld = "message.held"
-    case noteCursor = "note.cursor"
-    case noteLock = "note.lock"
-    case notePatch = "note.patch"
-    case presenceChanged = "presence.changed"
-    case syncProgress = "sync.progress"
-    case transferProgress = "transfer.progress"
-    case typing
-}
-
-/// What is made for one reader, and has no number in the store.
-public enum StreamEventType: String, CaseIterable, Sendable {
-    case nodeStopping = "node.stopping"
-    case gap = "events.gap"
-    case keepalive
-    case dropped = "events.dropped"
-}
-
 /// Every name that an event can have: what node and command line mean by the `type` of an event.
 public enum EventName: Equatable, Sendable {
     /// It has a row in the store.
@@ -53,4 +33,24 @@ public enum EventName: Equatable, Sendable {
         }
         self = name
     }
+}
+
+/// What passes: it is told to the streams that are open, and kept nowhere (section 4.1.2).
+public enum PassingEventType: String, CaseIterable, Sendable {
+    case messageHeld = "message.held"
+    case noteCursor = "note.cursor"
+    case noteLock = "note.lock"
+    case notePatch = "note.patch"
+    case presenceChanged = "presence.changed"
+    case syncProgress = "sync.progress"
+    case transferProgress = "transfer.progress"
+    case typing
+}
+
+/// What is made for one reader, and has no number in the store.
+public enum StreamEventType: String, CaseIterable, Sendable {
+    case nodeStopping = "node.stopping"
+    case gap = "events.gap"
+    case keepalive
+    case dropped = "events.dropped"
 }
