@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import Testing
 import WorkspaceModel
 

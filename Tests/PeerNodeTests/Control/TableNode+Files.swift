@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {

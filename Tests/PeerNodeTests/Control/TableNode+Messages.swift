@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 /// Messages, events and the network of a node that only remembers what it was asked.

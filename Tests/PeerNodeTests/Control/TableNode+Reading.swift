@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 /// What was read, and settings: answered with small fixed things.

@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 /// What becomes of a workspace, and who comes into it: answered with small fixed things.

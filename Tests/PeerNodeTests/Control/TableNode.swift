@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 /// A node that remembers what it was asked and answers with small fixed things.

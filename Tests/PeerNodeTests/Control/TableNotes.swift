@@ -1,4 +1,4 @@
-import PeerNode
+@testable import PeerNode
 import WorkspaceModel
 
 /// Notes: answered with small fixed things.

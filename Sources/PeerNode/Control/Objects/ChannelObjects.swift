@@ -96,14 +96,6 @@ public struct PreviewObject: ControlObject {
     /// The text, cut by whoever makes the preview; `nil` when deleted.
     public let text: String?
 
-    /// A preview.
-    public init(id: String, author: PersonObject, at: Int64, text: String?) {
-        self.id = id
-        self.author = author
-        self.at = at
-        self.text = text
-    }
-
     /// All fields.
     public var json: JSONValue {
         [

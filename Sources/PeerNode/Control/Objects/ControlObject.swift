@@ -12,11 +12,6 @@ public struct PageRequest: Sendable {
     public let limit: Int
     /// `next` of the page before, or `nil` for the first. Comes from outside.
     public let cursor: String?
-
-    init(limit: Int, cursor: String?) {
-        self.limit = limit
-        self.cursor = cursor
-    }
 }
 
 /// Part of a list.

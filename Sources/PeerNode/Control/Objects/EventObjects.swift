@@ -54,12 +54,6 @@ public struct SubscriptionObject: ControlObject {
     /// Where it starts.
     public let cursor: String
 
-    /// The answer of `events.subscribe`.
-    public init(id: Int64, cursor: String) {
-        self.id = id
-        self.cursor = cursor
-    }
-
     /// Both fields.
     public var json: JSONValue { ["subscription": .integer(id), "cursor": .string(cursor)] }
 }
@@ -72,13 +66,6 @@ public struct ReaderObject: ControlObject {
     public let cursor: String
     /// When, milliseconds since 1970.
     public let at: Int64
-
-    /// One reader.
-    public init(name: String, cursor: String, at: Int64) {
-        self.name = name
-        self.cursor = cursor
-        self.at = at
-    }
 
     /// All fields; the name is the id.
     public var json: JSONValue {

@@ -169,13 +169,6 @@ public struct RefusedFileObject: ControlObject {
     /// `file.twice` or `file.too_large`.
     public let reason: String
 
-    /// A file that was left out.
-    public init(blob: String, name: String, reason: String) {
-        self.blob = blob
-        self.name = name
-        self.reason = reason
-    }
-
     /// All fields.
     public var json: JSONValue {
         ["blob": .string(blob), "name": .string(name), "reason": .string(reason)]
@@ -191,13 +184,6 @@ public struct SavedFileObject: ControlObject {
     /// Bytes of the file.
     public let size: Int64
 
-    /// A file at `path`.
-    public init(path: String, name: String, size: Int64) {
-        self.path = path
-        self.name = name
-        self.size = size
-    }
-
     /// All fields.
     public var json: JSONValue {
         ["path": .string(path), "name": .string(name), "size": .integer(size)]
@@ -212,13 +198,6 @@ public struct ReadFileObject: ControlObject {
     public let offset: Int64
     /// How many follow.
     public let byteCount: Int64
-
-    /// Bytes of a file.
-    public init(file: FileObject, offset: Int64, byteCount: Int64) {
-        self.file = file
-        self.offset = offset
-        self.byteCount = byteCount
-    }
 
     /// The file's fields, and which of its bytes follow.
     public var json: JSONValue {

@@ -19,21 +19,6 @@ public struct LedgerObject: ControlObject {
     /// What a workspace costs, `nil` for nothing.
     public let workspacePrice: Int64?
 
-    /// A ledger with all of this.
-    public init(
-        id: String, workspace: String, name: String, issuer: PersonObject, isOwn: Bool,
-        items: Int64, balance: Int64, workspacePrice: Int64?
-    ) {
-        self.id = id
-        self.workspace = workspace
-        self.name = name
-        self.issuer = issuer
-        self.isOwn = isOwn
-        self.items = items
-        self.balance = balance
-        self.workspacePrice = workspacePrice
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
@@ -56,15 +41,6 @@ public struct LedgerItemObject: ControlObject {
     public let price: String
     /// The ledger, `l_…`.
     public let ledger: String
-
-    /// An item with all of this.
-    public init(item: String, label: String, coins: Int64, price: String, ledger: String) {
-        self.item = item
-        self.label = label
-        self.coins = coins
-        self.price = price
-        self.ledger = ledger
-    }
 
     /// All fields.
     public var json: JSONValue {
@@ -98,23 +74,6 @@ public struct OrderObject: ControlObject {
     /// `open`, `paid`, `granted` or `void`.
     public let state: String
 
-    /// An order with all of this.
-    public init(
-        id: String, ledger: String, item: String, label: String, amount: Int64, coins: Int64,
-        price: String, buyer: PersonObject, at: Int64, state: String
-    ) {
-        self.id = id
-        self.ledger = ledger
-        self.item = item
-        self.label = label
-        self.amount = amount
-        self.coins = coins
-        self.price = price
-        self.buyer = buyer
-        self.at = at
-        self.state = state
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
@@ -143,20 +102,6 @@ public struct SpendObject: ControlObject {
     /// `spent`, `insufficient` or `refunded`.
     public let state: String
 
-    /// A spend with all of this.
-    public init(
-        id: String, ledger: String, coins: Int64, purpose: String, member: PersonObject,
-        at: Int64, state: String
-    ) {
-        self.id = id
-        self.ledger = ledger
-        self.coins = coins
-        self.purpose = purpose
-        self.member = member
-        self.at = at
-        self.state = state
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
@@ -181,19 +126,6 @@ public struct BalanceObject: ControlObject {
     public let granted: Int64
     /// What was spent in all.
     public let spent: Int64
-
-    /// A balance with all of this.
-    public init(
-        ledger: String, name: String, member: PersonObject, balance: Int64, granted: Int64,
-        spent: Int64
-    ) {
-        self.ledger = ledger
-        self.name = name
-        self.member = member
-        self.balance = balance
-        self.granted = granted
-        self.spent = spent
-    }
 
     /// All fields.
     public var json: JSONValue {

@@ -11,14 +11,6 @@ public struct MediaObject: ControlObject {
     /// Whether the network costs by the byte now, as far as is known.
     public let isMetered: Bool
 
-    /// What holds for a kind.
-    public init(kind: String, policy: String, byteCountMax: Int64?, isMetered: Bool) {
-        self.kind = kind
-        self.policy = policy
-        self.byteCountMax = byteCountMax
-        self.isMetered = isMetered
-    }
-
     /// All fields; the kind is the id.
     public var json: JSONValue {
         [

@@ -97,13 +97,6 @@ public struct NoteStepObject: ControlObject {
     /// What came of it; the same where nothing was left to change.
     public let version: String
 
-    /// A change that was made.
-    public init(id: String, from: String, version: String) {
-        self.id = id
-        self.from = from
-        self.version = version
-    }
-
     /// All fields.
     public var json: JSONValue {
         ["id": .string(id), "from": .string(from), "version": .string(version)]
@@ -161,14 +154,6 @@ public struct NoteWatchObject: ControlObject {
     /// The version that its first change is of, unless the text changed in the same moment: a change from
     /// another version than the last one means that the text has to be read again.
     public let version: String
-
-    /// A stream that begins.
-    public init(subscription: Int64, cursor: String, id: String, version: String) {
-        self.subscription = subscription
-        self.cursor = cursor
-        self.id = id
-        self.version = version
-    }
 
     /// All fields.
     public var json: JSONValue {

@@ -9,13 +9,6 @@ public struct NoticeObject: ControlObject {
     /// What is run for each notice on this node, `nil` for nothing.
     public let command: String?
 
-    /// The wish of one workspace.
-    public init(id: String, level: String, command: String?) {
-        self.id = id
-        self.level = level
-        self.command = command
-    }
-
     /// All fields.
     public var json: JSONValue {
         ["id": .string(id), "level": .string(level), "command": JSONValue(orNull: command)]

@@ -7,12 +7,6 @@ public struct AcknowledgementObject: ControlObject {
     /// Whose it is; `nil` for a device of nobody.
     public let member: PersonObject?
 
-    /// A device of `member`.
-    public init(device: String, member: PersonObject?) {
-        self.device = device
-        self.member = member
-    }
-
     /// Both fields.
     public var json: JSONValue {
         ["id": .string(device), "device": .string(device), "member": member?.json ?? .null]
@@ -104,12 +98,6 @@ public struct DeclinedObject: ControlObject {
     public let workspace: String
     /// Whether this home was waiting to be let in.
     public let wasPending: Bool
-
-    /// What there was to forget.
-    public init(workspace: String, wasPending: Bool) {
-        self.workspace = workspace
-        self.wasPending = wasPending
-    }
 
     /// Both fields; the workspace is the id.
     public var json: JSONValue {

@@ -40,12 +40,6 @@ public struct PreferenceObject: ControlObject {
     /// What it is set to, `nil` where it is not.
     public let value: String?
 
-    /// The setting `name`.
-    public init(name: String, value: String?) {
-        self.name = name
-        self.value = value
-    }
-
     /// All fields.
     public var json: JSONValue {
         ["id": .string(name), "setting": .string(name), "value": JSONValue(orNull: value)]

@@ -7,12 +7,6 @@ public struct CommandContext {
     /// Which call it is.
     public let call: CallID
 
-    /// The surroundings of one call.
-    public init(node: any NodeCommands, call: CallID) {
-        self.node = node
-        self.call = call
-    }
-
     func scope(_ given: Arguments) -> CallScope {
         CallScope(
             call: call, workspace: given[Command.workspace], key: nil, named: given.named)

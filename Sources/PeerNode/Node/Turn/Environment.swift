@@ -118,10 +118,4 @@ public struct SurroundingsFacts: Sendable, Equatable {
     public var listen: [String]
     /// The port of the listener, `nil` while it is off.
     public var port: UInt16?
-
-    /// What is known of the listener.
-    public init(listen: [String], port: UInt16?) {
-        self.listen = listen
-        self.port = port
-    }
 }

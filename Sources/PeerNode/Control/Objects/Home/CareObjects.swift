@@ -31,18 +31,6 @@ public struct WhyObject: ControlObject {
     /// In the order of causes.
     public let steps: [Step]
 
-    /// An answer with the given fields.
-    public init(
-        id: String, name: String, role: String?, can: String?, answer: Bool, steps: [Step]
-    ) {
-        self.id = id
-        self.name = name
-        self.role = role
-        self.can = can
-        self.answer = answer
-        self.steps = steps
-    }
-
     /// All fields.
     public var json: JSONValue {
         [
