@@ -41,8 +41,21 @@ public struct Command: Sendable {
     let run: Run?
 
     /// The body of a command inside the node. It returns at once, with the answer or a promise.
-    public typealias Run =
-        @Sendable (CommandContext, Arguments) throws(NodeError) -> CommandOutcome
+    struct Run: Sendable {
+        let outcome: @Sendable (CommandCall) throws(NodeError) -> CommandOutcome
+
+        /// A body that says itself how the call ends.
+        static func outcome(
+            _ body: @escaping @Sendable (CommandCall) throws(NodeError) -> CommandOutcome
+        ) -> Run { Run(outcome: body) }
+
+        /// A body that always has its answer at once.
+        static func answer<Object: ControlObject>(
+            _ body: @escaping @Sendable (CommandCall) throws(NodeError) -> Object
+        ) -> Run {
+            Run(outcome: { (call) throws(NodeError) in .reply(try body(call)) })
+        }
+    }
 
     /// What must be there before a command can run.
     public enum Needs: Sendable {
@@ -56,7 +69,7 @@ public struct Command: Sendable {
 
     init(
         _ name: String, line: CommandLineForm? = nil, _ summary: String,
-        parameters: [ParameterDefinition] = [], result: String, shape: Shape = .fields,
+        parameters: [any ListedParameter] = [], result: String, shape: Shape = .fields,
         emptiness: String? = nil, effect: Effect, scope: Scope,
         whileLocked: WhileLocked = .refused, needsStore: Bool = true,
         failures: [NodeError.Kind] = [], example: JSONValue = [:], needs: Needs = .identity,
@@ -65,6 +78,7 @@ public struct Command: Sendable {
         self.name = name
         self.line = line
         self.summary = summary
+        let parameters = parameters.map(\.definition)
         let namesWorkspace = run == nil || parameters.contains { $0.name == "workspace" }
         self.parameters = parameters + (namesWorkspace ? [] : [Self.workspace.definition])
         remoteParameters = self.parameters.filter { !$0.isLocal }
@@ -99,7 +113,8 @@ public struct Command: Sendable {
     {
         guard let run else { throw .unknownCommand(name, similar: nil) }
         let arguments = try Arguments(checking: given, against: remoteParameters, of: name)
-        do throws(NodeError) { return try run(context, arguments) } catch {
+        let call = CommandCall(context: context, method: name, arguments: arguments)
+        do throws(NodeError) { return try run.outcome(call) } catch {
             guard error.kind == .notFound || error.kind == .unknownUser,
                 given[Self.workspace.definition.name] == nil,
                 let other = try context.node.workspaces.workspaces(having: arguments.named).first

@@ -6,31 +6,43 @@ public struct CommandContext {
     public let node: any NodeCommands
     /// Which call it is.
     public let call: CallID
-
-    func scope(_ given: Arguments) -> CallScope {
-        CallScope(
-            call: call, workspace: given[Command.workspace], key: nil, named: given.named)
-    }
-
-    /// The scope of a call that creates something.
-    ///
-    /// - Parameter command: the creating method, whose parameters give the order.
-    func scope(creating command: String, _ given: Arguments) -> CallScope {
-        CallScope(
-            call: call, workspace: given[Command.workspace],
-            key: given[Command.key].map { word in
-                let members = given.given.members.filter { $0.key != "key" }
-                    .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-                return RepeatKey(
-                    word: word, method: command,
-                    parameters: JSONValue.object(JSONObject(uniqueMembers: members)).bytes)
-            }, named: given.named)
-    }
 }
 
-extension PageRequest {
-    init(_ given: Arguments) {
-        self.init(limit: Int(clamping: given[Command.limit]), cursor: given[Command.cursor])
+/// One call while it runs: its checked arguments, and what they are put to.
+struct CommandCall {
+    let context: CommandContext
+    /// The name of the command that was called.
+    let method: String
+    let arguments: Arguments
+
+    var node: any NodeCommands { context.node }
+
+    /// - Precondition: the command lists `parameter` among its parameters.
+    subscript<Value>(parameter: Parameter<Value>) -> Value { arguments[parameter] }
+
+    var scope: CallScope {
+        CallScope(
+            call: context.call, workspace: self[Command.workspace], key: nil,
+            named: arguments.named)
+    }
+
+    /// The scope of a call that creates something: it has the key under which a repetition is
+    /// recognised.
+    var creatingScope: CallScope {
+        CallScope(
+            call: context.call, workspace: self[Command.workspace],
+            key: self[Command.key].map { word in
+                let members = arguments.given.members.filter { $0.key != "key" }
+                    .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+                return RepeatKey(
+                    word: word, method: method,
+                    parameters: JSONValue.object(JSONObject(uniqueMembers: members)).bytes)
+            }, named: arguments.named)
+    }
+
+    /// The part of a list that is wanted.
+    var page: PageRequest {
+        PageRequest(limit: Int(clamping: self[Command.limit]), cursor: self[Command.cursor])
     }
 }
 

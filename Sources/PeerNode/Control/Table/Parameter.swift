@@ -54,8 +54,13 @@ public struct ParameterDefinition: Sendable {
     }
 }
 
+/// What a command lists among its parameters.
+protocol ListedParameter: Sendable {
+    var definition: ParameterDefinition { get }
+}
+
 /// A named argument with a type: it documents, checks and reads the same value.
-public struct Parameter<Value: Sendable>: Sendable {
+public struct Parameter<Value: Sendable>: Sendable, ListedParameter {
     /// Everything about it but the type.
     public internal(set) var definition: ParameterDefinition
     /// Reads a value that has passed the check of the shape; `nil` for one left out.

@@ -9,7 +9,7 @@ enum CacheMethods {
         "cache.stat", line: CommandLineForm("cache stat", examples: ["cache stat"]),
         "Show how much space files take here, and how much can be cleared.",
         result: "cache", shape: .cache, effect: .reads, scope: .node,
-        run: { (context, _) throws(NodeError) in .reply(try context.node.fileCache.cache()) })
+        run: .answer { (call) throws(NodeError) in try call.node.fileCache.cache() })
 
     private static let clear = {
         let unused = Parameter.choice(
@@ -23,12 +23,12 @@ enum CacheMethods {
             Remove files that other devices have. Files that you added or keep stay, and so do those \
             that no other device is known to have.
             """,
-            parameters: [unused.definition], result: "cache", shape: .cache, effect: .writes,
-            scope: .node, example: ["unused": "30d"],
-            run: { (context, given) throws(NodeError) in
-                let period = given[unused].flatMap(CachePeriod.init(rawValue:))
+            parameters: [unused], result: "cache", shape: .cache, effect: .writes, scope: .node,
+            example: ["unused": "30d"],
+            run: .outcome { (call) throws(NodeError) in
+                let period = call[unused].flatMap(CachePeriod.init(rawValue:))
                 return .reply(
-                    try context.node.fileCache.clearCache(unusedFor: period?.milliseconds))
+                    try call.node.fileCache.clearCache(unusedFor: period?.milliseconds))
             })
     }()
 
@@ -42,12 +42,10 @@ enum CacheMethods {
             Choose how long to keep files here that other devices have, too. Unless you choose, they \
             stay until space is needed.
             """,
-            parameters: [period.definition], result: "cache", shape: .cache, effect: .writes,
-            scope: .node, example: ["period": "30d"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.fileCache.keepCached(
-                        CachePeriod(rawValue: given[period]) ?? .forever))
+            parameters: [period], result: "cache", shape: .cache, effect: .writes, scope: .node,
+            example: ["period": "30d"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.fileCache.keepCached(CachePeriod(rawValue: call[period]) ?? .forever)
             })
     }()
 
@@ -67,17 +65,16 @@ enum CacheMethods {
             Limit the space that files take here. Files that other devices have are removed when it \
             is used up, and a file that does not fit is not fetched. Files that you add or keep stay.
             """,
-            parameters: [bytes.definition, usual.definition], result: "cache", shape: .cache,
-            effect: .writes, scope: .node, failures: [.badRequest],
-            example: ["bytes": 20_000_000_000],
-            run: { (context, given) throws(NodeError) in
-                guard (given[bytes] == nil) == given[usual] else {
+            parameters: [bytes, usual], result: "cache", shape: .cache, effect: .writes,
+            scope: .node, failures: [.badRequest], example: ["bytes": 20_000_000_000],
+            run: .outcome { (call) throws(NodeError) in
+                guard (call[bytes] == nil) == call[usual] else {
                     throw NodeError(
                         .badRequest, "how much space? give a size or 'default', not both",
                         hint: "wsx-node cache quota 20GB", reason: "missing_parameter",
                         fields: [.init(name: "bytes", reason: "missing")])
                 }
-                return .reply(try context.node.fileCache.limitCache(to: given[bytes]))
+                return .reply(try call.node.fileCache.limitCache(to: call[bytes]))
             })
     }()
 }

@@ -26,8 +26,8 @@ enum FileBodyMethods {
             + "has it.", 0...600_000
     ).optional().flag("timeout")
 
-    static func patience(_ given: Arguments) -> UInt64? {
-        given[timeout].map { UInt64(clamping: $0) }
+    static func patience(_ call: CommandCall) -> UInt64? {
+        call[timeout].map { UInt64(clamping: $0) }
     }
 
     private static let fileRead = {
@@ -38,17 +38,15 @@ enum FileBodyMethods {
             Read bytes of a file: they follow the line of the answer. Its 'bytes' says how many. Over \
             HTTP: 'GET /files/BLOB'. Parts that are not here are fetched first, if they are needed.
             """,
-            parameters: [
-                file.definition, offset.definition, length.definition, timeout.definition,
-            ],
-            result: "blob", shape: .fileBody, effect: .writesBeside, scope: .node,
+            parameters: [file, offset, length, timeout], result: "blob", shape: .fileBody,
+            effect: .writesBeside, scope: .node,
             failures: [.badRequest, .notFound, .blobMissing, .storageFull, .busy],
             example: ["blob": "b_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.files.readFile(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.files.readFile(
                     ReadRequest(
-                        file: given[file], offset: given[offset], length: given[length],
-                        patience: patience(given)), context.scope(given))
+                        file: call[file], offset: call[offset], length: call[length],
+                        patience: patience(call)), call.scope)
             })
     }()
 
@@ -63,13 +61,12 @@ enum FileBodyMethods {
             Add a file: its bytes follow the line of the request. Its 'bytes' says how many. Over HTTP: \
             'PUT /files?name=NAME'. As after 'blob.add', 'message.send' then takes its id.
             """,
-            parameters: [bytes.definition, name.definition],
-            result: "blob", shape: .fileBody, effect: .writes, scope: .node,
-            failures: [.badRequest, .tooLarge, .storageFull, .busy],
+            parameters: [bytes, name], result: "blob", shape: .fileBody, effect: .writes,
+            scope: .node, failures: [.badRequest, .tooLarge, .storageFull, .busy],
             example: ["bytes": 3, "name": "plan.pdf"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.files.putFile(
-                    PutRequest(name: given[name], byteCount: given[bytes]), context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.files.putFile(
+                    PutRequest(name: call[name], byteCount: call[bytes]), call.scope)
             })
     }()
 }

@@ -62,18 +62,15 @@ enum FileMethods {
             Add a file, so that 'message.send' takes its id in 'attachments'. It is forgotten after \
             a day, or at a restart, if no message has it by then.
             """,
-            parameters: [
-                file.definition, inputName.definition, apart.definition, picture.definition,
-            ],
-            result: "blob", shape: .file,
+            parameters: [file, inputName, apart, picture], result: "blob", shape: .file,
             effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict, .tooLarge, .storageFull, .busy],
             example: ["path": "/home/mina/plan.pdf"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.files.addFile(
-                    given[file],
-                    as: given[picture] ? .picture : given[apart] ? .besideMessage : .message,
-                    context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.files.addFile(
+                    call[file],
+                    as: call[picture] ? .picture : call[apart] ? .besideMessage : .message,
+                    call.scope)
             })
     }()
 
@@ -86,14 +83,11 @@ enum FileMethods {
             line: CommandLineForm(
                 "file list", ["channel"], examples: ["file list", "file list general"]),
             "List the files in messages.",
-            parameters: [channel.definition, Command.limit.definition, Command.cursor.definition],
-            result: "list of blob", shape: .files, emptiness: "no files", effect: .reads,
-            scope: .workspace, failures: [.notFound, .ambiguous],
-            example: ["channel": "general"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.files.files(
-                        of: given[channel], PageRequest(given), context.scope(given)))
+            parameters: [channel, Command.limit, Command.cursor], result: "list of blob",
+            shape: .files, emptiness: "no files", effect: .reads, scope: .workspace,
+            failures: [.notFound, .ambiguous], example: ["channel": "general"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.files.files(of: call[channel], call.page, call.scope)
             })
     }()
 
@@ -101,11 +95,9 @@ enum FileMethods {
         "blob.stat",
         line: CommandLineForm("file show", ["blob"], examples: ["file show b_01hx9t4c"]),
         "Show a file, and how much of it is here.",
-        parameters: [fileID.definition], result: "blob", shape: .file, effect: .reads, scope: .node,
+        parameters: [fileID], result: "blob", shape: .file, effect: .reads, scope: .node,
         failures: [.notFound], example: ["blob": .string(exampleID)],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.files.file(given[fileID]))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.files.file(call[fileID]) })
 
     private static let fileFetch = Command(
         "blob.fetch",
@@ -113,11 +105,9 @@ enum FileMethods {
         """
         Fetch a file from the devices that have it. It continues by itself, even after a restart.
         """,
-        parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
-        scope: .node, failures: [.notFound, .storageFull], example: ["blob": .string(exampleID)],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.files.fetchFile(given[fileID]))
-        })
+        parameters: [fileID], result: "blob", shape: .file, effect: .writes, scope: .node,
+        failures: [.notFound, .storageFull], example: ["blob": .string(exampleID)],
+        run: .answer { (call) throws(NodeError) in try call.node.files.fetchFile(call[fileID]) })
 
     private static let fileGet = Command(
         readOrSave,
@@ -132,23 +122,20 @@ enum FileMethods {
         without a folder, its bytes follow the answer, as with 'blob.read'.
         """,
         parameters: [
-            fileID.definition, output.definition, target.definition, fileName.definition,
-            FileBodyMethods.offset.definition, FileBodyMethods.length.definition,
-            FileBodyMethods.timeout.definition,
+            fileID, output, target, fileName, FileBodyMethods.offset, FileBodyMethods.length,
+            FileBodyMethods.timeout,
         ],
         result: "saved file", shape: .savedFile, effect: .writes, scope: .node,
-        failures: [
-            .badRequest, .notFound, .blobMissing, .duplicate, .storageFull, .busy,
-        ],
+        failures: [.badRequest, .notFound, .blobMissing, .duplicate, .storageFull, .busy],
         example: ["blob": .string(exampleID), "folder": "/home/mina"],
-        run: { (context, given) throws(NodeError) in
-            let (offset, length) = (given[FileBodyMethods.offset], given[FileBodyMethods.length])
-            let patience = FileBodyMethods.patience(given)
-            guard let folder = given[target] else {
-                return try context.node.files.readFile(
+        run: .outcome { (call) throws(NodeError) in
+            let (offset, length) = (call[FileBodyMethods.offset], call[FileBodyMethods.length])
+            let patience = FileBodyMethods.patience(call)
+            guard let folder = call[target] else {
+                return try call.node.files.readFile(
                     ReadRequest(
-                        file: given[fileID], offset: offset, length: length, patience: patience),
-                    context.scope(given))
+                        file: call[fileID], offset: offset, length: length, patience: patience),
+                    call.scope)
             }
             guard offset == 0, length == nil else {
                 throw NodeError(
@@ -156,10 +143,10 @@ enum FileMethods {
                     hint: "leave out 'offset' and 'length'", reason: ReadRequest.badRange,
                     fields: [.init(name: length == nil ? "offset" : "length", reason: "form")])
             }
-            return try context.node.files.saveFile(
+            return try call.node.files.saveFile(
                 SaveRequest(
-                    file: .blob(given[fileID]), folder: folder, name: given[fileName],
-                    patience: patience), context.scope(given))
+                    file: .blob(call[fileID]), folder: folder, name: call[fileName],
+                    patience: patience), call.scope)
         })
 
     private static let attachmentSave = {
@@ -175,19 +162,18 @@ enum FileMethods {
                 ], flow: .saveFile),
             "Save a file from a message. It is fetched first, and never replaces another file.",
             parameters: [
-                message.definition, path.definition, index.definition, Command.inChannel.definition,
-                folder.definition, fileName.definition, FileBodyMethods.timeout.definition,
+                message, path, index, Command.inChannel, folder, fileName, FileBodyMethods.timeout,
             ],
             result: "saved file", shape: .savedFile, effect: .writes, scope: .conversation,
             failures: [.notFound, .ambiguous, .blobMissing, .duplicate, .storageFull, .busy],
             example: ["message": "m_01hx9t4c", "folder": "/home/mina"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.files.saveFile(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.files.saveFile(
                     SaveRequest(
                         file: .attachment(
-                            message: given[message], index: Int(clamping: given[index])),
-                        folder: given[folder], name: given[fileName],
-                        patience: FileBodyMethods.patience(given)), context.scope(given))
+                            message: call[message], index: Int(clamping: call[index])),
+                        folder: call[folder], name: call[fileName],
+                        patience: FileBodyMethods.patience(call)), call.scope)
             })
     }()
 
@@ -196,11 +182,11 @@ enum FileMethods {
         line: CommandLineForm("file who", ["blob"], examples: ["file who b_01hx9t4c"]),
         "List the devices that have a file, all of it or a part. Those that are connected are asked now; "
             + "of others it is what they said last.",
-        parameters: [fileID.definition], result: "list of file holder", shape: .fileHolders,
+        parameters: [fileID], result: "list of file holder", shape: .fileHolders,
         emptiness: "no device is known to have it", effect: .reads, scope: .node,
         failures: [.notFound, .unsupported], example: ["blob": .string(exampleID)],
-        run: { (context, given) throws(NodeError) in
-            try context.node.files.fileHolders(given[fileID], context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.files.fileHolders(call[fileID], call.scope)
         })
 
     private static let fileKeep = {
@@ -209,11 +195,11 @@ enum FileMethods {
             "blob.keep",
             line: CommandLineForm("file keep", ["blob"], examples: ["file keep b_01hx9t4c"]),
             "Fetch a file and keep it on this device, even if others have it.",
-            parameters: [fileID.definition, off.definition], result: "blob", shape: .file,
-            effect: .writes, scope: .node, failures: [.notFound, .unsupported, .storageFull],
+            parameters: [fileID, off], result: "blob", shape: .file, effect: .writes, scope: .node,
+            failures: [.notFound, .unsupported, .storageFull],
             example: ["blob": .string(exampleID)],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.files.keepFile(given[fileID], isOn: !given[off]))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.files.keepFile(call[fileID], isOn: !call[off])
             })
     }()
 
@@ -224,11 +210,11 @@ enum FileMethods {
             "blob.drop",
             line: CommandLineForm("file drop", ["blob"], examples: ["file drop b_01hx9t4c"]),
             "Remove a file from this device. Messages still show it.",
-            parameters: [fileID.definition, force.definition], result: "blob", shape: .file,
-            effect: .writes, scope: .node, failures: [.notFound, .unsupported, .forbidden],
+            parameters: [fileID, force], result: "blob", shape: .file, effect: .writes,
+            scope: .node, failures: [.notFound, .unsupported, .forbidden],
             example: ["blob": .string(exampleID)],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.files.dropFile(given[fileID], isForced: given[force]))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.files.dropFile(call[fileID], isForced: call[force])
             })
     }()
 
@@ -236,11 +222,11 @@ enum FileMethods {
         "blob.verify",
         line: CommandLineForm("file verify", ["blob"], examples: ["file verify b_01hx9t4c"]),
         "Check a file on this device. Damaged parts are fetched again.",
-        parameters: [fileID.definition], result: "blob", shape: .file, effect: .writes,
-        scope: .node, failures: [.notFound, .unsupported, .blobMissing, .busy],
+        parameters: [fileID], result: "blob", shape: .file, effect: .writes, scope: .node,
+        failures: [.notFound, .unsupported, .blobMissing, .busy],
         example: ["blob": .string(exampleID)],
-        run: { (context, given) throws(NodeError) in
-            try context.node.files.verifyFile(given[fileID], context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.files.verifyFile(call[fileID], call.scope)
         })
 
     private static let exampleID = "b_01hx9t4c"

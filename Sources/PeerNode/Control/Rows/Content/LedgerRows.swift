@@ -25,25 +25,21 @@ enum LedgerCommandTable {
             "ledger.open",
             line: CommandLineForm("ledger open", ["name"], examples: ["ledger open coins"]),
             "Open a ledger. You are its issuer: its coins are worth your word.",
-            parameters: [name.definition, Command.key.definition], result: "ledger",
-            shape: .ledgers, effect: .signs, scope: .workspace,
-            failures: [.notFound, .forbidden, .duplicate, .keyReused],
+            parameters: [name, Command.key], result: "ledger", shape: .ledgers, effect: .signs,
+            scope: .workspace, failures: [.notFound, .forbidden, .duplicate, .keyReused],
             example: ["name": "coins"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.open(
-                        given[name], context.scope(creating: "ledger.open", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.open(call[name], call.creatingScope)
             })
     }()
 
     private static let list = Command(
         "ledger.list", line: CommandLineForm("ledger list", examples: ["ledger list"]),
         "List the ledgers of a workspace, with what you have in each.",
-        parameters: [Command.limit.definition, Command.cursor.definition],
-        result: "list of ledger", shape: .ledgers, emptiness: "no ledgers", effect: .reads,
-        scope: .workspace, failures: [.notFound],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.ledgers.ledgers(PageRequest(given), context.scope(given)))
+        parameters: [Command.limit, Command.cursor], result: "list of ledger", shape: .ledgers,
+        emptiness: "no ledgers", effect: .reads, scope: .workspace, failures: [.notFound],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.ledgers.ledgers(call.page, call.scope)
         })
 
     private static let balance = {
@@ -53,12 +49,10 @@ enum LedgerCommandTable {
             line: CommandLineForm(
                 "coin balance", ["member"], examples: ["coin balance", "coin balance @Mina"]),
             "Show how many coins you have.",
-            parameters: [member.definition, ledger.definition], result: "balance",
-            shape: .balance, effect: .reads, scope: .workspace, failures: refusals,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.balance(
-                        of: given[member], in: given[ledger], context.scope(given)))
+            parameters: [member, ledger], result: "balance", shape: .balance, effect: .reads,
+            scope: .workspace, failures: refusals,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.balance(of: call[member], in: call[ledger], call.scope)
             })
     }()
 
@@ -73,17 +67,13 @@ enum LedgerCommandTable {
             line: CommandLineForm(
                 "coin spend", ["coins", "purpose"], examples: ["coin spend 5 'a new logo'"]),
             "Spend coins. Only the issuer can give them back.",
-            parameters: [
-                coins.definition, purpose.definition, ledger.definition, Command.key.definition,
-            ],
-            result: "spend", shape: .spends, effect: .signs, scope: .workspace,
+            parameters: [coins, purpose, ledger, Command.key], result: "spend", shape: .spends,
+            effect: .signs, scope: .workspace,
             failures: refusals + [.insufficientCoins, .tooMany, .keyReused],
             example: ["coins": 5, "purpose": "a new logo"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.spend(
-                        given[coins], for: given[purpose], in: given[ledger],
-                        context.scope(creating: "coin.spend", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.spend(
+                    call[coins], for: call[purpose], in: call[ledger], call.creatingScope)
             })
     }()
 
@@ -93,17 +83,12 @@ enum LedgerCommandTable {
             "coin.spends",
             line: CommandLineForm("coin spends", examples: ["coin spends", "coin spends --all"]),
             "List what you spent, the latest first, and what did not suffice.",
-            parameters: [
-                all.definition, listedLedger.definition, Command.limit.definition,
-                Command.cursor.definition,
-            ],
-            result: "list of spend", shape: .spends, emptiness: "nothing spent", effect: .reads,
-            scope: .workspace, failures: refusals,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.spends(
-                        all: given[all], in: given[listedLedger], PageRequest(given),
-                        context.scope(given)))
+            parameters: [all, listedLedger, Command.limit, Command.cursor], result: "list of spend",
+            shape: .spends, emptiness: "nothing spent", effect: .reads, scope: .workspace,
+            failures: refusals,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.spends(
+                    all: call[all], in: call[listedLedger], call.page, call.scope)
             })
     }()
 }

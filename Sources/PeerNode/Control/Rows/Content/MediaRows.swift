@@ -9,7 +9,7 @@ enum MediaMethods {
         "media.list", line: CommandLineForm("media list", examples: ["media list"]),
         "Show which kinds of files are fetched with their messages.",
         result: "list of media", shape: .media, effect: .reads, scope: .node,
-        run: { (context, _) throws(NodeError) in .reply(try context.node.fileMedia.media()) })
+        run: .answer { (call) throws(NodeError) in try call.node.fileMedia.media() })
 
     private static let set = {
         let kind = Parameter.choice(
@@ -33,16 +33,15 @@ enum MediaMethods {
             Choose which files are fetched with their messages. It applies to \
             messages that come from then on. Small images are fetched unless you choose otherwise.
             """,
-            parameters: [kind.definition, policy.definition, most.definition],
-            result: "list of media", shape: .media, effect: .writes, scope: .node,
-            example: ["kind": "image", "policy": "always"],
-            run: { (context, given) throws(NodeError) in
-                let kinds = MediaKind(rawValue: given[kind]).map { [$0] } ?? MediaKind.allCases
+            parameters: [kind, policy, most], result: "list of media", shape: .media,
+            effect: .writes, scope: .node, example: ["kind": "image", "policy": "always"],
+            run: .outcome { (call) throws(NodeError) in
+                let kinds = MediaKind(rawValue: call[kind]).map { [$0] } ?? MediaKind.allCases
                 return .reply(
-                    try context.node.fileMedia.setMedia(
+                    try call.node.fileMedia.setMedia(
                         MediaEdit(
-                            kinds: kinds, policy: MediaPolicy(rawValue: given[policy]) ?? .manual,
-                            byteCountMax: given[most])))
+                            kinds: kinds, policy: MediaPolicy(rawValue: call[policy]) ?? .manual,
+                            byteCountMax: call[most])))
             })
     }()
 }

@@ -16,18 +16,15 @@ extension NoteCommandTable {
         return Command(
             "note.cursor",
             "Tell others who watch a note where you are in it. Needs a 'note.watch' on this node.",
-            parameters: [
-                note.definition, inChannel.definition, at.definition, length.definition,
-                base.definition,
-            ],
-            result: "nothing", effect: .writesBeside, scope: .conversation,
-            failures: refusals + [.conflict], example: ["note": "n_01hx9t4c", "at": 4],
-            run: { (context, given) throws(NodeError) in
-                try context.node.notes.select(
-                    reference(given),
+            parameters: [note, inChannel, at, length, base], result: "nothing",
+            effect: .writesBeside, scope: .conversation, failures: refusals + [.conflict],
+            example: ["note": "n_01hx9t4c", "at": 4],
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.notes.select(
+                    reference(call),
                     NoteSelectionRequest(
-                        at: Int(given[at]), length: Int(given[length]), base: given[base]),
-                    context.scope(given))
+                        at: Int(call[at]), length: Int(call[length]), base: call[base]),
+                    call.scope)
                 return .reply([:])
             })
     }()
@@ -46,12 +43,11 @@ extension NoteCommandTable {
                 ], flow: .lockNote),
             "Ask others not to write in a note. It ends 1.5 s after your last change or 'note lock'. "
                 + "Nobody is kept out: 'note edit --strict' heeds it.",
-            parameters: [note.definition, inChannel.definition, hold.definition],
-            result: "note", shape: .changedNote, effect: .writesBeside, scope: .conversation,
-            failures: refusals + [.archived, .conflict, .tooMany],
-            example: ["note": "n_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.notes.lock(reference(given), context.scope(given)))
+            parameters: [note, inChannel, hold], result: "note", shape: .changedNote,
+            effect: .writesBeside, scope: .conversation,
+            failures: refusals + [.archived, .conflict, .tooMany], example: ["note": "n_01hx9t4c"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notes.lock(reference(call), call.scope)
             })
     }()
 
@@ -60,10 +56,9 @@ extension NoteCommandTable {
         line: CommandLineForm(
             "note unlock", ["note"], examples: ["note unlock 'Shopping list' --in general"]),
         "Let others write in a note that you locked.",
-        parameters: [note.definition, inChannel.definition],
-        result: "note", shape: .changedNote, effect: .writesBeside, scope: .conversation,
-        failures: refusals, example: ["note": "n_01hx9t4c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.notes.unlock(reference(given), context.scope(given)))
+        parameters: [note, inChannel], result: "note", shape: .changedNote, effect: .writesBeside,
+        scope: .conversation, failures: refusals, example: ["note": "n_01hx9t4c"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.notes.unlock(reference(call), call.scope)
         })
 }

@@ -21,8 +21,8 @@ enum NoteCommandTable {
         "from", "Read the text from this file; '-' reads standard input.", bytes: 1...4_096
     ).optional().local()
 
-    static func reference(_ given: Arguments) -> NoteReference {
-        NoteReference(text: given[note], channel: given[inChannel])
+    static func reference(_ call: CommandCall) -> NoteReference {
+        NoteReference(text: call[note], channel: call[inChannel])
     }
 
     private static let list = {
@@ -35,17 +35,12 @@ enum NoteCommandTable {
             line: CommandLineForm(
                 "note list", ["channel"], examples: ["note list", "note list general"]),
             "List notes, the newest first.",
-            parameters: [
-                channel.definition, deleted.definition, Command.limit.definition,
-                Command.cursor.definition,
-            ],
-            result: "list of note", shape: .notes, emptiness: "no notes", effect: .reads,
-            scope: .workspace, failures: refusals, example: ["channel": "general"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.list(
-                        in: given[channel], deleted: given[deleted], PageRequest(given),
-                        context.scope(given)))
+            parameters: [channel, deleted, Command.limit, Command.cursor], result: "list of note",
+            shape: .notes, emptiness: "no notes", effect: .reads, scope: .workspace,
+            failures: refusals, example: ["channel": "general"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notes.list(
+                    in: call[channel], deleted: call[deleted], call.page, call.scope)
             })
     }()
 
@@ -68,21 +63,16 @@ enum NoteCommandTable {
                     "note create general Minutes --from minutes.md --format markdown",
                 ], flow: .writeNote, channels: .open),
             "Create a note in a channel. Everyone there can write in it at the same time.",
-            parameters: [
-                Command.channel.definition, title.definition, text.definition, from.definition,
-                format.definition, Command.key.definition,
-            ],
-            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
+            parameters: [Command.channel, title, text, from, format, Command.key], result: "note",
+            shape: .changedNote, effect: .signs, scope: .conversation,
             failures: refusals + [.archived, .tooMany, .tooLarge, .keyReused],
             example: ["channel": "general", "title": "Shopping list"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.create(
-                        NoteDraftRequest(
-                            channel: given[Command.channel],
-                            title: given[title].isEmpty ? untitled : given[title],
-                            text: given[text], isMarkdown: given[format] == "markdown"),
-                        context.scope(creating: "note.create", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notes.create(
+                    NoteDraftRequest(
+                        channel: call[Command.channel],
+                        title: call[title].isEmpty ? untitled : call[title], text: call[text],
+                        isMarkdown: call[format] == "markdown"), call.creatingScope)
             })
     }()
 
@@ -99,20 +89,15 @@ enum NoteCommandTable {
                 ], flow: .showNote),
             "Show the text of a note. In a file or a pipe it is exact, with a line break at its end, "
                 + "which 'note edit --from' takes off again.",
-            parameters: [
-                note.definition, inChannel.definition, markdown.definition, blocks.definition,
-                blame.definition, Command.cursor.definition,
-            ],
+            parameters: [note, inChannel, markdown, blocks, blame, Command.cursor],
             result: "note with its text", shape: .noteText, effect: .reads, scope: .conversation,
             failures: refusals, example: ["note": "n_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.show(
-                        reference(given),
-                        NoteViewRequest(
-                            isMarkdown: given[markdown], hasBlocks: given[blocks],
-                            hasBlame: given[blame], cursor: given[Command.cursor]),
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notes.show(
+                    reference(call),
+                    NoteViewRequest(
+                        isMarkdown: call[markdown], hasBlocks: call[blocks], hasBlame: call[blame],
+                        cursor: call[Command.cursor]), call.scope)
             })
     }()
 
@@ -145,25 +130,22 @@ enum NoteCommandTable {
                 ], flow: .writeNote),
             "Change the text of a note. What others wrote since 'base' is kept.",
             parameters: [
-                note.definition, inChannel.definition, text.definition, from.definition,
-                editor.definition, changes.definition, base.definition, format.definition,
-                brief.definition, strict.definition,
+                note, inChannel, text, from, editor, changes, base, format, brief, strict,
             ],
-            result: "note with its text", shape: .editedNote, effect: .signs,
-            scope: .conversation,
+            result: "note with its text", shape: .editedNote, effect: .signs, scope: .conversation,
             failures: refusals + [.archived, .conflict, .tooLarge],
             example: ["note": "n_01hx9t4c", "text": "milk"],
-            run: { (context, given) throws(NodeError) in
+            run: .outcome { (call) throws(NodeError) in
                 let request = NoteEditRequest(
-                    text: given[text], changes: given[changes], base: given[base],
-                    isMarkdown: given[format] == "markdown", isStrict: given[strict])
-                guard given[brief] else {
+                    text: call[text], changes: call[changes], base: call[base],
+                    isMarkdown: call[format] == "markdown", isStrict: call[strict])
+                guard call[brief] else {
                     return .reply(
-                        try context.node.notes.edit(
-                            reference(given), request, context.scope(given)))
+                        try call.node.notes.edit(
+                            reference(call), request, call.scope))
                 }
                 return .reply(
-                    try context.node.notes.step(reference(given), request, context.scope(given)))
+                    try call.node.notes.step(reference(call), request, call.scope))
             })
     }()
 
@@ -173,12 +155,11 @@ enum NoteCommandTable {
             "note watch", ["note"], examples: ["note watch 'Shopping list' --in general"],
             flow: .watchNote),
         "Follow the text of a note live, one change per line. Ctrl-C stops.",
-        parameters: [note.definition, inChannel.definition],
-        result: "subscription with the version it begins with", shape: .subscription,
-        effect: .writesBeside, scope: .conversation, failures: refusals + [.tooMany],
-        example: ["note": "n_01hx9t4c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.notes.watch(reference(given), context.scope(given)))
+        parameters: [note, inChannel], result: "subscription with the version it begins with",
+        shape: .subscription, effect: .writesBeside, scope: .conversation,
+        failures: refusals + [.tooMany], example: ["note": "n_01hx9t4c"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.notes.watch(reference(call), call.scope)
         })
 
     private static let attach = Command(
@@ -188,9 +169,8 @@ enum NoteCommandTable {
             flow: .attachNote),
         "Connect an editor to a note: changes as lines of JSON, both ways. docs/EDITORS.md "
             + "describes them. The end of input ends it.",
-        parameters: [note.definition, inChannel.definition],
-        result: "changes, one per line", effect: .signs, scope: .conversation,
-        failures: refusals + [.archived, .conflict, .tooLarge, .tooMany],
+        parameters: [note, inChannel], result: "changes, one per line", effect: .signs,
+        scope: .conversation, failures: refusals + [.archived, .conflict, .tooLarge, .tooMany],
         example: ["note": "n_01hx9t4c"])
 
     private static let rename = {
@@ -202,14 +182,11 @@ enum NoteCommandTable {
                 "note rename", ["note", "title"],
                 examples: ["note rename 'Shopping list' Groceries --in general"]),
             "Rename a note.",
-            parameters: [note.definition, title.definition, inChannel.definition],
-            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
-            failures: refusals + [.archived, .conflict],
+            parameters: [note, title, inChannel], result: "note", shape: .changedNote,
+            effect: .signs, scope: .conversation, failures: refusals + [.archived, .conflict],
             example: ["note": "n_01hx9t4c", "title": "Groceries"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notes.rename(
-                        reference(given), to: given[title], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notes.rename(reference(call), to: call[title], call.scope)
             })
     }()
 
@@ -225,24 +202,21 @@ enum NoteCommandTable {
                     "note delete n_01hx9t4c --purge",
                 ], question: .purgesNote),
             "Delete a note for everyone. --undo restores it; --purge cannot be undone.",
-            parameters: [
-                note.definition, undo.definition, purge.definition, inChannel.definition,
-            ],
-            result: "note", shape: .changedNote, effect: .signs, scope: .conversation,
-            failures: refusals + [.archived, .conflict, .tooMany],
-            example: ["note": "n_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                guard !given[undo] || !given[purge] else {
+            parameters: [note, undo, purge, inChannel], result: "note", shape: .changedNote,
+            effect: .signs, scope: .conversation,
+            failures: refusals + [.archived, .conflict, .tooMany], example: ["note": "n_01hx9t4c"],
+            run: .outcome { (call) throws(NodeError) in
+                guard !call[undo] || !call[purge] else {
                     throw NodeError(
                         .badRequest, "'undo' and 'purge' cannot be combined",
                         hint: "use only one of them", reason: "control.bad_param",
                         fields: [.init(name: "purge", reason: Misfit.form.rawValue)])
                 }
                 return .reply(
-                    try context.node.notes.delete(
-                        reference(given),
-                        given[undo] ? .undoing : given[purge] ? .purging : .hiding,
-                        context.scope(given)))
+                    try call.node.notes.delete(
+                        reference(call),
+                        call[undo] ? .undoing : call[purge] ? .purging : .hiding,
+                        call.scope))
             })
     }()
 
@@ -252,16 +226,10 @@ enum NoteCommandTable {
             "note history", ["note"],
             examples: ["note history Groceries --in general -n 10"]),
         "Show who changed a note and when, the latest first.",
-        parameters: [
-            note.definition, inChannel.definition, Command.limit.definition,
-            Command.cursor.definition,
-        ],
-        result: "list of changes", shape: .noteHistory, emptiness: "nobody changed it",
-        effect: .reads, scope: .conversation, failures: refusals,
-        example: ["note": "n_01hx9t4c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.notes.history(
-                    reference(given), PageRequest(given), context.scope(given)))
+        parameters: [note, inChannel, Command.limit, Command.cursor], result: "list of changes",
+        shape: .noteHistory, emptiness: "nobody changed it", effect: .reads, scope: .conversation,
+        failures: refusals, example: ["note": "n_01hx9t4c"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.notes.history(reference(call), call.page, call.scope)
         })
 }

@@ -18,15 +18,11 @@ enum StoreCommandTable {
     private static let list = Command(
         "store.list", line: CommandLineForm("store list", examples: ["store list"]),
         "List what you can buy.",
-        parameters: [
-            listedLedger.definition, Command.limit.definition, Command.cursor.definition,
-        ],
-        result: "list of item", shape: .ledgerItems, emptiness: "nothing is offered",
-        effect: .reads, scope: .workspace, failures: refusals,
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.ledgers.items(
-                    in: given[listedLedger], PageRequest(given), context.scope(given)))
+        parameters: [listedLedger, Command.limit, Command.cursor], result: "list of item",
+        shape: .ledgerItems, emptiness: "nothing is offered", effect: .reads, scope: .workspace,
+        failures: refusals,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.ledgers.items(in: call[listedLedger], call.page, call.scope)
         })
 
     private static let offer = {
@@ -45,19 +41,14 @@ enum StoreCommandTable {
                     "store offer small 'Small pack' --coins 100 --price '5 EUR at pay.example/acme'"
                 ]),
             "Offer coins for money, or change an offer. Issuers only.",
-            parameters: [
-                item.definition, label.definition, coins.definition, price.definition,
-                ledger.definition,
-            ],
-            result: "item", shape: .ledgerItems, effect: .signs, scope: .workspace,
-            failures: refusals,
+            parameters: [item, label, coins, price, ledger], result: "item", shape: .ledgerItems,
+            effect: .signs, scope: .workspace, failures: refusals,
             example: ["item": "small", "label": "Small pack", "coins": 100, "price": "5 EUR"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.offer(
-                        OfferDraft(
-                            item: given[item], label: given[label], coins: given[coins],
-                            price: given[price]), in: given[ledger], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.offer(
+                    OfferDraft(
+                        item: call[item], label: call[label], coins: call[coins], price: call[price]
+                    ), in: call[ledger], call.scope)
             })
     }()
 
@@ -65,12 +56,10 @@ enum StoreCommandTable {
         "store.withdraw",
         line: CommandLineForm("store withdraw", ["item"], examples: ["store withdraw small"]),
         "Stop offering an item. Issuers only.",
-        parameters: [item.definition, ledger.definition], result: "item", shape: .ledgerItems,
-        effect: .signs, scope: .workspace, failures: refusals, example: ["item": "small"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.ledgers.withdraw(
-                    given[item], in: given[ledger], context.scope(given)))
+        parameters: [item, ledger], result: "item", shape: .ledgerItems, effect: .signs,
+        scope: .workspace, failures: refusals, example: ["item": "small"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.ledgers.withdraw(call[item], in: call[ledger], call.scope)
         })
 
     private static let buy = {
@@ -81,16 +70,12 @@ enum StoreCommandTable {
             line: CommandLineForm(
                 "store buy", ["item"], examples: ["store buy small", "store buy small --amount 3"]),
             "Order an item. Then pay as its price says, and redeem the receipt.",
-            parameters: [
-                item.definition, amount.definition, ledger.definition, Command.key.definition,
-            ],
-            result: "order", shape: .orders, effect: .signs, scope: .workspace,
+            parameters: [item, amount, ledger, Command.key], result: "order", shape: .orders,
+            effect: .signs, scope: .workspace,
             failures: refusals + [.tooMany, .tooLarge, .keyReused], example: ["item": "small"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.buy(
-                        given[item], amount: given[amount], in: given[ledger],
-                        context.scope(creating: "store.buy", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.buy(
+                    call[item], amount: call[amount], in: call[ledger], call.creatingScope)
             })
     }()
 
@@ -103,17 +88,13 @@ enum StoreCommandTable {
             line: CommandLineForm(
                 "store orders", examples: ["store orders", "store orders --state open"]),
             "List your orders, the latest first; in your own ledger everyone's.",
-            parameters: [
-                state.definition, listedLedger.definition, Command.limit.definition,
-                Command.cursor.definition,
-            ],
+            parameters: [state, listedLedger, Command.limit, Command.cursor],
             result: "list of order", shape: .orders, emptiness: "no orders", effect: .reads,
             scope: .workspace, failures: refusals,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.orders(
-                        OrderFilter(ledger: given[listedLedger], state: given[state]),
-                        PageRequest(given), context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.orders(
+                    OrderFilter(ledger: call[listedLedger], state: call[state]), call.page,
+                    call.scope)
             })
     }()
 
@@ -129,16 +110,15 @@ enum StoreCommandTable {
                 "store validate", ["order"],
                 examples: ["store validate p_01hx9t4c --receipt - < receipt.txt"]),
             "Redeem a receipt. A device of the issuer checks it; nobody keeps it.",
-            parameters: [order.definition, receipt.definition], result: "order", shape: .orders,
-            effect: .signs, scope: .workspace,
+            parameters: [order, receipt], result: "order", shape: .orders, effect: .signs,
+            scope: .workspace,
             failures: refusals + [
                 .unknownOrder, .alreadyRedeemed, .invalidReceipt, .pending, .unreachable, .timeout,
                 .busy,
             ],
             example: ["order": "p_01hx9t4c", "receipt": "text"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.ledgers.validate(
-                    given[order], receipt: given[receipt], context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.ledgers.validate(call[order], receipt: call[receipt], call.scope)
             })
     }()
 
@@ -154,14 +134,11 @@ enum StoreCommandTable {
                 "store grant", ["order"],
                 examples: ["store grant p_01hx9t4c", "store grant p_01hx9t4c --billing 2026-0041"]),
             "Grant the coins of an order that was paid. Issuers only.",
-            parameters: [order.definition, billing.definition], result: "order", shape: .orders,
-            effect: .signs, scope: .workspace,
-            failures: refusals + [.unknownOrder, .alreadyRedeemed],
+            parameters: [order, billing], result: "order", shape: .orders, effect: .signs,
+            scope: .workspace, failures: refusals + [.unknownOrder, .alreadyRedeemed],
             example: ["order": "p_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.grant(
-                        given[order], billing: given[billing], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.grant(call[order], billing: call[billing], call.scope)
             })
     }()
 
@@ -169,11 +146,11 @@ enum StoreCommandTable {
         "store.void",
         line: CommandLineForm("store void", ["order"], examples: ["store void p_01hx9t4c"]),
         "Cancel an open order. Issuers can also void a granted one.",
-        parameters: [order.definition], result: "order", shape: .orders, effect: .signs,
-        scope: .workspace, failures: refusals + [.unknownOrder, .alreadyRedeemed, .tooMany],
+        parameters: [order], result: "order", shape: .orders, effect: .signs, scope: .workspace,
+        failures: refusals + [.unknownOrder, .alreadyRedeemed, .tooMany],
         example: ["order": "p_01hx9t4c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.ledgers.void(given[order], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.ledgers.void(call[order], call.scope)
         })
 
     private static let refund = {
@@ -183,10 +160,10 @@ enum StoreCommandTable {
             "store.refund",
             line: CommandLineForm("store refund", ["spend"], examples: ["store refund s_01hx9t4c"]),
             "Give the coins of a spend back to its member. Issuers only.",
-            parameters: [spend.definition], result: "spend", shape: .spends, effect: .signs,
-            scope: .workspace, failures: refusals, example: ["spend": "s_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.ledgers.refund(given[spend], context.scope(given)))
+            parameters: [spend], result: "spend", shape: .spends, effect: .signs, scope: .workspace,
+            failures: refusals, example: ["spend": "s_01hx9t4c"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.refund(call[spend], call.scope)
             })
     }()
 
@@ -201,13 +178,10 @@ enum StoreCommandTable {
                 "store price", ["coins"],
                 examples: ["store price", "store price 50", "store price none"]),
             "Show or set what 'workspace create --paid-from' costs.",
-            parameters: [coins.definition, ledger.definition], result: "setting",
-            shape: .storeSetting, effect: .reads, scope: .workspace, failures: refusals,
-            example: ["coins": "50"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.price(
-                        given[coins], in: given[ledger], context.scope(given)))
+            parameters: [coins, ledger], result: "setting", shape: .storeSetting, effect: .reads,
+            scope: .workspace, failures: refusals, example: ["coins": "50"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.price(call[coins], in: call[ledger], call.scope)
             })
     }()
 
@@ -229,11 +203,10 @@ enum StoreCommandTable {
                     "store verify-command ''",
                 ]),
             "Make this node check receipts with a command, for ledgers you issue.",
-            parameters: [command.definition], result: "setting", shape: .storeSetting,
-            effect: .reads, scope: .node, example: ["command": "exit 0"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.ledgers.verifyCommand(given[command], context.scope(given)))
+            parameters: [command], result: "setting", shape: .storeSetting, effect: .reads,
+            scope: .node, example: ["command": "exit 0"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.ledgers.verifyCommand(call[command], call.scope)
             })
     }()
 }

@@ -30,21 +30,16 @@ extension Command {
                     "channel edit plans --image plans.png",
                 ]),
             "Change a channel's texts, its picture, or how many copies files have.",
-            parameters: [
-                channel.definition, name.definition, topic.definition, description.definition,
-                image.definition, copies.definition,
-            ],
-            result: "channel", shape: .changedChannel, effect: .signs, scope: .conversation,
+            parameters: [channel, name, topic, description, image, copies], result: "channel",
+            shape: .changedChannel, effect: .signs, scope: .conversation,
             failures: refusals + [.duplicate, .badRequest, .tooLarge],
             example: ["channel": "plans", "topic": "the next quarter"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.editChannel(
-                        ChannelEdit(
-                            channel: given[channel], name: given[name], topic: given[topic],
-                            description: given[description], image: given[image],
-                            copies: given[copies]),
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.editChannel(
+                    ChannelEdit(
+                        channel: call[channel], name: call[name], topic: call[topic],
+                        description: call[description], image: call[image], copies: call[copies]),
+                    call.scope)
             })
     }()
 
@@ -57,14 +52,11 @@ extension Command {
                 examples: ["channel transfer plans @Mina"], question: .transfersChannel,
                 weight: .channelOwners),
             "Make someone else the owner of a channel.",
-            parameters: [channel.definition, member.definition], result: "channel",
-            shape: .ownedChannel, effect: .signs,
-            scope: .conversation,
-            failures: refusals, example: ["channel": "plans", "member": "@Mina"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.transferChannel(
-                        given[channel], to: given[member], context.scope(given)))
+            parameters: [channel, member], result: "channel", shape: .ownedChannel, effect: .signs,
+            scope: .conversation, failures: refusals,
+            example: ["channel": "plans", "member": "@Mina"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.transferChannel(call[channel], to: call[member], call.scope)
             })
     }()
 
@@ -78,14 +70,12 @@ extension Command {
                 "channel role", ["channel", "member", "role"],
                 examples: ["channel role plans @Mina admin"], weight: .channelOwners),
             "Make someone an admin of a channel, or a plain member again.",
-            parameters: [channel.definition, member.definition, role.definition],
-            result: "channel", shape: .channelRoles, effect: .signs, scope: .conversation,
-            failures: refusals + [.transferFirst],
+            parameters: [channel, member, role], result: "channel", shape: .channelRoles,
+            effect: .signs, scope: .conversation, failures: refusals + [.transferFirst],
             example: ["channel": "plans", "member": "@Mina", "role": "admin"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.setChannelRole(
-                        given[role], of: given[member], in: given[channel], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.setChannelRole(
+                    call[role], of: call[member], in: call[channel], call.scope)
             })
     }()
 
@@ -94,12 +84,10 @@ extension Command {
         line: CommandLineForm(
             "channel archive", ["channel"], examples: ["channel archive plans"], channels: .open),
         "Archive a channel: nobody can write in it, but it stays readable.",
-        parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
-        scope: .conversation,
-        failures: refusals + [.defaultChannel], example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.channels.setArchived(true, given[channel], context.scope(given)))
+        parameters: [channel], result: "channel", shape: .ownedChannel, effect: .signs,
+        scope: .conversation, failures: refusals + [.defaultChannel], example: ["channel": "plans"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.setArchived(true, call[channel], call.scope)
         })
 
     private static let channelUnarchive = Command(
@@ -108,13 +96,10 @@ extension Command {
             "channel unarchive", ["channel"], examples: ["channel unarchive plans"],
             channels: .archived),
         "Reopen an archived channel.",
-        parameters: [channel.definition], result: "channel", shape: .ownedChannel, effect: .signs,
-        scope: .conversation,
-        failures: refusals,
-        example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.channels.setArchived(false, given[channel], context.scope(given)))
+        parameters: [channel], result: "channel", shape: .ownedChannel, effect: .signs,
+        scope: .conversation, failures: refusals, example: ["channel": "plans"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.setArchived(false, call[channel], call.scope)
         })
 
     private static let channelDelete = Command(
@@ -123,10 +108,9 @@ extension Command {
             "channel delete", ["channel"], examples: ["channel delete plans"],
             question: .deletesChannel),
         "Delete a channel for everyone. It is hidden at once and erased after 7 days.",
-        parameters: [channel.definition], result: "channel", shape: .deletedChannel, effect: .signs,
-        scope: .conversation,
-        failures: refusals + [.defaultChannel], example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channels.deleteChannel(given[channel], context.scope(given)))
+        parameters: [channel], result: "channel", shape: .deletedChannel, effect: .signs,
+        scope: .conversation, failures: refusals + [.defaultChannel], example: ["channel": "plans"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.deleteChannel(call[channel], call.scope)
         })
 }

@@ -15,13 +15,10 @@ extension Command {
             "channel.list",
             line: CommandLineForm("channel list", examples: ["channel list --all"]),
             "List channels.",
-            parameters: [scope.definition, limit.definition, cursor.definition],
-            result: "list of channel", shape: .channels, emptiness: "no channels", effect: .reads,
-            scope: .workspace, example: ["scope": "all"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.channels(
-                        all: given[scope] == "all", PageRequest(given), context.scope(given)))
+            parameters: [scope, limit, cursor], result: "list of channel", shape: .channels,
+            emptiness: "no channels", effect: .reads, scope: .workspace, example: ["scope": "all"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.channels(all: call[scope] == "all", call.page, call.scope)
             })
     }()
 
@@ -31,13 +28,10 @@ extension Command {
             "channel.find",
             line: CommandLineForm("channel find", ["text"], examples: ["channel find plan"]),
             "Find channels, including those you are not in.",
-            parameters: [text.definition, limit.definition, cursor.definition],
-            result: "list of channel", shape: .channels, emptiness: "no channels", effect: .reads,
-            scope: .workspace, example: ["text": "plan"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.findChannels(
-                        given[text], PageRequest(given), context.scope(given)))
+            parameters: [text, limit, cursor], result: "list of channel", shape: .channels,
+            emptiness: "no channels", effect: .reads, scope: .workspace, example: ["text": "plan"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.findChannels(call[text], call.page, call.scope)
             })
     }()
 
@@ -60,45 +54,39 @@ extension Command {
                 "channel create", ["name"],
                 examples: ["channel create plans", "channel create board --private"]),
             "Create a channel and join it.",
-            parameters: [
-                name.definition, description.definition, topic.definition, isPrivate.definition,
-                history.definition, key.definition,
-            ],
-            result: "channel", shape: .changedChannel, effect: .signs, scope: .workspace,
+            parameters: [name, description, topic, isPrivate, history, key], result: "channel",
+            shape: .changedChannel, effect: .signs, scope: .workspace,
             failures: [.duplicate, .forbidden, .keyReused],
             example: ["name": "plans", "topic": "the next quarter"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.channels.createChannel(
-                        ChannelDraft(
-                            name: given[name], description: given[description],
-                            topic: given[topic], isPrivate: given[isPrivate],
-                            history: given[history]
-                                ?? (given[isPrivate] ? "from-join" : "all")),
-                        context.scope(creating: "channel.create", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.createChannel(
+                    ChannelDraft(
+                        name: call[name], description: call[description], topic: call[topic],
+                        isPrivate: call[isPrivate],
+                        history: call[history] ?? (call[isPrivate] ? "from-join" : "all")),
+                    call.creatingScope)
             })
     }()
 
     private static let channelGet = Command(
         "channel.get",
         line: CommandLineForm("channel show", ["channel"], examples: ["channel show general"]),
-        "Show one channel.", parameters: [channel.definition], result: "channel", shape: .channel,
-        effect: .reads,
-        scope: .conversation,
-        failures: [.notFound, .ambiguous], example: ["channel": "#general"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channels.channel(given[channel], context.scope(given)))
+        "Show one channel.", parameters: [channel], result: "channel", shape: .channel,
+        effect: .reads, scope: .conversation, failures: [.notFound, .ambiguous],
+        example: ["channel": "#general"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.channel(call[channel], call.scope)
         })
 
     private static let channelJoin = Command(
         "channel.join",
         line: CommandLineForm("channel join", ["channel"], examples: ["channel join plans"]),
         "Join a public channel. To get into a private one, someone has to add you.",
-        parameters: [channel.definition], result: "channel", shape: .changedChannel, effect: .signs,
-        scope: .conversation,
-        failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channels.joinChannel(given[channel], context.scope(given)))
+        parameters: [channel], result: "channel", shape: .changedChannel, effect: .signs,
+        scope: .conversation, failures: [.notFound, .ambiguous, .forbidden],
+        example: ["channel": "plans"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.joinChannel(call[channel], call.scope)
         })
 
     // MARK: People
@@ -110,27 +98,23 @@ extension Command {
         "channel.leave",
         line: CommandLineForm("channel leave", ["channel"], examples: ["channel leave plans"]),
         "Leave a channel. You cannot leave the default channel, or one that you own.",
-        parameters: [channel.definition], result: "channel", shape: .changedChannel, effect: .signs,
+        parameters: [channel], result: "channel", shape: .changedChannel, effect: .signs,
         scope: .conversation,
         failures: [.notFound, .ambiguous, .defaultChannel, .transferFirst, .forbidden],
         example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channels.leaveChannel(given[channel], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.leaveChannel(call[channel], call.scope)
         })
 
     private static let channelMembers = Command(
         "channel.members",
         line: CommandLineForm("channel members", ["channel"], examples: ["channel members plans"]),
         "List who is in a channel, with their roles in it.",
-        parameters: [channel.definition, limit.definition, cursor.definition],
-        result: "list of member", shape: .members, emptiness: "no members", effect: .reads,
-        scope: .conversation,
-        failures: [.notFound, .ambiguous],
-        example: ["channel": "plans"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.channels.channelMembers(
-                    given[channel], PageRequest(given), context.scope(given)))
+        parameters: [channel, limit, cursor], result: "list of member", shape: .members,
+        emptiness: "no members", effect: .reads, scope: .conversation,
+        failures: [.notFound, .ambiguous], example: ["channel": "plans"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.channelMembers(call[channel], call.page, call.scope)
         })
 
     private static let channelAdd = Command(
@@ -140,15 +124,11 @@ extension Command {
             weight: .unknown),
         "Add people in the workspace to a channel. In a private channel this is what lets them "
             + "read and write; in a public one it gives them no rights.",
-        parameters: [channel.definition, people.definition], result: "channel",
-        shape: .changedChannel, effect: .signs,
-        scope: .conversation,
-        failures: [.notFound, .ambiguous, .forbidden, .archived],
+        parameters: [channel, people], result: "channel", shape: .changedChannel, effect: .signs,
+        scope: .conversation, failures: [.notFound, .ambiguous, .forbidden, .archived],
         example: ["channel": "plans", "members": ["@Mina"]],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.channels.addToChannel(
-                    given[people], given[channel], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.addToChannel(call[people], call[channel], call.scope)
         })
 
     private static let channelRemove = Command(
@@ -160,14 +140,11 @@ extension Command {
             + "private one they cannot read what is written after that. If an admin left a "
             + "private channel, removing them also stops a modified program of theirs from "
             + "adding backdated changes there.",
-        parameters: [channel.definition, people.definition], result: "channel",
-        shape: .changedChannel, effect: .signs,
+        parameters: [channel, people], result: "channel", shape: .changedChannel, effect: .signs,
         scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden, .defaultChannel, .transferFirst],
         example: ["channel": "plans", "members": ["@Mina"]],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.channels.removeFromChannel(
-                    given[people], given[channel], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.removeFromChannel(call[people], call[channel], call.scope)
         })
 }

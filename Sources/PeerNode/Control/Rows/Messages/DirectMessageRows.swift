@@ -15,21 +15,20 @@ extension Command {
                 "dm open", ["members"], examples: ["dm open @Mina", "dm open @Mina @Joon"]),
             "Open a direct message with these people, or find the existing one. "
                 + "Nobody else sees it, and the people in it never change.",
-            parameters: [people.definition], result: "channel", shape: .directs, effect: .signs,
-            scope: .workspace,
-            failures: [.notFound, .ambiguous, .forbidden], example: ["members": ["@Mina"]],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.channels.openDirect(given[people], context.scope(given)))
+            parameters: [people], result: "channel", shape: .directs, effect: .signs,
+            scope: .workspace, failures: [.notFound, .ambiguous, .forbidden],
+            example: ["members": ["@Mina"]],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.channels.openDirect(call[people], call.scope)
             })
     }()
 
     private static let directList = Command(
         "dm.list", line: CommandLineForm("dm list", examples: ["dm list"]),
         "List your direct messages, the latest conversation first.",
-        parameters: [limit.definition, cursor.definition], result: "list of channel",
-        shape: .directs, emptiness: "no direct messages",
-        effect: .reads, scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.channels.directs(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of channel", shape: .directs,
+        emptiness: "no direct messages", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.channels.directs(call.page, call.scope)
         })
 }

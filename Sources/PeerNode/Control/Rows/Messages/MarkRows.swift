@@ -26,12 +26,11 @@ extension Command {
             line: CommandLineForm(
                 words, ["message"],
                 examples: ["\(words) m_01hx9t4c", "\(words) last --in general"]),
-            summary, parameters: [message.definition, inChannel.definition], result: "message",
-            shape: .message, effect: .signs, scope: .conversation,
-            failures: refusals + [.conflict, .tooMany], example: ["message": "m_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.marks.star(given[message], isOn: isOn, context.scope(given)))
+            summary, parameters: [message, inChannel], result: "message", shape: .message,
+            effect: .signs, scope: .conversation, failures: refusals + [.conflict, .tooMany],
+            example: ["message": "m_01hx9t4c"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.marks.star(call[message], isOn: isOn, call.scope)
             })
     }
 
@@ -41,12 +40,11 @@ extension Command {
             "message.list",
             line: CommandLineForm("message list", examples: ["message list --starred"]),
             "List messages you starred, the latest star first.",
-            parameters: [starred.definition, limit.definition, cursor.definition],
-            result: "list of message", shape: .starredMessages, emptiness: "nothing starred",
-            effect: .reads, scope: .workspace, failures: [.notFound],
-            example: ["starred": true],
-            run: { (context, given) throws(NodeError) in
-                guard given[starred] else {
+            parameters: [starred, limit, cursor], result: "list of message",
+            shape: .starredMessages, emptiness: "nothing starred", effect: .reads,
+            scope: .workspace, failures: [.notFound], example: ["starred": true],
+            run: .outcome { (call) throws(NodeError) in
+                guard call[starred] else {
                     throw NodeError(
                         .badRequest, "which messages?",
                         hint: "wsx-node message list --starred, or wsx-node log CHANNEL",
@@ -54,7 +52,7 @@ extension Command {
                         fields: [.init(name: "starred", reason: Misfit.missing.rawValue)])
                 }
                 return .reply(
-                    try context.node.marks.starredMessages(PageRequest(given), context.scope(given))
+                    try call.node.marks.starredMessages(call.page, call.scope)
                 )
             })
     }()
@@ -88,16 +86,13 @@ extension Command {
                     "remind general monday 9:00 'weekly notes'",
                 ], flow: .remind),
             "Remind yourself of a message or a channel, on all your devices.",
-            parameters: [
-                about.definition, words.definition, message.definition, channel.definition,
-                at.definition, text.definition, inChannel.definition, key.definition,
-            ],
+            parameters: [about, words, message, channel, at, text, inChannel, key],
             result: "reminder", shape: .reminder, effect: .signs, scope: .workspace,
             failures: refusals + [.conflict, .tooMany, .keyReused],
             example: ["channel": "general", "at": 1_795_200_000_000, "text": "weekly notes"],
-            run: { (context, given) throws(NodeError) in
+            run: .outcome { (call) throws(NodeError) in
                 let subject: ReminderDraft.Subject
-                switch (given[message], given[channel]) {
+                switch (call[message], call[channel]) {
                 case (let message?, nil): subject = .message(message)
                 case (nil, let channel?): subject = .channel(channel)
                 default:
@@ -107,20 +102,19 @@ extension Command {
                         fields: [.init(name: "message", reason: Misfit.missing.rawValue)])
                 }
                 return .reply(
-                    try context.node.marks.remind(
-                        ReminderDraft(subject: subject, at: given[at], text: given[text]),
-                        context.scope(creating: "reminder.create", given)))
+                    try call.node.marks.remind(
+                        ReminderDraft(subject: subject, at: call[at], text: call[text]),
+                        call.creatingScope))
             })
     }()
 
     private static let reminderList = Command(
         "reminder.list", line: CommandLineForm("remind list", examples: ["remind list"]),
         "List your reminders. Those that are due come first.",
-        parameters: [limit.definition, cursor.definition], result: "list of reminder",
-        shape: .reminders, emptiness: "no reminders", effect: .reads, scope: .workspace,
-        failures: [.notFound],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.marks.reminders(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of reminder", shape: .reminders,
+        emptiness: "no reminders", effect: .reads, scope: .workspace, failures: [.notFound],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.marks.reminders(call.page, call.scope)
         })
 
     private static let reminderCancel = {
@@ -129,11 +123,10 @@ extension Command {
             "reminder.cancel",
             line: CommandLineForm("remind cancel", ["id"], examples: ["remind cancel y_7k3qm2xa"]),
             "Cancel a reminder, or dismiss one that is due, on all your devices.",
-            parameters: [id.definition], result: "reminder", shape: .reminder, effect: .signs,
-            scope: .workspace, failures: [.notFound, .forbidden],
-            example: ["id": "y_7k3qm2xa"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.marks.cancelReminder(given[id], context.scope(given)))
+            parameters: [id], result: "reminder", shape: .reminder, effect: .signs,
+            scope: .workspace, failures: [.notFound, .forbidden], example: ["id": "y_7k3qm2xa"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.marks.cancelReminder(call[id], call.scope)
             })
     }()
 }

@@ -30,17 +30,12 @@ extension Command {
                     "message edit last 'hello, all' --in general",
                 ], last: .own),
             "Edit a message of yours; 'last' is your newest one.",
-            parameters: [
-                message.definition, text.definition, base.definition, inChannel.definition,
-            ],
-            result: "message", shape: .message, effect: .signs, scope: .conversation,
-            failures: refusals + [.conflict, .tooLarge],
+            parameters: [message, text, base, inChannel], result: "message", shape: .message,
+            effect: .signs, scope: .conversation, failures: refusals + [.conflict, .tooLarge],
             example: ["message": "m_01hx9t4c", "text": "hello, all"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.messages.edit(
-                        given[message], to: given[text], base: given[base],
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.messages.edit(
+                    call[message], to: call[text], base: call[base], call.scope)
             })
     }()
 
@@ -57,17 +52,12 @@ extension Command {
                     "message react m_01hx9t4c 👍", "message react last 👍 --in general --remove",
                 ]),
             "React to a message, once with each emoji.",
-            parameters: [
-                message.definition, emoji.definition, remove.definition, inChannel.definition,
-            ],
-            result: "message", shape: .message, effect: .signs, scope: .conversation,
-            failures: refusals + [.tooMany],
+            parameters: [message, emoji, remove, inChannel], result: "message", shape: .message,
+            effect: .signs, scope: .conversation, failures: refusals + [.tooMany],
             example: ["message": "m_01hx9t4c", "emoji": "👍"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.messages.react(
-                        given[message], with: given[emoji], isOn: !given[remove],
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.messages.react(
+                    call[message], with: call[emoji], isOn: !call[remove], call.scope)
             })
     }()
 
@@ -85,13 +75,11 @@ extension Command {
             line: CommandLineForm(
                 words, ["message"],
                 examples: ["\(words) m_01hx9t4c", "\(words) last --in general"]),
-            summary, parameters: [message.definition, inChannel.definition], result: "message",
-            shape: .message,
-            effect: .signs, scope: .conversation,
-            failures: refusals, example: ["message": "m_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.messages.pin(given[message], isOn: isOn, context.scope(given)))
+            summary, parameters: [message, inChannel], result: "message", shape: .message,
+            effect: .signs, scope: .conversation, failures: refusals,
+            example: ["message": "m_01hx9t4c"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.messages.pin(call[message], isOn: isOn, call.scope)
             })
     }
 
@@ -101,13 +89,10 @@ extension Command {
             "message who", ["message"],
             examples: ["message who m_01hx9t4c", "message who last --in general"]),
         "Show which devices have a message, and which people. Those known to have it come first.",
-        parameters: [
-            message.definition, inChannel.definition, limit.definition, cursor.definition,
-        ], result: "list of holder", shape: .holders, effect: .reads, scope: .conversation,
-        failures: [.notFound, .ambiguous], example: ["message": "m_01hx9t4c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.messages.holders(given[message], context.scope(given))
-                    .part(PageRequest(given)))
+        parameters: [message, inChannel, limit, cursor], result: "list of holder", shape: .holders,
+        effect: .reads, scope: .conversation, failures: [.notFound, .ambiguous],
+        example: ["message": "m_01hx9t4c"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.messages.holders(call[message], call.scope).part(call.page)
         })
 }

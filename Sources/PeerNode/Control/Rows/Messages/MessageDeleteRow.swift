@@ -19,14 +19,12 @@ extension Command {
             "Delete a message for everyone; 'last' is your newest one. Your own messages are "
                 + "erased at once. Owners and admins can delete other people's: hidden at once, "
                 + "erased after a day.",
-            parameters: [message.definition, undo.definition, inChannel.definition],
-            result: "message", shape: .deletedMessage, effect: .signs, scope: .conversation,
+            parameters: [message, undo, inChannel], result: "message", shape: .deletedMessage,
+            effect: .signs, scope: .conversation,
             failures: [.notFound, .ambiguous, .forbidden, .archived, .conflict],
             example: ["message": "m_01hx9t4c"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.messages.deleteMessage(
-                        given[message], undo: given[undo], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.messages.deleteMessage(call[message], undo: call[undo], call.scope)
             })
     }()
 }

@@ -40,27 +40,25 @@ extension Command {
                 ], flow: .send, channels: .open),
             "Send a message. The answer comes once it is saved on disk.",
             parameters: [
-                channel.definition, text.definition, thread.definition, location.definition,
-                format.definition, FileMethods.file.definition,
-                FileMethods.inputName.definition, attachments.definition, bot.definition,
-                key.definition,
+                channel, text, thread, location, format, FileMethods.file, FileMethods.inputName,
+                attachments, bot, key,
             ],
             result: "message", shape: .sentMessage, effect: .signs, scope: .conversation,
             failures: [
                 .notFound, .ambiguous, .forbidden, .archived, .tooLarge, .keyReused, .locked,
             ],
             example: ["channel": "general", "text": "hello", "key": "greeting-1"],
-            run: { (context, given) throws(NodeError) in
-                guard given[text] != nil || given[location] != nil || !given[attachments].isEmpty
+            run: .outcome { (call) throws(NodeError) in
+                guard call[text] != nil || call[location] != nil || !call[attachments].isEmpty
                 else { throw .missingText }
                 return .reply(
-                    try context.node.messages.send(
+                    try call.node.messages.send(
                         MessageDraft(
-                            channel: given[channel], text: given[text] ?? "",
-                            location: given[location], thread: given[thread],
-                            format: given[format], isBot: given[bot],
-                            files: given[attachments]),
-                        context.scope(creating: "message.send", given)))
+                            channel: call[channel], text: call[text] ?? "",
+                            location: call[location], thread: call[thread],
+                            format: call[format], isBot: call[bot],
+                            files: call[attachments]),
+                        call.creatingScope))
             })
     }()
 
@@ -93,23 +91,21 @@ extension Command {
                 flow: .log, last: .place),
             "Show messages of a channel, oldest first.",
             parameters: [
-                channel.definition, before.definition, after.definition, around.definition,
-                thread.definition, since.definition, until.definition, pinned.definition,
-                limit.definition, follow.definition,
+                channel, before, after, around, thread, since, until, pinned, limit, follow,
             ],
             result: "list of message, with older and newer", shape: .messages,
             emptiness: "no messages", effect: .reads, scope: .conversation,
             failures: [.notFound, .ambiguous, .forbidden],
             example: ["channel": "general", "limit": 10],
-            run: { (context, given) throws(NodeError) in
-                let position = try position(given[before], given[after], given[around])
+            run: .outcome { (call) throws(NodeError) in
+                let position = try position(call[before], call[after], call[around])
                 return .reply(
-                    try context.node.messages.history(
+                    try call.node.messages.history(
                         HistoryRequest(
-                            channel: given[channel], position: position, thread: given[thread],
-                            since: given[since], until: given[until],
-                            isPinned: given[pinned], limit: Int(clamping: given[limit])),
-                        context.scope(given)))
+                            channel: call[channel], position: position, thread: call[thread],
+                            since: call[since], until: call[until],
+                            isPinned: call[pinned], limit: Int(clamping: call[limit])),
+                        call.scope))
             })
     }()
 
@@ -148,10 +144,8 @@ extension Command {
                 "tail", ["channels"],
                 examples: ["tail", "tail general random", "tail --all --bell"], flow: .tail),
             "Follow new messages, edits and reactions live. Ctrl-C stops.",
-            parameters: [channels.definition, all.definition, bell.definition],
-            result: "messages, one per line", effect: .reads, scope: .workspace,
-            failures: [.notFound],
-            example: ["channels": ["general"]])
+            parameters: [channels, all, bell], result: "messages, one per line", effect: .reads,
+            scope: .workspace, failures: [.notFound], example: ["channels": ["general"]])
     }()
 
     private static let chat = {
@@ -165,9 +159,8 @@ extension Command {
             "Chat in a channel, line by line; type /help inside. In a pipe, each line is sent "
                 + "unchanged, what others write is printed, and the end of input ends it. Others see "
                 + "that you are typing, unless you run 'config set chat.typing off'.",
-            parameters: [channel.definition],
-            result: "messages, one per line", effect: .signs, scope: .conversation,
-            failures: [.notFound, .ambiguous],
+            parameters: [channel], result: "messages, one per line", effect: .signs,
+            scope: .conversation, failures: [.notFound, .ambiguous],
             example: ["channel": "general"])
     }()
 
@@ -182,16 +175,11 @@ extension Command {
                 flow: .showMessages),
             "Show messages by id. On the command line, a unique beginning or end, or 'last', is "
                 + "enough.",
-            parameters: [
-                ids.definition, inChannel.definition, limit.definition, cursor.definition,
-            ],
-            result: "list of message", shape: .messages, effect: .reads, scope: .conversation,
-            failures: [.notFound, .ambiguous],
-            example: ["ids": ["m_01hx9t4c"]],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.messages.messages(
-                        given[ids], PageRequest(given), context.scope(given)))
+            parameters: [ids, inChannel, limit, cursor], result: "list of message",
+            shape: .messages, effect: .reads, scope: .conversation,
+            failures: [.notFound, .ambiguous], example: ["ids": ["m_01hx9t4c"]],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.messages.messages(call[ids], call.page, call.scope)
             })
     }()
 }

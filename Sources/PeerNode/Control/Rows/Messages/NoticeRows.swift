@@ -9,9 +9,7 @@ enum NoticeCommandTable {
         "notify.get", line: CommandLineForm("notify show", examples: ["notify show"]),
         "Show what you are notified about, and what this node runs for it.",
         result: "notice", effect: .reads, scope: .workspace, failures: [.notFound],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.notices.notices(context.scope(given)))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.notices.notices(call.scope) })
 
     private static let notifySet = {
         let level = Parameter.choice(
@@ -21,11 +19,10 @@ enum NoticeCommandTable {
             "notify.set",
             line: CommandLineForm("notify set", ["level"], examples: ["notify set mentions"]),
             "Choose what you are notified about in a workspace. Holds on all your devices.",
-            parameters: [level.definition], result: "notice", effect: .signs, scope: .workspace,
-            failures: [.notFound, .forbidden],
-            example: ["level": "mentions"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.notices.setNotices(given[level], context.scope(given)))
+            parameters: [level], result: "notice", effect: .signs, scope: .workspace,
+            failures: [.notFound, .forbidden], example: ["level": "mentions"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notices.setNotices(call[level], call.scope)
             })
     }()
 
@@ -46,12 +43,10 @@ enum NoticeCommandTable {
                     "notify command ''",
                 ]),
             "Make this node run a command for each notification.",
-            parameters: [command.definition], result: "notice command", effect: .reads,
-            scope: .node,
+            parameters: [command], result: "notice command", effect: .reads, scope: .node,
             example: ["command": "exit 0"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.notices.setNoticeCommand(given[command], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.notices.setNoticeCommand(call[command], call.scope)
             })
     }()
 }

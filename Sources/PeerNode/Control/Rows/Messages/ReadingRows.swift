@@ -19,25 +19,20 @@ extension Command {
                 "read mark", ["channel", "message"],
                 examples: ["read mark general", "read mark @Mina last"], last: .place),
             "Mark a conversation as read, on all your devices.",
-            parameters: [channel.definition, message.definition], result: "unread", shape: .unread,
-            effect: .signs,
-            scope: .conversation,
-            failures: refusals, example: ["channel": "general"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.reading.markRead(
-                        given[channel], upTo: given[message], context.scope(given)))
+            parameters: [channel, message], result: "unread", shape: .unread, effect: .signs,
+            scope: .conversation, failures: refusals, example: ["channel": "general"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.reading.markRead(call[channel], upTo: call[message], call.scope)
             })
     }()
 
     private static let readStatus = Command(
         "read.status", line: CommandLineForm("read status", examples: ["read status"]),
         "List your conversations, and how far you have read each.",
-        parameters: [limit.definition, cursor.definition], result: "list of unread", shape: .unread,
-        emptiness: "nothing read yet", effect: .reads,
-        scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.reading.readStatus(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of unread", shape: .unread,
+        emptiness: "nothing read yet", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.reading.readStatus(call.page, call.scope)
         })
 
     private static let unreadGet = {
@@ -47,13 +42,10 @@ extension Command {
             "unread.get",
             line: CommandLineForm("unread", examples: ["unread", "unread --mark-all"]),
             "List conversations with unread messages.",
-            parameters: [all.definition, limit.definition, cursor.definition],
-            result: "list of unread", shape: .unread, emptiness: "nothing unread", effect: .reads,
-            scope: .workspace, failures: [.forbidden],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.reading.unread(
-                        marksAll: given[all], PageRequest(given), context.scope(given)))
+            parameters: [all, limit, cursor], result: "list of unread", shape: .unread,
+            emptiness: "nothing unread", effect: .reads, scope: .workspace, failures: [.forbidden],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.reading.unread(marksAll: call[all], call.page, call.scope)
             })
     }()
 
@@ -69,15 +61,12 @@ extension Command {
                 "channel mute", ["channel", "for_ms"],
                 examples: ["channel mute general 8h", "channel mute general 0s"]),
             "Mute a conversation, on all your devices.",
-            parameters: [channel.definition, until.definition, duration.definition],
-            result: "channel", shape: .noticedChannel, effect: .signs, scope: .conversation,
-            failures: refusals,
+            parameters: [channel, until, duration], result: "channel", shape: .noticedChannel,
+            effect: .signs, scope: .conversation, failures: refusals,
             example: ["channel": "general"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.reading.mute(
-                        given[channel], until: given[until], forMilliseconds: given[duration],
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.reading.mute(
+                    call[channel], until: call[until], forMilliseconds: call[duration], call.scope)
             })
     }()
 
@@ -93,14 +82,11 @@ extension Command {
                     "channel notify general mentions", "channel notify general default",
                 ]),
             "Choose what you are notified about in a conversation. Holds on all your devices.",
-            parameters: [channel.definition, level.definition], result: "channel",
-            shape: .noticedChannel, effect: .signs,
-            scope: .conversation,
-            failures: refusals, example: ["channel": "general", "level": "mentions"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.reading.setNotices(
-                        given[level], of: given[channel], context.scope(given)))
+            parameters: [channel, level], result: "channel", shape: .noticedChannel, effect: .signs,
+            scope: .conversation, failures: refusals,
+            example: ["channel": "general", "level": "mentions"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.reading.setNotices(call[level], of: call[channel], call.scope)
             })
     }()
 
@@ -111,21 +97,19 @@ extension Command {
         "ui.pref.get",
         line: CommandLineForm("ui pref get", ["setting"], examples: ["ui pref get theme"]),
         "Show a setting that programs keep for all your devices.",
-        parameters: [preferenceName.definition], result: "preference", effect: .reads,
-        scope: .workspace,
+        parameters: [preferenceName], result: "preference", effect: .reads, scope: .workspace,
         example: ["setting": "theme"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.reading.preference(given[preferenceName], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.reading.preference(call[preferenceName], call.scope)
         })
 
     private static let preferenceList = Command(
         "ui.pref.list", line: CommandLineForm("ui pref list", examples: ["ui pref list"]),
         "List the settings and drafts that programs keep for all your devices.",
-        parameters: [limit.definition, cursor.definition], result: "list of preference",
-        shape: .preferences, emptiness: "no settings",
-        effect: .reads, scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.reading.preferences(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of preference", shape: .preferences,
+        emptiness: "no settings", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.reading.preferences(call.page, call.scope)
         })
 
     private static let preferenceSet = {
@@ -141,13 +125,12 @@ extension Command {
                     "ui pref set theme dark", "ui pref set draft.general 'not sent yet'",
                 ]),
             "Save a setting, or a draft, for all your devices.",
-            parameters: [preferenceName.definition, value.definition], result: "preference",
-            effect: .signs, scope: .workspace,
-            failures: [.forbidden], example: ["setting": "theme", "value": "dark"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.reading.setPreference(
-                        given[preferenceName], to: given[value], context.scope(given)))
+            parameters: [preferenceName, value], result: "preference", effect: .signs,
+            scope: .workspace, failures: [.forbidden],
+            example: ["setting": "theme", "value": "dark"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.reading.setPreference(
+                    call[preferenceName], to: call[value], call.scope)
             })
     }()
 }

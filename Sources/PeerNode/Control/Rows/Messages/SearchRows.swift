@@ -49,23 +49,17 @@ extension Command {
                     "search milk --kind note",
                 ], flow: .search),
             "Find channels, members, messages and notes, the newest first.",
-            parameters: [
-                query.definition, kinds.definition, channels.definition, from.definition,
-                after.definition, before.definition, has.definition, order.definition,
-                limit.definition, cursor.definition,
-            ],
+            parameters: [query, kinds, channels, from, after, before, has, order, limit, cursor],
             result: "list of hit, with complete", shape: .hits, emptiness: "nothing found",
-            effect: .reads, scope: .workspace,
-            failures: [.notFound, .ambiguous],
+            effect: .reads, scope: .workspace, failures: [.notFound, .ambiguous],
             example: ["query": "hello"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.finding.search(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.finding.search(
                     SearchRequest(
-                        query: given[query], kinds: given[kinds], channels: given[channels],
-                        author: given[from], after: given[after], before: given[before],
-                        has: given[has], isRanked: given[order] == "best",
-                        limit: Int(clamping: given[limit]), cursor: given[cursor]),
-                    context.scope(given))
+                        query: call[query], kinds: call[kinds], channels: call[channels],
+                        author: call[from], after: call[after], before: call[before],
+                        has: call[has], isRanked: call[order] == "best",
+                        limit: Int(clamping: call[limit]), cursor: call[cursor]), call.scope)
             })
     }()
 
@@ -81,13 +75,11 @@ extension Command {
                 "member find", ["text"],
                 examples: ["member find mi", "member find mina@example.org"]),
             "Find other members by name or email address.",
-            parameters: [text.definition, limit.definition, cursor.definition],
-            result: "list of member", shape: .members, emptiness: "nothing found", effect: .reads,
-            scope: .workspace, example: ["text": "Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.finding.findMembers(
-                        given[text], PageRequest(given), context.scope(given)))
+            parameters: [text, limit, cursor], result: "list of member", shape: .members,
+            emptiness: "nothing found", effect: .reads, scope: .workspace,
+            example: ["text": "Joon"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.finding.findMembers(call[text], call.page, call.scope)
             })
     }()
 }

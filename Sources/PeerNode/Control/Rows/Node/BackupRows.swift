@@ -41,20 +41,15 @@ extension Command {
             Back up store, identity and settings to one file while the node runs. A recovery \
             phrase that you have not seen yet is left out.
             """,
-            parameters: [
-                path.definition, passphrase.definition, passphraseFile.definition,
-                passphraseDescriptor.definition, settings.definition, files.definition,
-            ],
+            parameters: [path, passphrase, passphraseFile, passphraseDescriptor, settings, files],
             result: "backup", effect: .writesBeside, scope: .node,
             failures: [.duplicate, .storageFull, .badConfiguration],
             example: ["path": "/backups/acme.bak"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.backups.createBackup(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.backups.createBackup(
                     BackupDraft(
-                        path: given[path], settings: given[settings],
-                        passphrase: given[passphrase],
-                        files: BackupFileChoice(rawValue: given[files]) ?? .own),
-                    context.scope(given))
+                        path: call[path], settings: call[settings], passphrase: call[passphrase],
+                        files: BackupFileChoice(rawValue: call[files]) ?? .own), call.scope)
             })
     }()
 
@@ -67,17 +62,14 @@ extension Command {
                 "backup verify", ["path"], examples: ["backup verify acme.bak"], flow: .verifyBackup
             ),
             "Check a backup: hashes, identity, and every operation in its store.",
-            parameters: [
-                path.definition, passphrase.definition, passphraseFile.definition,
-                passphraseDescriptor.definition,
-            ],
-            result: "backup", effect: .reads, scope: .node,
+            parameters: [path, passphrase, passphraseFile, passphraseDescriptor], result: "backup",
+            effect: .reads, scope: .node,
             failures: [.badRequest, .notFound, .wrongSecret, .badConfiguration],
             example: ["path": "/backups/acme.bak"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.backups.verifyBackup(
-                    BackupDraft(path: given[path], settings: nil, passphrase: given[passphrase]),
-                    context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.backups.verifyBackup(
+                    BackupDraft(path: call[path], settings: nil, passphrase: call[passphrase]),
+                    call.scope)
             })
     }()
 
@@ -94,10 +86,7 @@ extension Command {
             Restore a backup into a home without an identity. When it starts, the node takes a new \
             store id, and fetches from its peers what it wrote after the backup.
             """,
-            parameters: [
-                path.definition, passphrase.definition, passphraseFile.definition,
-                passphraseDescriptor.definition, force.definition,
-            ],
+            parameters: [path, passphrase, passphraseFile, passphraseDescriptor, force],
             result: "backup", effect: .writesBeside, scope: .node,
             failures: [
                 .badRequest, .notFound, .duplicate, .inUse, .wrongSecret, .storeFailed,
@@ -120,14 +109,11 @@ extension Command {
                 examples: ["why @Joon", "why @Joon --can invite", "why '#general'"]),
             "Explain why someone may or may not do something. Lists the signed operations that "
                 + "decide it, one step per line.",
-            parameters: [subject.definition, action.definition],
-            result: "why", shape: .explanation, effect: .reads, scope: .workspace,
-            failures: [.notFound, .ambiguous, .badRequest],
+            parameters: [subject, action], result: "why", shape: .explanation, effect: .reads,
+            scope: .workspace, failures: [.notFound, .ambiguous, .badRequest],
             example: ["subject": "@Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.inspection.why(
-                        given[subject], can: given[action], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.inspection.why(call[subject], can: call[action], call.scope)
             })
     }()
 
@@ -139,11 +125,10 @@ extension Command {
             "node.check",
             line: CommandLineForm("check", examples: ["check", "check --repair"]),
             "Recompute all stored data, from ids and signatures to what is shown.",
-            parameters: [repair.definition], result: "check", shape: .check, effect: .writesBeside,
-            scope: .node,
-            failures: [.busy],
-            run: { (context, given) throws(NodeError) in
-                try context.node.inspection.check(repairs: given[repair], context.scope(given))
+            parameters: [repair], result: "check", shape: .check, effect: .writesBeside,
+            scope: .node, failures: [.busy],
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.inspection.check(repairs: call[repair], call.scope)
             })
     }()
 }

@@ -12,14 +12,11 @@ extension Command {
         return Command(
             "device.list", line: CommandLineForm("device list", examples: ["device list"]),
             "List a person's devices in the workspace.",
-            parameters: [member.definition, limit.definition, cursor.definition],
-            result: "list of device", shape: .devices, emptiness: "no devices", effect: .reads,
-            scope: .workspace,
+            parameters: [member, limit, cursor], result: "list of device", shape: .devices,
+            emptiness: "no devices", effect: .reads, scope: .workspace,
             failures: [.notFound, .ambiguous],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.devices.devices(
-                        of: given[member], PageRequest(given), context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.devices.devices(of: call[member], call.page, call.scope)
             })
     }()
 
@@ -42,22 +39,20 @@ extension Command {
                 examples: ["device link", "device link wsx://device/b4qx… --name Mina"],
                 flow: .linkDevice),
             "Link another device: run this here, then there with the link.",
-            parameters: [
-                code.definition, name.definition, newPassphrase.definition, timeout.definition,
-                key.definition,
-            ] + passphraseSources + startParameters,
+            parameters: [code, name, newPassphrase, timeout, key] + passphraseSources
+                + startParameters,
             result: "device link, or identity", shape: .deviceLink, effect: .signs, scope: .node,
             failures: [.badRequest, .inviteInvalid, .inviteExpired, .unreachable, .forbidden],
             example: [:], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                let scope = context.scope(creating: "device.link", given)
-                guard let code = given[code] else {
-                    return .reply(try context.node.devices.issueDeviceLink(scope))
+            run: .outcome { (call) throws(NodeError) in
+                let scope = call.creatingScope
+                guard let code = call[code] else {
+                    return .reply(try call.node.devices.issueDeviceLink(scope))
                 }
-                return try context.node.devices.linkDevice(
+                return try call.node.devices.linkDevice(
                     JoinDraft(
-                        link: code, name: given[name], timeoutMilliseconds: given[timeout],
-                        passphrase: given[newPassphrase]), scope)
+                        link: code, name: call[name], timeoutMilliseconds: call[timeout],
+                        passphrase: call[newPassphrase]), scope)
             })
     }()
 
@@ -68,15 +63,11 @@ extension Command {
             line: CommandLineForm(
                 "device rename", ["device", "name"], examples: ["device rename d_7k3qm2xa phone"]),
             "Rename a device of yours, in every workspace or the one -w names.",
-            parameters: [device.definition, name.definition], result: "device",
-            shape: .renamedDevice, effect: .signs,
-            scope: .node,
-            failures: [.notFound, .ambiguous, .forbidden],
+            parameters: [device, name], result: "device", shape: .renamedDevice, effect: .signs,
+            scope: .node, failures: [.notFound, .ambiguous, .forbidden],
             example: ["device": "d_7k3qm2xa", "name": "phone"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.devices.renameDevice(
-                        given[device], name: given[name], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.devices.renameDevice(call[device], name: call[name], call.scope)
             })
     }()
 
@@ -90,16 +81,12 @@ extension Command {
                 "device lost", ["device"],
                 examples: ["device lost", "device lost laptop --phrase -"], flow: .loseDevice),
             "Revoke a lost or stolen device with your recovery phrase.",
-            parameters: [device.definition, phrase.definition], result: "device",
-            shape: .revokedDevice, effect: .signs,
-            scope: .node,
-            failures: [.notFound, .ambiguous, .forbidden, .badRequest, .wrongSecret],
+            parameters: [device, phrase], result: "device", shape: .revokedDevice, effect: .signs,
+            scope: .node, failures: [.notFound, .ambiguous, .forbidden, .badRequest, .wrongSecret],
             example: ["device": "d_7k3qm2xa", "phrase": "abacus …"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.devices.revokeDevice(
-                        given[device], phrase: given[phrase], isForced: true,
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.devices.revokeDevice(
+                    call[device], phrase: call[phrase], isForced: true, call.scope)
             })
     }()
 
@@ -121,15 +108,13 @@ extension Command {
                 flow: .revokeDevice, question: .revokesDevice),
             "Revoke a device permanently, and change the keys for all others. A device of yours is "
                 + "revoked in every workspace, or in the one that -w names.",
-            parameters: [device.definition, phrase.definition, force.definition],
-            result: "device", shape: .revokedDevice, effect: .signs, scope: .node,
+            parameters: [device, phrase, force], result: "device", shape: .revokedDevice,
+            effect: .signs, scope: .node,
             failures: [.notFound, .ambiguous, .forbidden, .badRequest, .versionMismatch],
             example: ["device": "d_7k3qm2xa"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.devices.revokeDevice(
-                        given[device], phrase: given[phrase], isForced: given[force],
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.devices.revokeDevice(
+                    call[device], phrase: call[phrase], isForced: call[force], call.scope)
             })
     }()
 }

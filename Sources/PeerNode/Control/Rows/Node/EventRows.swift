@@ -58,21 +58,18 @@ extension Command {
                 ], flow: .events),
             "Stream events, one per line. Ctrl-C stops.",
             parameters: [
-                readerName.definition, since.definition, types.definition, channels.definition,
-                ephemeral.definition, keepalive.definition, count.definition, exec.definition,
-                backfill.definition, bots.definition, onlyWorkspace.definition,
+                readerName, since, types, channels, ephemeral, keepalive, count, exec, backfill,
+                bots, onlyWorkspace,
             ],
             result: "subscription", shape: .subscription, effect: .writesBeside, scope: .node,
             failures: [.notFound, .cursorExpired],
             example: ["types": ["message.created"], "since": "latest"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.events.subscribe(
-                        SubscriptionRequest(
-                            name: given[readerName], since: given[since], types: given[types],
-                            channels: given[channels], ephemeral: given[ephemeral],
-                            keepaliveSeconds: given[keepalive]),
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.events.subscribe(
+                    SubscriptionRequest(
+                        name: call[readerName], since: call[since], types: call[types],
+                        channels: call[channels], ephemeral: call[ephemeral],
+                        keepaliveSeconds: call[keepalive]), call.scope)
             })
     }()
 
@@ -82,22 +79,18 @@ extension Command {
         ).defaulting(to: 0)
         return Command(
             "events.wait", "Return the next events, at once or as soon as there are any.",
-            parameters: [
-                since.definition, readerName.definition, types.definition, channels.definition,
-                limit.definition, timeout.definition, onlyWorkspace.definition,
-            ],
+            parameters: [since, readerName, types, channels, limit, timeout, onlyWorkspace],
             result: "list of event", effect: .writesBeside, scope: .node,
             failures: [.notFound, .cursorExpired],
             example: ["since": "all", "limit": 10, "timeout_ms": 0], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.events.waitForEvents(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.events.waitForEvents(
                     EventsRequest(
                         subscription: SubscriptionRequest(
-                            name: given[readerName], since: given[since], types: given[types],
-                            channels: given[channels], ephemeral: false, keepaliveSeconds: nil),
-                        limit: Int(clamping: given[limit]),
-                        timeoutMilliseconds: given[timeout]),
-                    context.scope(given))
+                            name: call[readerName], since: call[since], types: call[types],
+                            channels: call[channels], ephemeral: false, keepaliveSeconds: nil),
+                        limit: Int(clamping: call[limit]), timeoutMilliseconds: call[timeout]),
+                    call.scope)
             })
     }()
 
@@ -110,24 +103,21 @@ extension Command {
         ).optional()
         return Command(
             "events.ack", "Save how far a named reader has read.",
-            parameters: [name.definition, cursor.definition, warning.definition],
-            result: "reader", effect: .writes, scope: .node, failures: [.cursorExpired],
-            example: ["name": "bot", "cursor": "e1.4711"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.events.acknowledge(
-                        name: given[name], cursor: given[cursor], warning: given[warning],
-                        context.scope(given)))
+            parameters: [name, cursor, warning], result: "reader", effect: .writes, scope: .node,
+            failures: [.cursorExpired], example: ["name": "bot", "cursor": "e1.4711"],
+            needs: .daemon,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.events.acknowledge(
+                    name: call[name], cursor: call[cursor], warning: call[warning], call.scope)
             })
     }()
 
     private static let eventsNames = Command(
         "events.names", "List the named readers and their positions.",
-        parameters: [limit.definition, cursor.definition], result: "list of reader", effect: .reads,
-        scope: .node,
+        parameters: [limit, cursor], result: "list of reader", effect: .reads, scope: .node,
         needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.events.readers(PageRequest(given), context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.events.readers(call.page, call.scope)
         })
 
     private static let eventsUnsubscribe = {
@@ -135,11 +125,10 @@ extension Command {
             "subscription", "The number you got when you opened the stream.", 1...1_000_000_000)
         return Command(
             "events.unsubscribe", "Close a stream on this connection.",
-            parameters: [subscription.definition], result: "nothing", effect: .writesBeside,
-            scope: .node, failures: [.notFound],
-            example: ["subscription": 1], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.events.unsubscribe(given[subscription], context.scope(given))
+            parameters: [subscription], result: "nothing", effect: .writesBeside, scope: .node,
+            failures: [.notFound], example: ["subscription": 1], needs: .daemon,
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.events.unsubscribe(call[subscription], call.scope)
                 return .reply([:])
             })
     }()

@@ -13,10 +13,7 @@ extension Command {
         `backup_due` says that it is time for a backup, and `new_devices` what others have added to \
         their devices in the last three days.
         """,
-        parameters: [limit.definition, cursor.definition], result: "home", effect: .reads,
-        scope: .node,
+        parameters: [limit, cursor], result: "home", effect: .reads, scope: .node,
         failures: [.notFound, .locked], needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.home.home(PageRequest(given), context.scope(given)))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.home.home(call.page, call.scope) })
 }

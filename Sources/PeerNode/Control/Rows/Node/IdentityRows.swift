@@ -32,21 +32,18 @@ extension Command {
                     "identity create --name Mina --email mina@example.org",
                 ], flow: .makeIdentity),
             "Create the identity of this home.",
-            parameters: [
-                name.definition, email.definition, phone.definition, newPassphrase.definition,
-                noRecovery.definition, key.definition,
-            ] + passphraseSources + startParameters,
+            parameters: [name, email, phone, newPassphrase, noRecovery, key] + passphraseSources
+                + startParameters,
             result: "identity", shape: .identity, effect: .writes, scope: .node,
-            failures: [.badRequest, .duplicate, .keyReused],
-            example: ["name": "Mina"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.identity.createIdentity(
+            failures: [.badRequest, .duplicate, .keyReused], example: ["name": "Mina"],
+            needs: .daemon,
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.identity.createIdentity(
                     IdentityDraft(
-                        name: given[name], hasRecovery: !given[noRecovery],
-                        passphrase: given[newPassphrase],
-                        profile: [.email: given[email], .phone: given[phone]]
-                            .compactMapValues { $0 }),
-                    context.scope(creating: "identity.create", given))
+                        name: call[name], hasRecovery: !call[noRecovery],
+                        passphrase: call[newPassphrase],
+                        profile: [.email: call[email], .phone: call[phone]].compactMapValues { $0 }),
+                    call.creatingScope)
             })
     }()
 
@@ -59,14 +56,10 @@ extension Command {
             line: CommandLineForm(
                 "identity show", examples: ["identity show", "identity show --phrase"]),
             "Show this home's identity and who you are in each workspace.",
-            parameters: [phrase.definition],
-            result: "identity", shape: .identity, effect: .reads, scope: .node,
-            whileLocked: .answers,
-            failures: [.notFound], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.identity.identity(
-                        showsPhrase: given[phrase], context.scope(given)))
+            parameters: [phrase], result: "identity", shape: .identity, effect: .reads,
+            scope: .node, whileLocked: .answers, failures: [.notFound], needs: .daemon,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.identity.identity(showsPhrase: call[phrase], call.scope)
             })
     }()
 
@@ -82,12 +75,11 @@ extension Command {
                 examples: ["identity phrase new", "identity phrase new --phrase -"],
                 flow: .renewPhrase),
             "Replace your recovery phrase, in every workspace where it is yours.",
-            parameters: [phrase.definition],
-            result: "new phrase", shape: .newPhrase, effect: .signs, scope: .node,
-            failures: [.badRequest, .wrongSecret, .forbidden, .conflict],
+            parameters: [phrase], result: "new phrase", shape: .newPhrase, effect: .signs,
+            scope: .node, failures: [.badRequest, .wrongSecret, .forbidden, .conflict],
             example: ["phrase": "abacus …"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.identity.renewPhrase(given[phrase], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.identity.renewPhrase(call[phrase], call.scope)
             })
     }()
 
@@ -112,20 +104,18 @@ extension Command {
                 examples: ["identity recover wsx://join/b4qx… --phrase - --name Mina"],
                 flow: .recover),
             "Recover your identity in a workspace with your recovery phrase.",
-            parameters: [
-                link.definition, phrase.definition, name.definition, newPassphrase.definition,
-                timeout.definition, key.definition,
-            ] + passphraseSources + startParameters,
+            parameters: [link, phrase, name, newPassphrase, timeout, key] + passphraseSources
+                + startParameters,
             result: "workspace", shape: .recoveredWorkspace, effect: .signs, scope: .node,
             failures: [.badRequest, .notFound, .forbidden, .inviteInvalid, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "phrase": "abacus …", "name": "Mina"],
             needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.identity.recoverIdentity(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.identity.recoverIdentity(
                     RecoveryDraft(
-                        phrase: given[phrase], link: given[link], name: given[name],
-                        timeoutMilliseconds: given[timeout], passphrase: given[newPassphrase]),
-                    context.scope(creating: "identity.recover", given))
+                        phrase: call[phrase], link: call[link], name: call[name],
+                        timeoutMilliseconds: call[timeout], passphrase: call[newPassphrase]),
+                    call.creatingScope)
             })
     }()
 }

@@ -16,28 +16,23 @@ extension Command {
             line: CommandLineForm(
                 "sync status", examples: ["sync status", "sync status --channel general"]),
             "Show how far this node and each peer are behind each other.",
-            parameters: [
-                peer.definition, channel.definition, limit.definition, cursor.definition,
-            ],
-            result: "list of sync", shape: .syncs, emptiness: "not syncing with anyone",
-            effect: .reads, scope: .node, failures: [.notFound],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.network.syncStatus(
-                        SyncStatusRequest(
-                            peer: given[peer], channel: given[channel], page: PageRequest(given)),
-                        context.scope(given)))
+            parameters: [peer, channel, limit, cursor], result: "list of sync", shape: .syncs,
+            emptiness: "not syncing with anyone", effect: .reads, scope: .node,
+            failures: [.notFound],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.network.syncStatus(
+                    SyncStatusRequest(peer: call[peer], channel: call[channel], page: call.page),
+                    call.scope)
             })
     }()
 
     private static let peerList = Command(
         "peer.list", line: CommandLineForm("peer list", examples: ["peer list"]),
         "List the peers and their state.",
-        parameters: [limit.definition, cursor.definition], result: "list of peer", shape: .peers,
-        emptiness: "no peers", effect: .reads,
-        scope: .node, needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.network.peers(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of peer", shape: .peers, emptiness: "no peers",
+        effect: .reads, scope: .node, needs: .daemon,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.network.peers(call.page, call.scope)
         })
 
     private static let peerAdd = {
@@ -48,12 +43,10 @@ extension Command {
             line: CommandLineForm(
                 "peer add", ["address"], examples: ["peer add 192.168.1.20:29790"]),
             "Save an address and connect to it.",
-            parameters: [address.definition], result: "peer", shape: .changedPeer, effect: .writes,
-            scope: .node,
-            example: ["address": "192.168.1.20:29790"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.network.addPeer(address: given[address], context.scope(given)))
+            parameters: [address], result: "peer", shape: .changedPeer, effect: .writes,
+            scope: .node, example: ["address": "192.168.1.20:29790"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.network.addPeer(address: call[address], call.scope)
             })
     }()
 
@@ -64,12 +57,10 @@ extension Command {
             line: CommandLineForm(
                 "peer remove", ["peer"], examples: ["peer remove 192.168.1.20:29790"]),
             "Forget a peer's address and close its link.",
-            parameters: [peer.definition], result: "peer", shape: .changedPeer, effect: .writes,
-            scope: .node,
-            failures: [.notFound],
-            example: ["peer": "192.168.1.20:29790"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.network.removePeer(given[peer], context.scope(given)))
+            parameters: [peer], result: "peer", shape: .changedPeer, effect: .writes, scope: .node,
+            failures: [.notFound], example: ["peer": "192.168.1.20:29790"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.network.removePeer(call[peer], call.scope)
             })
     }()
 
@@ -78,23 +69,21 @@ extension Command {
         "Show whether the network is in use.",
         result: "network", shape: .network, effect: .reads, scope: .node, needsStore: false,
         needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.network.network(context.scope(given)))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.network.network(call.scope) })
 
     private static let netSuspend = Command(
         "net.suspend", line: CommandLineForm("net suspend", examples: ["net suspend"]),
         "Close all links and stay offline until 'net resume' or the next start.",
         result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            try context.node.network.suspendNetwork(context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.network.suspendNetwork(call.scope)
         })
 
     private static let netResume = Command(
         "net.resume", line: CommandLineForm("net resume", examples: ["net resume"]),
         "Use the network again.",
         result: "network", shape: .network, effect: .writes, scope: .node, needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            try context.node.network.resumeNetwork(context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.network.resumeNetwork(call.scope)
         })
 }

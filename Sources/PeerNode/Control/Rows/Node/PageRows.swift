@@ -14,9 +14,7 @@ extension Command {
                 "completion fish > ~/.config/fish/completions/wsx-node.fish",
             ], flow: .completion),
         "Print a script that lets your shell complete commands and names.",
-        parameters: [
-            Parameter.choice("shell", "Which shell.", ["bash", "zsh", "fish"]).definition
-        ],
+        parameters: [Parameter.choice("shell", "Which shell.", ["bash", "zsh", "fish"])],
         result: "text", effect: .reads, scope: .node, example: ["shell": "bash"], needs: .nothing)
 
     private static let man = Command(

@@ -24,12 +24,8 @@ extension Command {
                 "rpc", ["method", "arguments"],
                 examples: ["rpc message.send channel=general text=hello", "rpc --list"], flow: .rpc),
             "Call a method of the control socket.",
-            parameters: [
-                method.definition, arguments.definition, params.definition, list.definition,
-                describe.definition,
-            ],
-            result: "the method's answer", effect: .signs, scope: .node,
-            example: ["method": "node.version"], needs: .nothing)
+            parameters: [method, arguments, params, list, describe], result: "the method's answer",
+            effect: .signs, scope: .node, example: ["method": "node.version"], needs: .nothing)
     }()
 
     private static let rpcHello = {
@@ -38,12 +34,11 @@ extension Command {
             .optional()
         return Command(
             "rpc.hello", "Name your program, and get the version.",
-            parameters: [client.definition, api.definition], result: "version", effect: .reads,
-            scope: .node, whileLocked: .answers, needsStore: false,
-            failures: [.versionMismatch], example: ["client": "bot 1.2", "api": 1],
-            needs: .daemon,
-            run: { (_, given) throws(NodeError) in
-                if let major = given[api], major != Release.apiMajor {
+            parameters: [client, api], result: "version", effect: .reads, scope: .node,
+            whileLocked: .answers, needsStore: false, failures: [.versionMismatch],
+            example: ["client": "bot 1.2", "api": 1], needs: .daemon,
+            run: .outcome { (call) throws(NodeError) in
+                if let major = call[api], major != Release.apiMajor {
                     throw NodeError(
                         .versionMismatch,
                         "the daemon speaks version \(Release.apiMajor) of the interface",
@@ -58,19 +53,18 @@ extension Command {
         "rpc.discover", "Describe every method as an OpenRPC document.",
         result: "an OpenRPC document", effect: .reads, scope: .node, whileLocked: .answers,
         needsStore: false, needs: .daemon,
-        run: { (_, _) throws(NodeError) in .reply(Manual.openRPC) })
+        run: .outcome { (_) throws(NodeError) in .reply(Manual.openRPC) })
 
     /// All of them fit into one answer.
     private static let methodLimit = limit.defaulting(to: 1_000)
 
     private static let rpcMethods = Command(
         "rpc.methods", "List every method and what it does.",
-        parameters: [methodLimit.definition, cursor.definition],
-        result: "list of {name, summary}", effect: .reads, scope: .node, whileLocked: .answers,
-        needsStore: false, needs: .daemon,
-        run: { (_, given) throws(NodeError) in
+        parameters: [methodLimit, cursor], result: "list of {name, summary}", effect: .reads,
+        scope: .node, whileLocked: .answers, needsStore: false, needs: .daemon,
+        run: .outcome { (call) throws(NodeError) in
             let asked = PageRequest(
-                limit: Int(clamping: given[methodLimit]), cursor: given[cursor])
+                limit: Int(clamping: call[methodLimit]), cursor: call[cursor])
             let (part, end) = try PageEnd.part(of: methods.count, asked)
             let items = methods[part].map { command -> JSONValue in
                 ["name": .string(command.name), "summary": .string(command.summary)]

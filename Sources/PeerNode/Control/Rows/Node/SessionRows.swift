@@ -15,27 +15,27 @@ extension Command {
 
     /// Where the command line reads a secret from: a file, an open file, the output of a command,
     /// or, without any of these, the terminal.
-    static func sources(of name: String, _ what: String) -> [ParameterDefinition] {
+    static func sources(of name: String, _ what: String) -> [any ListedParameter] {
         [
             Parameter.text(
                 name + "_file", "A file with \(what) on its first line.", bytes: 1...4_096
-            ).optional().local().definition,
+            ).optional().local(),
             Parameter.integer(
                 name + "_fd", "A file descriptor to read \(what) from.", 0...1_023
-            ).optional().local().definition,
+            ).optional().local(),
             Parameter.text(
                 name + "_command", "A shell command that prints \(what).",
                 bytes: 1...4_096
-            ).optional().local().definition,
+            ).optional().local(),
         ]
     }
 
     /// Where a new identity's passphrase, or the one of a locked home, is read from.
-    static let passphraseSources =
+    static let passphraseSources: [any ListedParameter] =
         sources(of: "passphrase", "the passphrase") + [
             Parameter.flag(
                 "ask_passphrase", "Ask for the passphrase of a new identity on the terminal."
-            ).local().definition
+            ).local()
         ]
 
     /// What seals a new identity.
@@ -58,17 +58,15 @@ extension Command {
                     "passphrase change --remove",
                 ], flow: .changePassphrase, question: .removesPassphrase),
             "Change, set or remove the passphrase of your keys.",
-            parameters: [current.definition, new.definition, remove.definition]
-                + sources(of: "current", "the current passphrase")
+            parameters: [current, new, remove] + sources(of: "current", "the current passphrase")
                 + sources(of: "new", "the new passphrase"),
             result: "identity", shape: .identity, effect: .writes, scope: .node,
             failures: [.badRequest, .wrongSecret, .rateLimited, .busy],
             example: ["new": "correct horse battery"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.identity.changePassphrase(
-                    PassphraseDraft(
-                        current: given[current], new: given[new], removes: given[remove]),
-                    context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.identity.changePassphrase(
+                    PassphraseDraft(current: call[current], new: call[new], removes: call[remove]),
+                    call.scope)
             })
     }()
 
@@ -77,9 +75,7 @@ extension Command {
         "Show whether the node is locked, and what unlocks it.",
         result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
         needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.session.session(context.scope(given)))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.session.session(call.scope) })
 
     private static let sessionUnlock = {
         let passphrase = secret("passphrase", "The passphrase of this home.")
@@ -93,15 +89,12 @@ extension Command {
                 ], flow: .unlock),
             "Unlock the node with its passphrase. While it asks for its passcode (see 'session "
                 + "status'), the same flags, and the prompt on a terminal, take the four digits.",
-            parameters: [passphrase.definition]
-                + sources(of: "passphrase", "the passphrase or passcode"),
+            parameters: [passphrase] + sources(of: "passphrase", "the passphrase or passcode"),
             result: "session", shape: .session, effect: .writes, scope: .node,
-            whileLocked: .answers,
-            failures: [.wrongSecret, .rateLimited, .busy, .notFound],
+            whileLocked: .answers, failures: [.wrongSecret, .rateLimited, .busy, .notFound],
             example: ["passphrase": "correct horse battery"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.identity.unlockSession(
-                    passphrase: given[passphrase], context.scope(given))
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.identity.unlockSession(passphrase: call[passphrase], call.scope)
             })
     }()
 
@@ -112,11 +105,8 @@ extension Command {
         what peers send.
         """,
         result: "session", shape: .session, effect: .writesBeside, scope: .node,
-        whileLocked: .answers,
-        failures: [.forbidden, .notFound], needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.session.lockNow(context.scope(given)))
-        })
+        whileLocked: .answers, failures: [.forbidden, .notFound], needs: .daemon,
+        run: .answer { (call) throws(NodeError) in try call.node.session.lockNow(call.scope) })
 
     private static let sessionLogout = {
         let wipe = Parameter.choice(
@@ -134,15 +124,12 @@ extension Command {
                 question: .logsOut),
             "Drop the keys, go offline, and erase as much of the home as you ask. Backups that "
                 + "were written elsewhere stay, and so does what peers have.",
-            parameters: [wipe.definition, force.definition],
-            result: "session", shape: .session, effect: .writesBeside, scope: .node,
-            whileLocked: .answers,
-            failures: [.unsynced, .forbidden, .locked, .notFound],
-            example: ["wipe": "none"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.session.logOut(
-                        wiping: given[wipe], isForced: given[force], context.scope(given)))
+            parameters: [wipe, force], result: "session", shape: .session, effect: .writesBeside,
+            scope: .node, whileLocked: .answers,
+            failures: [.unsynced, .forbidden, .locked, .notFound], example: ["wipe": "none"],
+            needs: .daemon,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.session.logOut(wiping: call[wipe], isForced: call[force], call.scope)
             })
     }()
 
@@ -159,13 +146,11 @@ extension Command {
             line: CommandLineForm("passcode set", examples: ["passcode set"], flow: .setPasscode),
             "Set a passcode for locking this node. It lasts until the node stops, and needs a "
                 + "passphrase.",
-            parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", shape: .session, effect: .writesBeside, scope: .node,
-            whileLocked: .answers,
-            failures: [.badRequest, .duplicate, .forbidden],
-            example: ["code": "2580"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.session.setPasscode(given[code], context.scope(given)))
+            parameters: [code] + sources(of: "code", "the passcode"), result: "session",
+            shape: .session, effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .duplicate, .forbidden], example: ["code": "2580"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.session.setPasscode(call[code], call.scope)
             })
     }()
 
@@ -177,17 +162,13 @@ extension Command {
             line: CommandLineForm(
                 "passcode change", examples: ["passcode change"], flow: .changePasscode),
             "Change the passcode.",
-            parameters: [current.definition, new.definition]
-                + sources(of: "current", "the current passcode")
+            parameters: [current, new] + sources(of: "current", "the current passcode")
                 + sources(of: "new", "the new passcode"),
             result: "session", shape: .session, effect: .writesBeside, scope: .node,
-            whileLocked: .answers,
-            failures: [.badRequest, .wrongSecret, .notFound],
+            whileLocked: .answers, failures: [.badRequest, .wrongSecret, .notFound],
             example: ["current": "2580", "new": "0852"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.session.changePasscode(
-                        from: given[current], to: given[new], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.session.changePasscode(from: call[current], to: call[new], call.scope)
             })
     }()
 
@@ -198,13 +179,11 @@ extension Command {
             line: CommandLineForm(
                 "passcode remove", examples: ["passcode remove"], flow: .removePasscode),
             "Remove the passcode.",
-            parameters: [code.definition] + sources(of: "code", "the passcode"),
-            result: "session", shape: .session, effect: .writesBeside, scope: .node,
-            whileLocked: .answers,
-            failures: [.badRequest, .wrongSecret, .notFound],
-            example: ["code": "2580"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.session.removePasscode(given[code], context.scope(given)))
+            parameters: [code] + sources(of: "code", "the passcode"), result: "session",
+            shape: .session, effect: .writesBeside, scope: .node, whileLocked: .answers,
+            failures: [.badRequest, .wrongSecret, .notFound], example: ["code": "2580"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.session.removePasscode(call[code], call.scope)
             })
     }()
 
@@ -213,13 +192,11 @@ extension Command {
         return Command(
             "lock.unlock",
             "Unlock the node with its passcode. After three wrong ones it needs its passphrase.",
-            parameters: [code.definition],
-            result: "session", shape: .session, effect: .writes, scope: .node,
-            whileLocked: .answers,
-            failures: [.badRequest, .wrongSecret, .locked],
+            parameters: [code], result: "session", shape: .session, effect: .writes, scope: .node,
+            whileLocked: .answers, failures: [.badRequest, .wrongSecret, .locked],
             example: ["code": "2580"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.session.unlock(passcode: given[code], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.session.unlock(passcode: call[code], call.scope)
             })
     }()
 
@@ -227,7 +204,5 @@ extension Command {
         "lock.status", "Show whether the node is locked, as `session.status` does.",
         result: "session", shape: .session, effect: .reads, scope: .node, whileLocked: .answers,
         needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.session.session(context.scope(given)))
-        })
+        run: .answer { (call) throws(NodeError) in try call.node.session.session(call.scope) })
 }

@@ -11,9 +11,8 @@ extension Command {
         "config.get",
         line: CommandLineForm(
             "config get", ["setting"], examples: ["config get net.listen"], flow: .getSetting),
-        "Print one setting.", parameters: [settingName.definition], result: "a value",
-        effect: .reads, scope: .node,
-        failures: [.notFound, .badConfiguration], example: ["setting": "net.listen"],
+        "Print one setting.", parameters: [settingName], result: "a value", effect: .reads,
+        scope: .node, failures: [.notFound, .badConfiguration], example: ["setting": "net.listen"],
         needs: .nothing)
 
     private static let configSet = Command(
@@ -24,10 +23,7 @@ extension Command {
             flow: .changeSetting),
         "Change one setting, keeping the file's comments and order. After "
             + "'config set chat.typing off' others do not see that you are typing in 'chat'.",
-        parameters: [
-            settingName.definition,
-            Parameter.text("value", "The new value.", bytes: 0...4_096).definition,
-        ],
+        parameters: [settingName, Parameter.text("value", "The new value.", bytes: 0...4_096)],
         result: "nothing", effect: .writesBeside, scope: .node,
         failures: [.notFound, .badConfiguration],
         example: ["setting": "net.announce", "value": "false"], needs: .nothing)
@@ -54,8 +50,7 @@ extension Command {
             "help",
             line: CommandLineForm(
                 "help", ["topic"], examples: ["help", "help channel create"], flow: .help),
-            "Explain the program or a command.", parameters: [topic.definition],
-            result: "text", effect: .reads, scope: .node, example: ["topic": ["send"]],
-            needs: .nothing)
+            "Explain the program or a command.", parameters: [topic], result: "text",
+            effect: .reads, scope: .node, example: ["topic": ["send"]], needs: .nothing)
     }()
 }

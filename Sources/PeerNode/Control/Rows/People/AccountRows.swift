@@ -53,16 +53,15 @@ enum AccountCommandTable {
                 + "in at, and waits; where the provider has no login page here, it prints the nonce "
                 + "for your login. A verifier checks the token, and everyone here sees the account. "
                 + "It gives no rights.",
-            parameters: [provider.definition, token.definition, port.definition],
-            result: "account claim",
-            shape: .accountClaim, effect: .signs, scope: .workspace,
+            parameters: [provider, token, port], result: "account claim", shape: .accountClaim,
+            effect: .signs, scope: .workspace,
             failures: [
                 .badRequest, .forbidden, .notFound, .duplicate, .codeInvalid, .pending,
                 .rateLimited, .busy,
-            ], example: ["provider": "gitlab"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.accounts.link(
-                    given[provider], token: given[token], context.scope(given))
+            ],
+            example: ["provider": "gitlab"],
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.accounts.link(call[provider], token: call[token], call.scope)
             })
     }()
 
@@ -76,14 +75,12 @@ enum AccountCommandTable {
                 "account unlink", ["provider", "member"],
                 examples: ["account unlink gitlab", "account unlink gitlab @Joon"]),
             "Remove the link to an account.",
-            parameters: [provider.definition, member.definition], result: "attestation",
-            shape: .accountLinks, effect: .signs, scope: .workspace,
+            parameters: [provider, member], result: "attestation", shape: .accountLinks,
+            effect: .signs, scope: .workspace,
             failures: [.notFound, .ambiguous, .forbidden, .conflict],
             example: ["provider": "gitlab"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.accounts.unlink(
-                        given[provider], of: given[member], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.accounts.unlink(call[provider], of: call[member], call.scope)
             })
     }()
 
@@ -95,15 +92,11 @@ enum AccountCommandTable {
                 "account links", ["member"],
                 examples: ["account links", "account links @Joon"]),
             "List linked accounts, who verified them, and what no longer counts.",
-            parameters: [
-                member.definition, Command.limit.definition, Command.cursor.definition,
-            ], result: "list of attestation", shape: .accountLinks,
-            emptiness: "no accounts are linked", effect: .reads, scope: .workspace,
-            failures: [.notFound, .ambiguous],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.accounts.links(
-                        of: given[member], PageRequest(given), context.scope(given)))
+            parameters: [member, Command.limit, Command.cursor], result: "list of attestation",
+            shape: .accountLinks, emptiness: "no accounts are linked", effect: .reads,
+            scope: .workspace, failures: [.notFound, .ambiguous],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.accounts.links(of: call[member], call.page, call.scope)
             })
     }()
 
@@ -116,32 +109,27 @@ enum AccountCommandTable {
                     + "--jwks /etc/wsx/gitlab.json"
             ], flow: .setProvider),
         "Make a login provider (OpenID Connect) known to this node.",
-        parameters: [
-            name.definition, issuer.definition, client.definition, keys.definition,
-            page.definition, exchange.definition,
-        ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
+        parameters: [name, issuer, client, keys, page, exchange], result: "provider",
+        shape: .accountProviders, effect: .writes, scope: .node,
         failures: [.badRequest, .duplicate, .conflict, .tooMany],
         example: ["name": "gitlab", "issuer": "https://gitlab.com", "client_id": "4f1c"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.accounts.addProvider(
-                    ProviderDraft(
-                        name: given[name], issuer: given[issuer], client: given[client],
-                        keys: given[keys], page: given[page], exchange: given[exchange]),
-                    context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.accounts.addProvider(
+                ProviderDraft(
+                    name: call[name], issuer: call[issuer], client: call[client], keys: call[keys],
+                    page: call[page], exchange: call[exchange]), call.scope)
         })
 
     private static let list = Command(
         "account.provider.list",
         line: CommandLineForm("account provider list", examples: ["account provider list"]),
         "List the login providers that this node knows.",
-        parameters: [Command.limit.definition, Command.cursor.definition],
-        result: "list of provider", shape: .accountProviders,
+        parameters: [Command.limit, Command.cursor], result: "list of provider",
+        shape: .accountProviders,
         emptiness: "no providers: see 'wsx-node help account provider add'", effect: .reads,
         scope: .node,
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.accounts.providers(PageRequest(given), context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.accounts.providers(call.page, call.scope)
         })
 
     private static let update = {
@@ -154,19 +142,15 @@ enum AccountCommandTable {
                 examples: ["account provider update gitlab --jwks /etc/wsx/keys.json"],
                 flow: .setProvider),
             "Change a login provider. What you leave out stays. An empty '--jwks' removes it.",
-            parameters: [
-                name.definition, newIssuer.definition, newClient.definition, keys.definition,
-                page.definition, exchange.definition,
-            ], result: "provider", shape: .accountProviders, effect: .writes, scope: .node,
+            parameters: [name, newIssuer, newClient, keys, page, exchange], result: "provider",
+            shape: .accountProviders, effect: .writes, scope: .node,
             failures: [.badRequest, .notFound, .conflict],
             example: ["name": "gitlab", "client_id": "5e2d"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.accounts.changeProvider(
-                        ProviderDraft(
-                            name: given[name], issuer: given[newIssuer], client: given[newClient],
-                            keys: given[keys], page: given[page], exchange: given[exchange]),
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.accounts.changeProvider(
+                    ProviderDraft(
+                        name: call[name], issuer: call[newIssuer], client: call[newClient],
+                        keys: call[keys], page: call[page], exchange: call[exchange]), call.scope)
             })
     }()
 
@@ -175,10 +159,9 @@ enum AccountCommandTable {
         line: CommandLineForm(
             "account provider remove", ["name"], examples: ["account provider remove gitlab"]),
         "Forget a login provider. Accounts that were linked stay.",
-        parameters: [name.definition], result: "provider", shape: .accountProviders,
-        effect: .writes, scope: .node, failures: [.notFound], example: ["name": "gitlab"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.accounts.removeProvider(given[name], context.scope(given)))
+        parameters: [name], result: "provider", shape: .accountProviders, effect: .writes,
+        scope: .node, failures: [.notFound], example: ["name": "gitlab"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.accounts.removeProvider(call[name], call.scope)
         })
 }

@@ -38,28 +38,25 @@ extension Command {
                     "invite create --email joon@example.org",
                 ], flow: .invite),
             "Create an invite and print its link. On a terminal, show who joins with it.",
-            parameters: [
-                uses.definition, expires.definition, role.definition, channels.definition,
-                approve.definition, email.definition, key.definition,
-            ],
-            result: "invite", shape: .madeInvite, effect: .signs, scope: .workspace,
+            parameters: [uses, expires, role, channels, approve, email, key], result: "invite",
+            shape: .madeInvite, effect: .signs, scope: .workspace,
             failures: [.forbidden, .notFound, .archived, .duplicate, .keyReused],
             example: ["uses": 1, "expires_ms": 86_400_000],
-            run: { (context, given) throws(NodeError) in
-                if given[role] == "guest", given[channels].isEmpty {
+            run: .outcome { (call) throws(NodeError) in
+                if call[role] == "guest", call[channels].isEmpty {
                     throw NodeError(
                         .badRequest, "a guest needs a channel", hint: "add --channel CHANNEL",
                         reason: "control.bad_param",
                         fields: [NodeError.Field(name: "channels", reason: "missing")])
                 }
                 let draft = InviteDraft(
-                    uses: given[uses], expiresInMilliseconds: given[expires],
-                    role: given[role], channels: given[channels], needsApproval: given[approve])
-                let scope = context.scope(creating: "invite.create", given)
-                if let email = given[email] {
-                    return try context.node.proofs.invite(draft, to: email, scope)
+                    uses: call[uses], expiresInMilliseconds: call[expires],
+                    role: call[role], channels: call[channels], needsApproval: call[approve])
+                let scope = call.creatingScope
+                if let email = call[email] {
+                    return try call.node.proofs.invite(draft, to: email, scope)
                 }
-                return .reply(try context.node.invites.createInvite(draft, scope))
+                return .reply(try call.node.invites.createInvite(draft, scope))
             })
     }()
 
@@ -67,12 +64,10 @@ extension Command {
         "invite.list",
         line: CommandLineForm("invite list", examples: ["invite list", "invite list --json"]),
         "List the invites of the workspace.",
-        parameters: [limit.definition, cursor.definition], result: "list of invite",
-        shape: .invites, emptiness: "no invites", effect: .reads,
-        scope: .workspace,
-        failures: [.forbidden],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.invites.invites(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of invite", shape: .invites,
+        emptiness: "no invites", effect: .reads, scope: .workspace, failures: [.forbidden],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.invites.invites(call.page, call.scope)
         })
 
     private static let inviteRevoke = {
@@ -81,12 +76,11 @@ extension Command {
             "invite.revoke",
             line: CommandLineForm(
                 "invite revoke", ["id"], examples: ["invite revoke i_7k3qm2xa"]),
-            "Revoke an invite.", parameters: [id.definition], result: "invite", shape: .invites,
-            effect: .signs,
-            scope: .workspace,
-            failures: [.notFound, .forbidden], example: ["id": "i_7k3qm2xa"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.invites.revokeInvite(given[id], context.scope(given)))
+            "Revoke an invite.", parameters: [id], result: "invite", shape: .invites,
+            effect: .signs, scope: .workspace, failures: [.notFound, .forbidden],
+            example: ["id": "i_7k3qm2xa"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.invites.revokeInvite(call[id], call.scope)
             })
     }()
 
@@ -105,11 +99,10 @@ extension Command {
             line: CommandLineForm(
                 "invite decline", ["link"], examples: ["invite decline wsx://join/b4qx…"]),
             "Forget an invite and stop waiting for approval; nobody is told.",
-            parameters: [link.definition], result: "declined", effect: .writes, scope: .node,
-            failures: [.inviteInvalid],
-            example: ["link": "wsx://join/b4qxexample"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.invites.declineInvite(given[link], context.scope(given)))
+            parameters: [link], result: "declined", effect: .writes, scope: .node,
+            failures: [.inviteInvalid], example: ["link": "wsx://join/b4qxexample"], needs: .daemon,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.invites.declineInvite(call[link], call.scope)
             })
     }()
 }

@@ -8,16 +8,16 @@ extension Command {
 
     /// Where a daemon listens, shared by everything that starts one. They stay on the command
     /// line, for a daemon that runs already has its address.
-    static let startParameters = [
+    static let startParameters: [any ListedParameter] = [
         Parameter.text(
             "listen", "Address and port for a daemon that this starts; kept for later starts.",
             bytes: 1...256
         )
-        .optional().local().definition,
+        .optional().local(),
         Parameter.choice(
             "announce", "Announce this node on the local network; kept for later starts.",
             ["on", "off"]
-        ).optional().local().definition,
+        ).optional().local(),
     ]
 
     private static let up = Command(
@@ -30,23 +30,21 @@ extension Command {
             ], flow: .up),
         "Start the node. Creates your identity, and with --workspace the workspace, if missing.",
         parameters: [
-            Parameter.name("name", "The name of a new identity.").optional().definition,
+            Parameter.name("name", "The name of a new identity.").optional(),
             Parameter.text(
                 "email", "An email address for its profile in each workspace.", bytes: 1...254
-            ).optional().definition,
-            noRecovery.local().definition,
+            ).optional(), noRecovery.local(),
         ] + passphraseSources + startParameters,
         result: "what was done, one line each", effect: .signs, scope: .node,
-        failures: [.inUse, .badConfiguration],
-        example: ["name": "Mina"], needs: .nothing)
+        failures: [.inUse, .badConfiguration], example: ["name": "Mina"], needs: .nothing)
 
     private static let nodeStop = Command(
         "node.stop", line: CommandLineForm("down", examples: ["down"], flow: .stop),
         "Stop the daemon, and wait until its process has ended.",
         result: "nothing", effect: .writesBeside, scope: .node, whileLocked: .answers,
         needsStore: false, needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            try context.node.home.stop(context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.home.stop(call.scope)
             return .reply([:])
         })
 
@@ -56,33 +54,24 @@ extension Command {
             "node.status",
             line: CommandLineForm("status", examples: ["status --json"], flow: .status),
             "Show identity, workspaces, peers and disk.",
-            parameters: [check.definition], result: "status", shape: .status, effect: .reads,
-            scope: .node,
+            parameters: [check], result: "status", shape: .status, effect: .reads, scope: .node,
             whileLocked: .answers, needsStore: false, needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.home.status(context.scope(given)))
-            })
+            run: .answer { (call) throws(NodeError) in try call.node.home.status(call.scope) })
     }()
 
     private static let nodeMetrics = Command(
         "node.metrics", line: CommandLineForm("metrics", examples: ["metrics"]),
         "Print metrics in Prometheus text format.",
         result: "text", shape: .text, effect: .reads, scope: .node, whileLocked: .answers,
-        needsStore: false,
-        needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.inspection.metrics(context.scope(given)))
-        })
+        needsStore: false, needs: .daemon,
+        run: .answer { (call) throws(NodeError) in try call.node.inspection.metrics(call.scope) })
 
     private static let nodeDoctor = Command(
         "node.doctor", line: CommandLineForm("doctor", examples: ["doctor"], flow: .doctor),
         "Check the node and its surroundings, with a fix for each problem.",
         result: "list of finding", shape: .findings, effect: .reads, scope: .node,
-        whileLocked: .answers,
-        needsStore: false, needs: .daemon,
-        run: { (context, given) throws(NodeError) in
-            try context.node.inspection.doctor(context.scope(given))
-        })
+        whileLocked: .answers, needsStore: false, needs: .daemon,
+        run: .outcome { (call) throws(NodeError) in try call.node.inspection.doctor(call.scope) })
 
     private static let daemonRun = Command(
         "daemon.run",
@@ -104,5 +93,5 @@ extension Command {
         "Print the version of the program and of its interface.",
         result: "version", effect: .reads, scope: .node, whileLocked: .answers, needsStore: false,
         needs: .nothing,
-        run: { (_, _) throws(NodeError) in .reply(Release.json) })
+        run: .outcome { (_) throws(NodeError) in .reply(Release.json) })
 }

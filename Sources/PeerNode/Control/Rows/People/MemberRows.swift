@@ -16,13 +16,10 @@ extension Command {
             line: CommandLineForm(
                 "member list", examples: ["member list", "member list --removed"]),
             "List the members.",
-            parameters: [removed.definition, limit.definition, cursor.definition],
-            result: "list of member", shape: .members, emptiness: "no members", effect: .reads,
-            scope: .workspace,
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.members.members(
-                        removed: given[removed], PageRequest(given), context.scope(given)))
+            parameters: [removed, limit, cursor], result: "list of member", shape: .members,
+            emptiness: "no members", effect: .reads, scope: .workspace,
+            run: .answer { (call) throws(NodeError) in
+                try call.node.members.members(removed: call[removed], call.page, call.scope)
             })
     }()
 
@@ -30,25 +27,21 @@ extension Command {
         "member.get",
         line: CommandLineForm("member show", ["member"], examples: ["member show @Joon"]),
         "Show one member, or someone who was removed.",
-        parameters: [member.definition], result: "member", shape: .member, effect: .reads,
-        scope: .workspace,
-        failures: [.notFound, .ambiguous],
-        example: ["member": "@Joon"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.members.member(given[member], context.scope(given)))
+        parameters: [member], result: "member", shape: .member, effect: .reads, scope: .workspace,
+        failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.members.member(call[member], call.scope)
         })
 
     private static let memberStatus = Command(
         "member.status",
         line: CommandLineForm("member status", ["member"], examples: ["member status @Joon"]),
         "Show which devices are known to have applied a removal.",
-        parameters: [member.definition, limit.definition, cursor.definition],
-        result: "list of holder", shape: .appliers, effect: .reads, scope: .workspace,
-        failures: [.notFound, .ambiguous, .conflict], example: ["member": "@Joon"],
-        run: { (context, given) throws(NodeError) in
-            .reply(
-                try context.node.members.removalHolders(given[member], context.scope(given))
-                    .part(PageRequest(given)))
+        parameters: [member, limit, cursor], result: "list of holder", shape: .appliers,
+        effect: .reads, scope: .workspace, failures: [.notFound, .ambiguous, .conflict],
+        example: ["member": "@Joon"],
+        run: .answer { (call) throws(NodeError) in
+            try call.node.members.removalHolders(call[member], call.scope).part(call.page)
         })
 
     private static let memberRole = {
@@ -62,15 +55,11 @@ extension Command {
                 "member role", ["member", "role"], examples: ["member role @Joon admin"],
                 weight: .admins),
             "Change a member's role.",
-            parameters: [member.definition, role.definition], result: "member", shape: .memberRole,
-            effect: .signs,
-            scope: .workspace,
-            failures: [.notFound, .ambiguous, .forbidden],
+            parameters: [member, role], result: "member", shape: .memberRole, effect: .signs,
+            scope: .workspace, failures: [.notFound, .ambiguous, .forbidden],
             example: ["member": "@Joon", "role": "admin"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.members.setRole(
-                        given[role], of: given[member], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.members.setRole(call[role], of: call[member], call.scope)
             })
     }()
 
@@ -99,21 +88,15 @@ extension Command {
                 ], question: .removesMember, weight: .admins),
             "Remove someone from the workspace. What this node has from them stays; anything "
                 + "else from them is rejected.",
-            parameters: [
-                member.definition, force.definition, recut.definition, keep.definition,
-            ],
-            result: "member", shape: .removedMember, effect: .signs, scope: .workspace,
-            failures: [
-                .notFound, .ambiguous, .forbidden, .conflict, .unsynced, .versionMismatch,
-            ],
+            parameters: [member, force, recut, keep], result: "member", shape: .removedMember,
+            effect: .signs, scope: .workspace,
+            failures: [.notFound, .ambiguous, .forbidden, .conflict, .unsynced, .versionMismatch],
             example: ["member": "@Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.members.removeMember(
-                        RemovalDraft(
-                            member: given[member], isForced: given[force],
-                            widens: given[recut], keptInvites: given[keep]),
-                        context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.members.removeMember(
+                    RemovalDraft(
+                        member: call[member], isForced: call[force], widens: call[recut],
+                        keptInvites: call[keep]), call.scope)
             })
     }()
 
@@ -123,12 +106,11 @@ extension Command {
             "workspace leave", ["workspace"],
             examples: ["workspace leave", "workspace leave acme"], question: .leavesWorkspace),
         "Leave a workspace: the one you name, or the selected one. What you have stays readable.",
-        parameters: [workspace.definition], result: "workspace", shape: .leftWorkspace,
-        effect: .signs, scope: .workspace,
-        failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
+        parameters: [workspace], result: "workspace", shape: .leftWorkspace, effect: .signs,
+        scope: .workspace, failures: [.notFound, .ambiguous, .forbidden, .transferFirst],
         example: ["workspace": "acme"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.workspaces.leaveWorkspace(context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.workspaces.leaveWorkspace(call.scope)
         })
 
     private static let workspaceRekey = {
@@ -141,13 +123,11 @@ extension Command {
             line: CommandLineForm(
                 "workspace rekey", examples: ["workspace rekey", "workspace rekey --discovery"]),
             "Change the key that encrypts contents and names from now on.",
-            parameters: [discovery.definition], result: "workspace", shape: .workspaces,
-            effect: .signs,
+            parameters: [discovery], result: "workspace", shape: .workspaces, effect: .signs,
             scope: .workspace, failures: [.forbidden],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.changeWorkspaceKey(
-                        withDiscovery: given[discovery], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.changeWorkspaceKey(
+                    withDiscovery: call[discovery], call.scope)
             })
     }()
 }

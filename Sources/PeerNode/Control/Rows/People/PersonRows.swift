@@ -15,12 +15,10 @@ extension Command {
             "profile.get",
             line: CommandLineForm(
                 "profile show", ["member"], examples: ["profile show", "profile show @Joon"]),
-            "Show a profile.", parameters: [member.definition], result: "profile", shape: .profile,
-            effect: .reads,
-            scope: .workspace,
-            failures: [.notFound, .ambiguous],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.profiles.profile(of: given[member], context.scope(given)))
+            "Show a profile.", parameters: [member], result: "profile", shape: .profile,
+            effect: .reads, scope: .workspace, failures: [.notFound, .ambiguous],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.profiles.profile(of: call[member], call.scope)
             })
     }()
 
@@ -28,11 +26,10 @@ extension Command {
         let member = Parameter.member("member", "Who: '@Mina', or an id.")
         return Command(
             "profile.of", "Return the profile of a member, or of someone who was removed.",
-            parameters: [member.definition], result: "profile", shape: .profile, effect: .reads,
-            scope: .workspace,
-            failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.profiles.profile(of: given[member], context.scope(given)))
+            parameters: [member], result: "profile", shape: .profile, effect: .reads,
+            scope: .workspace, failures: [.notFound, .ambiguous], example: ["member": "@Joon"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.profiles.profile(of: call[member], call.scope)
             })
     }()
 
@@ -68,24 +65,20 @@ extension Command {
                     "profile set --phone 010-1234-5678 --show phone", "profile set --hide email",
                 ]),
             "Change your profile in a workspace. What is hidden stays on your own devices.",
-            parameters: [
-                name.definition, nickname.definition, description.definition, phone.definition,
-                country.definition, email.definition, show.definition, hide.definition,
-            ],
+            parameters: [name, nickname, description, phone, country, email, show, hide],
             result: "profile", shape: .profile, effect: .signs, scope: .workspace,
-            failures: refusals,
-            example: ["description": "Paints at night"],
-            run: { (context, given) throws(NodeError) in
+            failures: refusals, example: ["description": "Paints at night"],
+            run: .outcome { (call) throws(NodeError) in
                 var values: [ProfileChange.Field: String] = [:]
-                values[.description] = given[description]
-                values[.phone] = given[phone]
-                values[.country] = given[country]
-                values[.email] = given[email]
+                values[.description] = call[description]
+                values[.phone] = call[phone]
+                values[.country] = call[country]
+                values[.email] = call[email]
                 let draft = ProfileEditDraft(
-                    name: given[name], nickname: given[nickname], values: values,
-                    shown: given[show].compactMap(ProfileChange.Field.init(word:)),
-                    hidden: given[hide].compactMap(ProfileChange.Field.init(word:)))
-                return .reply(try context.node.profiles.editProfile(draft, context.scope(given)))
+                    name: call[name], nickname: call[nickname], values: values,
+                    shown: call[show].compactMap(ProfileChange.Field.init(word:)),
+                    hidden: call[hide].compactMap(ProfileChange.Field.init(word:)))
+                return .reply(try call.node.profiles.editProfile(draft, call.scope))
             })
     }()
 
@@ -105,20 +98,19 @@ extension Command {
                 "profile picture set", ["path"],
                 examples: ["profile picture set me.png", "profile picture set --preset 7"]),
             "Choose a picture for your profile.",
-            parameters: [file.definition, preset.definition, blob.definition],
-            result: "profile", shape: .profile, effect: .signs, scope: .workspace,
-            failures: refusals + [.badRequest, .notFound, .tooLarge],
+            parameters: [file, preset, blob], result: "profile", shape: .profile, effect: .signs,
+            scope: .workspace, failures: refusals + [.badRequest, .notFound, .tooLarge],
             example: ["preset": 7],
-            run: { (context, given) throws(NodeError) in
-                guard (given[preset] == nil) != (given[blob] == nil) else {
+            run: .outcome { (call) throws(NodeError) in
+                guard (call[preset] == nil) != (call[blob] == nil) else {
                     throw NodeError(
                         .badRequest, "which picture? give a file or a preset, not both",
                         hint: "wsx-node profile picture set me.png", reason: "missing_parameter",
                         fields: [.init(name: "preset", reason: "missing")])
                 }
-                let image = given[blob] ?? given[preset].map { "preset:\($0)" } ?? ""
+                let image = call[blob] ?? call[preset].map { "preset:\($0)" } ?? ""
                 return .reply(
-                    try context.node.profiles.setProfileImage(image, context.scope(given)))
+                    try call.node.profiles.setProfileImage(image, call.scope))
             })
     }()
 
@@ -126,10 +118,9 @@ extension Command {
         "profile.image.clear",
         line: CommandLineForm("profile picture clear", examples: ["profile picture clear"]),
         "Remove your picture.", result: "profile", shape: .profile, effect: .signs,
-        scope: .workspace,
-        failures: refusals,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.profiles.setProfileImage("", context.scope(given)))
+        scope: .workspace, failures: refusals,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.profiles.setProfileImage("", call.scope)
         })
 
     private static let presenceSet = {
@@ -153,46 +144,42 @@ extension Command {
                     "presence set busy --text 'in a meeting' --until 2h", "presence set offline",
                 ]),
             "Set your status in a workspace, on all your devices.",
-            parameters: [state.definition, text.definition, emoji.definition, until.definition],
-            result: "presence", shape: .presence, effect: .signs, scope: .workspace,
-            failures: refusals,
+            parameters: [state, text, emoji, until], result: "presence", shape: .presence,
+            effect: .signs, scope: .workspace, failures: refusals,
             example: ["state": "busy", "text": "in a meeting"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.profiles.setPresence(
-                        PresenceDraft(
-                            state: given[state], text: given[text], emoji: given[emoji],
-                            until: given[until]), context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.profiles.setPresence(
+                    PresenceDraft(
+                        state: call[state], text: call[text], emoji: call[emoji], until: call[until]
+                    ), call.scope)
             })
     }()
 
     private static let presenceClear = Command(
         "presence.clear", line: CommandLineForm("presence clear", examples: ["presence clear"]),
         "Clear your status, and be online again.", result: "presence", shape: .presence,
-        effect: .signs,
-        scope: .workspace, failures: refusals,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.profiles.clearPresence(context.scope(given)))
+        effect: .signs, scope: .workspace, failures: refusals,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.profiles.clearPresence(call.scope)
         })
 
     private static let presenceList = Command(
         "presence.list", line: CommandLineForm("presence list", examples: ["presence list"]),
         "List who is online. 'unknown' is someone who may be: this node has no link to them. "
             + "Anyone not listed is offline, except guests: they are never listed, and see nobody.",
-        parameters: [limit.definition, cursor.definition], result: "list of presence",
-        shape: .presences, emptiness: "nobody is online",
-        effect: .reads, scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.profiles.presences(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of presence", shape: .presences,
+        emptiness: "nobody is online", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.profiles.presences(call.page, call.scope)
         })
 
     private static let typingSend = Command(
         "typing.send",
         "Tell people who may read a channel that you are typing. Sent at most once every 10 s.",
-        parameters: [channel.definition], result: "nothing", effect: .reads, scope: .conversation,
+        parameters: [channel], result: "nothing", effect: .reads, scope: .conversation,
         failures: [.notFound, .ambiguous, .forbidden], example: ["channel": "general"],
-        run: { (context, given) throws(NodeError) in
-            try context.node.profiles.sendTyping(given[channel], context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.profiles.sendTyping(call[channel], call.scope)
             return .reply([:])
         })
 }

@@ -4,11 +4,10 @@ extension Command {
     static let requestList = Command(
         "join.requests", line: CommandLineForm("request list", examples: ["request list"]),
         "List who is asking to join.",
-        parameters: [limit.definition, cursor.definition], result: "list of request",
-        shape: .requests, emptiness: "no requests",
-        effect: .reads, scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.invites.requests(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of request", shape: .requests,
+        emptiness: "no requests", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.invites.requests(call.page, call.scope)
         })
 
     static let requestApprove = deciding(
@@ -30,12 +29,11 @@ extension Command {
             method,
             line: CommandLineForm(
                 words, ["id"], examples: ["\(words) r_7k3qm2xa"], weight: .unknown),
-            summary, parameters: [id.definition], result: "request", shape: .requests,
-            effect: .signs,
-            scope: .workspace,
-            failures: [.notFound, .forbidden, .conflict], example: ["id": "r_7k3qm2xa"],
-            run: { (context, given) throws(NodeError) in
-                .reply(try decide(context.node.invites, given[id], context.scope(given)))
+            summary, parameters: [id], result: "request", shape: .requests, effect: .signs,
+            scope: .workspace, failures: [.notFound, .forbidden, .conflict],
+            example: ["id": "r_7k3qm2xa"],
+            run: .answer { (call) throws(NodeError) in
+                try decide(call.node.invites, call[id], call.scope)
             })
     }
 }
@@ -45,11 +43,8 @@ enum PolicyCommandTable {
     static let get = Command(
         "policy.get", line: CommandLineForm("policy show", examples: ["policy show"]),
         "Show who may join, invite and verify, and how many files are allowed.",
-        result: "policy", effect: .reads,
-        scope: .workspace,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.invites.policy(context.scope(given)))
-        })
+        result: "policy", effect: .reads, scope: .workspace,
+        run: .answer { (call) throws(NodeError) in try call.node.invites.policy(call.scope) })
 
     static let set = {
         let right = Parameter.choice(
@@ -82,18 +77,13 @@ enum PolicyCommandTable {
                     "policy set --join open --who-may-invite admins", "policy set attachments 20",
                 ]),
             "Change who may join, invite or verify, or how many files are allowed.",
-            parameters: [
-                setting.definition, value.definition, right.definition, attesting.definition,
-                join.definition, attachments.definition,
-            ], result: "policy", effect: .signs, scope: .workspace,
-            failures: [.forbidden], example: ["join": "request"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.invites.setPolicy(
-                        PolicyEdit(
-                            whoMayInvite: given[right], whoMayAttest: given[attesting],
-                            join: given[join], attachments: given[attachments]),
-                        context.scope(given)))
+            parameters: [setting, value, right, attesting, join, attachments], result: "policy",
+            effect: .signs, scope: .workspace, failures: [.forbidden], example: ["join": "request"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.invites.setPolicy(
+                    PolicyEdit(
+                        whoMayInvite: call[right], whoMayAttest: call[attesting], join: call[join],
+                        attachments: call[attachments]), call.scope)
             })
     }()
 }

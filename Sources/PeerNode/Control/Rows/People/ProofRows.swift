@@ -18,10 +18,10 @@ enum ProofCommandTable {
             examples: ["identity email check mina@example.org"]),
         "Check whether anyone here uses an email address. Nobody knows all addresses: 'ok' means "
             + "that no member of this workspace shows it.",
-        parameters: [email.definition], result: "email check", shape: .emailCheck, effect: .reads,
+        parameters: [email], result: "email check", shape: .emailCheck, effect: .reads,
         scope: .workspace, failures: [.badRequest], example: ["email": "mina@example.org"],
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.proofs.check(given[email], context.scope(given)))
+        run: .answer { (call) throws(NodeError) in
+            try call.node.proofs.check(call[email], call.scope)
         })
 
     private static let verify = {
@@ -38,15 +38,15 @@ enum ProofCommandTable {
                 ]),
             "Show that an email address is yours. A verifier sends a code to it; enter that with "
                 + "'identity email confirm'. Then everyone here sees the address as verified.",
-            parameters: [email.definition, verifier.definition], result: "email claim",
-            shape: .emailClaim, effect: .signs, scope: .workspace,
+            parameters: [email, verifier], result: "email claim", shape: .emailClaim,
+            effect: .signs, scope: .workspace,
             failures: [
                 .badRequest, .forbidden, .notFound, .ambiguous, .duplicate, .conflict, .pending,
                 .rateLimited, .codeUndeliverable, .busy,
-            ], example: ["email": "mina@example.org"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.proofs.verify(
-                    given[email], by: given[verifier], context.scope(given))
+            ],
+            example: ["email": "mina@example.org"],
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.proofs.verify(call[email], by: call[verifier], call.scope)
             })
     }()
 
@@ -55,14 +55,14 @@ enum ProofCommandTable {
         line: CommandLineForm(
             "identity email resend", examples: ["identity email resend"]),
         "Send a new code to your address. The code before it no longer works.",
-        parameters: [ownEmail.definition], result: "email claim", shape: .emailClaim,
-        effect: .signs, scope: .workspace,
+        parameters: [ownEmail], result: "email claim", shape: .emailClaim, effect: .signs,
+        scope: .workspace,
         failures: [
             .badRequest, .forbidden, .codeInvalid, .claimChanged, .pending, .rateLimited,
             .codeUndeliverable, .busy,
         ],
-        run: { (context, given) throws(NodeError) in
-            try context.node.proofs.resend(given[ownEmail], context.scope(given))
+        run: .outcome { (call) throws(NodeError) in
+            try call.node.proofs.resend(call[ownEmail], call.scope)
         })
 
     private static let confirm = {
@@ -76,14 +76,14 @@ enum ProofCommandTable {
                 "identity email confirm", ["code"],
                 examples: ["identity email confirm 123456", "identity email confirm -"]),
             "Enter the code that came to your address. A code works for 5 minutes and 5 tries.",
-            parameters: [code.definition, ownEmail.definition], result: "email claim",
-            shape: .emailClaim, effect: .signs, scope: .workspace,
+            parameters: [code, ownEmail], result: "email claim", shape: .emailClaim, effect: .signs,
+            scope: .workspace,
             failures: [
                 .badRequest, .forbidden, .duplicate, .codeInvalid, .claimChanged, .pending, .busy,
-            ], example: ["code": "123456"],
-            run: { (context, given) throws(NodeError) in
-                try context.node.proofs.confirm(
-                    given[code], of: given[ownEmail], context.scope(given))
+            ],
+            example: ["code": "123456"],
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.proofs.confirm(call[code], of: call[ownEmail], call.scope)
             })
     }()
 
@@ -95,15 +95,11 @@ enum ProofCommandTable {
                 "attestation list", ["member"],
                 examples: ["attestation list", "attestation list @Joon"]),
             "List verified addresses, who verified them, and what no longer counts.",
-            parameters: [
-                member.definition, Command.limit.definition, Command.cursor.definition,
-            ], result: "list of attestation", shape: .attestations,
-            emptiness: "nothing is verified", effect: .reads, scope: .workspace,
-            failures: [.notFound, .ambiguous],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.proofs.attestations(
-                        of: given[member], PageRequest(given), context.scope(given)))
+            parameters: [member, Command.limit, Command.cursor], result: "list of attestation",
+            shape: .attestations, emptiness: "nothing is verified", effect: .reads,
+            scope: .workspace, failures: [.notFound, .ambiguous],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.proofs.attestations(of: call[member], call.page, call.scope)
             })
     }()
 
@@ -117,11 +113,10 @@ enum ProofCommandTable {
                 "attestation withdraw", ["member"],
                 examples: ["attestation withdraw", "attestation withdraw @Joon"]),
             "Withdraw the verification of an address.",
-            parameters: [member.definition], result: "attestation", shape: .attestations,
-            effect: .signs, scope: .workspace,
-            failures: [.notFound, .ambiguous, .forbidden, .conflict],
-            run: { (context, given) throws(NodeError) in
-                .reply(try context.node.proofs.withdraw(of: given[member], context.scope(given)))
+            parameters: [member], result: "attestation", shape: .attestations, effect: .signs,
+            scope: .workspace, failures: [.notFound, .ambiguous, .forbidden, .conflict],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.proofs.withdraw(of: call[member], call.scope)
             })
     }()
 
@@ -139,11 +134,10 @@ enum ProofCommandTable {
                 "mail command", ["command"],
                 examples: ["mail command 'msmtp -t'", "mail command ''"]),
             "Set what sends letters from this node: verification codes and invites.",
-            parameters: [command.definition], result: "mail command", effect: .reads,
-            scope: .node, example: ["command": "exit 0"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.proofs.setMailCommand(given[command], context.scope(given)))
+            parameters: [command], result: "mail command", effect: .reads, scope: .node,
+            example: ["command": "exit 0"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.proofs.setMailCommand(call[command], call.scope)
             })
     }()
 }

@@ -36,35 +36,29 @@ extension Command {
                 ],
                 flow: .makeWorkspace),
             "Create a workspace and select it.",
-            parameters: [
-                name.definition, description.definition, image.definition,
-                firstChannel.definition, paidFrom.definition, key.definition,
-            ],
+            parameters: [name, description, image, firstChannel, paidFrom, key],
             result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
             failures: [
                 .duplicate, .keyReused, .insufficientCoins, .conflict, .badRequest, .notFound,
                 .tooLarge, .ambiguous, .forbidden, .tooMany,
             ],
             example: ["name": "acme"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.createWorkspace(
-                        WorkspaceDraft(
-                            name: given[name], description: given[description],
-                            firstChannel: given[firstChannel], paidFrom: given[paidFrom],
-                            image: given[image]),
-                        context.scope(creating: "workspace.create", given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.createWorkspace(
+                    WorkspaceDraft(
+                        name: call[name], description: call[description],
+                        firstChannel: call[firstChannel], paidFrom: call[paidFrom],
+                        image: call[image]), call.creatingScope)
             })
     }()
 
     private static let workspaceList = Command(
         "workspace.list", line: CommandLineForm("workspace list", examples: ["workspace list"]),
         "List the workspaces of this home.",
-        parameters: [limit.definition, cursor.definition], result: "list of workspace",
-        shape: .workspaces, emptiness: "no workspaces",
-        effect: .reads, scope: .node,
-        run: { (context, given) throws(NodeError) in
-            .reply(try context.node.workspaces.workspaces(PageRequest(given), context.scope(given)))
+        parameters: [limit, cursor], result: "list of workspace", shape: .workspaces,
+        emptiness: "no workspaces", effect: .reads, scope: .node,
+        run: .answer { (call) throws(NodeError) in
+            try call.node.workspaces.workspaces(call.page, call.scope)
         })
 
     private static let workspaceGet = {
@@ -75,14 +69,11 @@ extension Command {
                 "workspace show", ["workspace"],
                 examples: ["workspace show", "workspace show acme"]),
             "Show a workspace: the one you name, or the selected one.",
-            parameters: [workspace.definition, counted.definition], result: "workspace",
-            shape: .workspace,
-            effect: .reads, scope: .workspace,
-            failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.workspace(
-                        counted: given[counted], context.scope(given)))
+            parameters: [workspace, counted], result: "workspace", shape: .workspace,
+            effect: .reads, scope: .workspace, failures: [.notFound, .ambiguous],
+            example: ["workspace": "acme"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.workspace(counted: call[counted], call.scope)
             })
     }()
 
@@ -92,13 +83,10 @@ extension Command {
             "workspace.select",
             line: CommandLineForm("workspace use", ["workspace"], examples: ["workspace use acme"]),
             "Select the workspace that commands act in by default.",
-            parameters: [workspace.definition], result: "workspace", shape: .workspaces,
-            effect: .writes, scope: .node,
-            failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.selectWorkspace(
-                        given[workspace], context.scope(given)))
+            parameters: [workspace], result: "workspace", shape: .workspaces, effect: .writes,
+            scope: .node, failures: [.notFound, .ambiguous], example: ["workspace": "acme"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.selectWorkspace(call[workspace], call.scope)
             })
     }()
 
@@ -112,7 +100,7 @@ extension Command {
     /// The same call under both its names.
     static func joining(
         _ method: String, line: CommandLineForm, _ summary: String,
-        _ more: [ParameterDefinition]
+        _ more: [any ListedParameter]
     ) -> Command {
         let link = Parameter.text(
             "link", "The invite link, 'wsx://join/…'. '-' reads it from standard input.",
@@ -125,19 +113,15 @@ extension Command {
         ).defaulting(to: 30_000).flag("timeout")
         return Command(
             method, line: line, summary,
-            parameters: [
-                link.definition, name.definition, timeout.definition, noRecovery.definition,
-                key.definition,
-            ] + more,
-            result: "workspace", shape: .workspaces, effect: .signs, scope: .node,
+            parameters: [link, name, timeout, noRecovery, key] + more, result: "workspace",
+            shape: .workspaces, effect: .signs, scope: .node,
             failures: [.inviteInvalid, .inviteExpired, .inviteUsed, .pending, .unreachable],
             example: ["link": "wsx://join/b4qxexample", "name": "Joon"], needs: .daemon,
-            run: { (context, given) throws(NodeError) in
-                try context.node.invites.joinWorkspace(
+            run: .outcome { (call) throws(NodeError) in
+                try call.node.invites.joinWorkspace(
                     JoinDraft(
-                        link: given[link], name: given[name], timeoutMilliseconds: given[timeout],
-                        hasRecovery: !given[noRecovery]),
-                    context.scope(creating: method, given))
+                        link: call[link], name: call[name], timeoutMilliseconds: call[timeout],
+                        hasRecovery: !call[noRecovery]), call.creatingScope)
             })
     }
 
@@ -150,16 +134,15 @@ extension Command {
             "workspace.edit",
             line: CommandLineForm("workspace edit", examples: ["workspace edit --name acme2"]),
             "Change the name, description or picture of the workspace.",
-            parameters: [name.definition, description.definition, image.definition],
-            result: "workspace", shape: .workspaces, effect: .signs, scope: .workspace,
+            parameters: [name, description, image], result: "workspace", shape: .workspaces,
+            effect: .signs, scope: .workspace,
             failures: [.forbidden, .duplicate, .badRequest, .notFound, .tooLarge],
             example: ["name": "acme2"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.editWorkspace(
-                        WorkspaceEdit(
-                            name: given[name], description: given[description],
-                            image: given[image]), context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.editWorkspace(
+                    WorkspaceEdit(
+                        name: call[name], description: call[description], image: call[image]),
+                    call.scope)
             })
     }()
 
@@ -171,13 +154,11 @@ extension Command {
                 "workspace transfer", ["member"], examples: ["workspace transfer @Joon"],
                 question: .transfersWorkspace, weight: .owners),
             "Make another member the owner. You stay as an admin; your open invites end.",
-            parameters: [member.definition], result: "workspace", shape: .workspaces,
-            effect: .signs, scope: .workspace,
-            failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.transferWorkspace(
-                        to: given[member], context.scope(given)))
+            parameters: [member], result: "workspace", shape: .workspaces, effect: .signs,
+            scope: .workspace, failures: [.forbidden, .unknownUser, .ambiguous],
+            example: ["member": "Joon"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.transferWorkspace(to: call[member], call.scope)
             })
     }()
 
@@ -192,12 +173,11 @@ extension Command {
                 examples: ["workspace successor @Joon", "workspace successor none"], weight: .owners
             ),
             "Name who gets the workspace when its owner leaves.",
-            parameters: [member.definition], result: "workspace", shape: .successor, effect: .signs,
-            scope: .workspace,
-            failures: [.forbidden, .unknownUser, .ambiguous], example: ["member": "Joon"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.setSuccessor(given[member], context.scope(given)))
+            parameters: [member], result: "workspace", shape: .successor, effect: .signs,
+            scope: .workspace, failures: [.forbidden, .unknownUser, .ambiguous],
+            example: ["member": "Joon"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.setSuccessor(call[member], call.scope)
             })
     }()
 
@@ -211,14 +191,10 @@ extension Command {
                 "workspace delete", ["name"], examples: ["workspace delete acme"],
                 question: .deletesWorkspace),
             "Delete the workspace for all its members. This cannot be undone.",
-            parameters: [name.definition], result: "workspace", shape: .workspace, effect: .signs,
-            scope: .workspace,
-            failures: [.forbidden],
-            example: ["name": "acme"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.deleteWorkspace(
-                        name: given[name], context.scope(given)))
+            parameters: [name], result: "workspace", shape: .workspace, effect: .signs,
+            scope: .workspace, failures: [.forbidden], example: ["name": "acme"],
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.deleteWorkspace(name: call[name], call.scope)
             })
     }()
 
@@ -231,15 +207,12 @@ extension Command {
                 "workspace forget", ["workspace"], examples: ["workspace forget acme"],
                 question: .forgetsWorkspace),
             "Remove a workspace that you left, and its data, from this device.",
-            parameters: [workspace.definition, force.definition], result: "workspace",
-            shape: .forgottenWorkspace,
-            effect: .signs, scope: .node,
-            failures: [.notFound, .ambiguous, .conflict, .unsynced],
+            parameters: [workspace, force], result: "workspace", shape: .forgottenWorkspace,
+            effect: .signs, scope: .node, failures: [.notFound, .ambiguous, .conflict, .unsynced],
             example: ["workspace": "acme"],
-            run: { (context, given) throws(NodeError) in
-                .reply(
-                    try context.node.workspaces.forgetWorkspace(
-                        given[workspace], isForced: given[force], context.scope(given)))
+            run: .answer { (call) throws(NodeError) in
+                try call.node.workspaces.forgetWorkspace(
+                    call[workspace], isForced: call[force], call.scope)
             })
     }()
 }
