@@ -1,4 +1,4 @@
-public import WorkspaceModel
+import WorkspaceModel
 
 /// What a command has at hand while it runs.
 public struct CommandContext {
