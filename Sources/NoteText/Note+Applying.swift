@@ -102,45 +102,95 @@ extension Note {
     ///
     /// - Precondition: `table.resolved` is its operation and all of its sources.
     mutating func takeIn(_ edit: NoteEdit, isValid: Bool, isTold: Bool) -> PatchList {
-        let entry = table.resolved[0]
-        var list = PatchList()
-        var offset: UInt32 = 0
-        var deleted: [Range<Element>] = []
-        edit.forEachStep { step in
-            switch step {
-            case .insert(let left, let right, let text, let count):
-                let run = number(
-                    text, UInt32(truncatingIfNeeded: count), as: entry, from: offset,
-                    table.origins(left, right), isHidden: !isValid)
-                offset += run.count
-                if chain?.insert(run) == true { return }
-                settle()
-                let place = weave(run, of: entry)
-                if isTold, run.isVisible {
-                    let inside = Int(run.first - tree[place].first)
-                    list.insert(
-                        at: tree.position(of: place) + inside,
-                        String(decoding: text, as: UTF8.self), count: Int(run.count))
-                }
-            case .delete(let reference, let count): table.append(reference, count, to: &deleted)
-            case .mark(let from, let to, let mark):
-                guard let from = table.element(from, or: Span.start),
-                    let to = table.element(to, or: Span.end)
-                else { return }
-                marks.append(MarkEntry(entry: entry, from: from, to: to, mark: mark))
-            case .block(let reference, let kind):
-                guard let element = table.element(reference, or: Span.start) else { return }
-                lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
+        var effect = Effect(entry: table.resolved[0], isValid: isValid, isTold: isTold)
+        switch edit.form {
+        case .made(let changes): for change in changes { take(change, &effect) }
+        case .read(let body, let steps):
+            // Nothing of the note is copied for a step: what a closure holds of it would be.
+            body.withUnsafeBytes { body in
+                for step in steps { take(step, of: body, &effect) }
             }
         }
-        guard isValid else { return list }
-        deleted.unite()
-        for range in deleted {
+        guard isValid else { return effect.list }
+        effect.deleted.unite()
+        for range in effect.deleted {
             if chain?.delete(range) == true { continue }
             settle()
-            retouch(range, &list, isTold: isTold) { span in span.deletes += 1 }
+            retouch(range, &effect.list, isTold: isTold) { span in span.deletes += 1 }
         }
-        return list
+        return effect.list
+    }
+
+    /// What is being taken in, and what came of it so far.
+    private struct Effect {
+        let entry: Int
+        let isValid: Bool
+        let isTold: Bool
+        /// Scalars that were inserted.
+        var offset: UInt32 = 0
+        var deleted: [Range<Element>] = []
+        var list = PatchList()
+    }
+
+    private mutating func take(
+        _ step: ReadStep, of body: UnsafeRawBufferPointer, _ effect: inout Effect
+    ) {
+        switch step.kind {
+        case .insert:
+            insert(
+                step.text(in: body), step.count,
+                table.origins(step.left.reference, step.right.reference), &effect)
+        case .delete:
+            guard let first = step.left.reference else { return }
+            table.append(first, Int(step.count), to: &effect.deleted)
+        case .block:
+            guard let kind = step.lineKind else { return }
+            say(kind, of: step.left.reference, effect.entry)
+        }
+    }
+
+    private mutating func take(_ change: NoteEdit.Change, _ effect: inout Effect) {
+        switch change {
+        case .insert(let left, let right, var text):
+            let origins = table.origins(left, right)
+            text.withUTF8 { text in
+                let text = UnsafeRawBufferPointer(text)
+                insert(text, UInt32(truncatingIfNeeded: text.scalarCount), origins, &effect)
+            }
+        case .delete(let reference, let count):
+            table.append(reference, count, to: &effect.deleted)
+        case .mark(let from, let to, let mark):
+            guard let from = table.element(from, or: Span.start),
+                let to = table.element(to, or: Span.end)
+            else { return }
+            marks.append(MarkEntry(entry: effect.entry, from: from, to: to, mark: mark))
+        case .block(let reference, let kind): say(kind, of: reference, effect.entry)
+        }
+    }
+
+    private mutating func say(
+        _ kind: NoteBlockKind, of line: NoteEdit.Reference?, _ entry: Int
+    ) {
+        guard let element = table.element(line, or: Span.start) else { return }
+        lineWords.append(LineEntry(entry: entry, element: element, kind: kind))
+    }
+
+    private mutating func insert(
+        _ text: UnsafeRawBufferPointer, _ count: UInt32, _ origins: OperationTable.Origins,
+        _ effect: inout Effect
+    ) {
+        let run = number(
+            text, count, as: effect.entry, from: effect.offset, origins,
+            isHidden: !effect.isValid)
+        effect.offset += run.count
+        if chain?.insert(run) == true { return }
+        settle()
+        let place = weave(run, of: effect.entry)
+        guard effect.isTold, run.isVisible else { return }
+        let inside = Int(run.first - tree[place].first)
+        effect.list.insert(
+            at: tree.position(of: place) + inside, String(decoding: text, as: UTF8.self),
+            count: Int(run.count))
     }
 
     /// Makes the tree of what was read of its history.

@@ -22,6 +22,33 @@ import WorkspaceTestKit
         #expect(try NoteEdit(decoding: edit.encoded) == edit)
     }
 
+    @Test(arguments: [
+        ("83010217", 23), ("8301021818", 24), ("83010218ff", 255), ("830102190100", 256),
+        ("83010219ffff", 65_535),
+    ])
+    func `hold numbers of one to three bytes`(change: String, count: Int) throws {
+        let key = "50" + "00000000000000010000000000000002"
+        let bytes = try #require(Self.body(change, sources: key))
+        let edit = try NoteEdit(decoding: bytes)
+        #expect(edit.changes == [.delete(.init(source: 1, offset: 0), count: count)])
+        #expect(edit.encoded == bytes)
+    }
+
+    @Test(arguments: [
+        "8301021800",  // a number longer than it has to be
+        "830102190017", "8301021a00000100",
+        "8301021b0000000000000001",  // of eight bytes
+        "83010218",  // cut off
+        "8301021901",
+        "8301025f",  // no number
+        "8301021c",
+    ])
+    func `hold no number in another form`(change: String) throws {
+        let key = "50" + "00000000000000010000000000000002"
+        let bytes = try #require(Self.body(change, sources: key))
+        #expect(throws: Malformed.self) { try NoteEdit(decoding: bytes) }
+    }
+
     /// A body of the given changes, each in hexadecimal digits.
     static func body(_ changes: String..., sources: String = "40") -> [UInt8]? {
         let count = String(0x80 + changes.count, radix: 16)

@@ -149,6 +149,60 @@ import WorkspaceTestKit
         #expect(replayed.text == "abc")
     }
 
+    @Test(arguments: [true, false])
+    func `deletes a scalar once for each operation, in whatever order that names it`(isRead: Bool)
+        throws
+    {
+        var random = SeededGenerator(seed: 8)
+        var writer = NoteWriter(1)
+        let base = try writer.write("abcdefgh", at: 0, using: &random)
+        func deletion(_ offsets: (offset: Int, count: Int)...) throws -> NoteEdit {
+            let edit = NoteEdit(
+                sources: [base.key],
+                changes: offsets.map { .delete(.init(source: 1, offset: $0), count: $1) })
+            return isRead ? try edit.coded : edit
+        }
+        // Backwards, forwards, what is deleted already, and a part that is apart.
+        let edits = try [
+            deletion((5, 1), (4, 1), (3, 1)), deletion((3, 1), (4, 1)),
+            deletion((4, 2), (4, 1), (3, 2), (3, 2)), deletion((7, 1), (0, 1), (7, 1), (1, 1)),
+        ]
+        let deletions = edits.map { writer.operation($0, using: &random) }
+        var (note, replayed) = both(([base] + deletions).map { ($0, .valid) })
+        expectSame(note, replayed)
+        #expect(replayed.text == "cg")
+        for (deletion, text) in zip(deletions, ["cg", "cg", "cdefg", "abcdefgh"]) {
+            note.judge(deletion, isValid: false)
+            replayed.judge(deletion, isValid: false)
+            expectSame(note, replayed)
+            #expect(replayed.text == text)
+        }
+    }
+
+    @Test func `finds the run that a text was put before, among many short ones`() throws {
+        var random = SeededGenerator(seed: 9)
+        var writer = NoteWriter(1)
+        var operations = [
+            try writer.write(String(repeating: "x", count: 300), at: 0, using: &random)
+        ]
+        // Each before the one that was written last, at two places in turn, so that runs of one
+        // scalar begin at numbers that follow each other.
+        for number in 0..<200 {
+            let at = number % 2 == 0 ? 100 : 300 + number / 2
+            operations.append(try writer.write("\(number % 10)", at: at, using: &random))
+        }
+        let (note, replayed) = both(operations.map { ($0, .valid) })
+        expectSame(note, replayed)
+        #expect(replayed.text == writer.note.text)
+        // What a third one puts there later stands where it does in the note that has them one by one.
+        var (late, later) = (note, replayed)
+        var other = NoteWriter(2)
+        other.note.apply(operations[0])
+        let between = try other.write("between", at: 100, using: &random)
+        #expect(late.apply(between) == later.apply(between))
+        expectSame(late, later)
+    }
+
     @Test func `that is empty is an empty note`() {
         let note = NoteReplay().finished()
         #expect(note.text.isEmpty && note.isComplete && note.runCount == 0)

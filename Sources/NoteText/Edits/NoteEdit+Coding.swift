@@ -65,7 +65,7 @@ extension NoteEdit {
         guard bytes.count <= NoteLimits.editBytesMax else { throw Malformed(.countExceeded, at: 0) }
         if let read = bytes.withUnsafeBytes({ Self.plain($0) }) {
             sources = read.sources
-            form = .read(bytes, from: read.start, count: read.count)
+            form = .read(bytes, read.steps)
         } else {
             self = try NoteEdit(judging: bytes)
         }
@@ -87,10 +87,10 @@ extension NoteEdit {
         form = .made(changes)
     }
 
-    /// The frame of a body that `BodyScanner` can read to its end.
+    /// What a body says that `BodyScanner` can read to its end.
     private static func plain(
         _ bytes: UnsafeRawBufferPointer
-    ) -> (sources: [MessageKey], start: Int, count: Int)? {
+    ) -> (sources: [MessageKey], steps: [ReadStep])? {
         guard let frame = BodyScanner.frame(bytes) else { return nil }
         var sources: [MessageKey] = []
         sources.reserveCapacity(frame.sources.count / 16)
@@ -102,8 +102,14 @@ extension NoteEdit {
             sources.append(key)
         }
         var scanner = BodyScanner(bytes, from: frame.start, sources: sources.count)
-        for _ in 0..<frame.count where scanner.step() == nil { return nil }
-        return scanner.index == bytes.count ? (sources, frame.start, frame.count) : nil
+        var steps: [ReadStep] = []
+        // A change has four bytes and more.
+        steps.reserveCapacity(min(frame.count, (bytes.count - frame.start) / 4))
+        for _ in 0..<frame.count {
+            guard let step = scanner.step() else { return nil }
+            steps.append(step)
+        }
+        return scanner.index == bytes.count ? (sources, steps) : nil
     }
 
     private static func sources(

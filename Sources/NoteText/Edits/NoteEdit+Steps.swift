@@ -9,27 +9,54 @@ enum EditStep {
     case block(NoteEdit.Reference?, NoteBlockKind)
 }
 
-/// A change that says nothing of marks. It has no parts to be counted or freed, so it is passed on
-/// for nothing.
-enum PlainStep {
-    case insert(NoteEdit.Reference?, NoteEdit.Reference?, UnsafeRawBufferPointer, count: Int)
-    case delete(NoteEdit.Reference, Int)
-    case block(NoteEdit.Reference?, NoteBlockKind)
+/// A change as a body was read, of any kind but a mark: numbers alone, so that a list of them costs
+/// one allocation and nothing is counted or freed for each.
+struct ReadStep: Sendable {
+    enum Kind: UInt8 {
+        case insert
+        case delete
+        case block
+    }
 
-    /// The same as any change.
-    var step: EditStep {
-        switch self {
-        case .insert(let left, let right, let text, let count):
-            .insert(left, right, text, count: count)
-        case .delete(let reference, let count): .delete(reference, count)
-        case .block(let reference, let kind): .block(reference, kind)
+    /// One scalar, or none.
+    struct Place: Sendable {
+        let source: UInt32
+        let offset: UInt32
+
+        /// The beginning, or the end, of the note.
+        static let none = Place(source: .max, offset: 0)
+
+        /// The same in words that can be kept.
+        var reference: NoteEdit.Reference? {
+            source == .max ? nil : NoteEdit.Reference(source: Int(source), offset: Int(offset))
         }
+    }
+
+    let kind: Kind
+    /// The left origin of a text, the first scalar that is deleted, or the line break before a line.
+    let left: Place
+    /// The right origin of a text.
+    var right = Place.none
+    /// Where a text begins in the body, and its bytes.
+    var start: UInt32 = 0
+    var byteCount: UInt32 = 0
+    /// Scalars that are inserted or deleted; of a line the number of its kind.
+    let count: UInt32
+
+    /// The UTF-8 of its text, which lies in `body`.
+    func text(in body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: body[Int(start)..<Int(start) + Int(byteCount)])
+    }
+
+    /// What a line becomes; `nil` of any other change.
+    var lineKind: NoteBlockKind? {
+        kind == .block ? NoteBlockKind(rawValue: UInt64(count)) : nil
     }
 }
 
 extension NoteEdit {
-    /// Calls `body` with each change in order. Text is valid while it runs.
-    func forEachStep(_ body: (EditStep) -> Void) {
+    /// Calls `call` with each change in order. Text is valid while it runs.
+    func forEachStep(_ call: (EditStep) -> Void) {
         switch form {
         case .made(let changes):
             for change in changes {
@@ -37,22 +64,24 @@ extension NoteEdit {
                 case .insert(let left, let right, var text):
                     text.withUTF8 { text in
                         let text = UnsafeRawBufferPointer(text)
-                        body(.insert(left, right, text, count: text.scalarCount))
+                        call(.insert(left, right, text, count: text.scalarCount))
                     }
-                case .delete(let reference, let count): body(.delete(reference, count))
-                case .mark(let from, let to, let mark): body(.mark(from, to, mark))
-                case .block(let reference, let kind): body(.block(reference, kind))
+                case .delete(let reference, let count): call(.delete(reference, count))
+                case .mark(let from, let to, let mark): call(.mark(from, to, mark))
+                case .block(let reference, let kind): call(.block(reference, kind))
                 }
             }
-        case .read(let bytes, let start, let count):
-            bytes.withUnsafeBytes { bytes in
-                var scanner = BodyScanner(
-                    bytes, from: start, sources: sources.count, isJudged: true)
-                for _ in 0..<count {
-                    guard let step = scanner.step() else {
-                        preconditionFailure("a body that was read once and does not parse")
+        case .read(let body, let steps):
+            body.withUnsafeBytes { body in
+                for step in steps {
+                    switch (step.kind, step.left.reference, step.lineKind) {
+                    case (.insert, let left, _):
+                        let (text, count) = (step.text(in: body), Int(step.count))
+                        call(.insert(left, step.right.reference, text, count: count))
+                    case (.delete, let first?, _): call(.delete(first, Int(step.count)))
+                    case (.block, let line, let kind?): call(.block(line, kind))
+                    default: preconditionFailure("a change that no body says")
                     }
-                    body(step.step)
                 }
             }
         }
@@ -64,22 +93,18 @@ extension NoteEdit {
 struct BodyScanner {
     private let bytes: UnsafeRawBufferPointer
     private(set) var index: Int
-    private let sources: UInt64
-    /// Whether it was read once, so that its texts need not be looked at again.
-    private let isJudged: Bool
+    /// The operations that it refers to, and itself.
+    private let names: UInt32
     /// Scalars that were inserted so far.
-    private var inserted = 0
+    private var inserted: UInt32 = 0
 
     /// - Parameters:
     ///   - start: where the first change begins.
     ///   - sources: how many operations the edit refers to.
-    init(
-        _ bytes: UnsafeRawBufferPointer, from start: Int, sources: Int, isJudged: Bool = false
-    ) {
-        self.isJudged = isJudged
+    init(_ bytes: UnsafeRawBufferPointer, from start: Int, sources: Int) {
         self.bytes = bytes
         index = start
-        self.sources = UInt64(sources)
+        names = UInt32(truncatingIfNeeded: sources) + 1
     }
 
     /// Where the sources of a body lie, how many changes there are, and where the first begins.
@@ -99,33 +124,39 @@ struct BodyScanner {
     }
 
     /// The next change, `nil` where it is not one of those that are read here, or wrong.
-    mutating func step() -> PlainStep? {
-        guard let count = head(0x80), let type = head(0) else { return nil }
-        switch (type, count) {
-        case (0, 4):
-            guard let left = reference(), let right = reference(), let size = head(0x60),
-                size > 0, size <= UInt64(bytes.count - index)
-            else { return nil }
-            let text = UnsafeRawBufferPointer(rebasing: bytes[index..<index + Int(size)])
-            guard let scalars = isJudged ? text.scalarCount : Self.count(of: text) else {
-                return nil
-            }
-            index += Int(size)
-            inserted += scalars
-            return .insert(left.value, right.value, text, count: scalars)
+    mutating func step() -> ReadStep? {
+        guard let parts = head(0x80), let type = head(0) else { return nil }
+        switch (type, parts) {
+        case (0, 4): return insertion()
         case (1, 3):
-            guard let reference = reference()?.value, let count = head(0), count > 0 else {
-                return nil
-            }
-            let end = reference.source == 0 ? inserted : NoteLimits.offsetsMax
-            guard count <= UInt64(end - reference.offset) else { return nil }
-            return .delete(reference, Int(count))
-        case (3, 3):
-            guard let reference = reference(), let kind = head(0).flatMap(NoteBlockKind.init)
+            guard let first = place(), first.source != ReadStep.Place.none.source,
+                let count = head(0), count > 0
             else { return nil }
-            return .block(reference.value, kind)
+            let end = first.source == 0 ? inserted : UInt32(NoteLimits.offsetsMax)
+            guard count <= UInt64(end - first.offset) else { return nil }
+            return ReadStep(
+                kind: .delete, left: first, count: UInt32(truncatingIfNeeded: count))
+        case (3, 3):
+            guard let line = place(), let kind = head(0), NoteBlockKind(rawValue: kind) != nil
+            else { return nil }
+            return ReadStep(kind: .block, left: line, count: UInt32(truncatingIfNeeded: kind))
         default: return nil
         }
+    }
+
+    private mutating func insertion() -> ReadStep? {
+        guard let left = place(), let right = place(), let size = head(0x60),
+            size > 0, size <= UInt64(bytes.count - index)
+        else { return nil }
+        let start = index
+        index += Int(size)
+        let text = UnsafeRawBufferPointer(rebasing: bytes[start..<index])
+        guard let scalars = Self.count(of: text) else { return nil }
+        let count = UInt32(truncatingIfNeeded: scalars)
+        inserted += count
+        return ReadStep(
+            kind: .insert, left: left, right: right, start: UInt32(truncatingIfNeeded: start),
+            byteCount: UInt32(truncatingIfNeeded: size), count: count)
     }
 
     /// Scalars of a text, `nil` if it is not all ASCII that a note may hold, and no other either.
@@ -141,27 +172,30 @@ struct BodyScanner {
         return text.scalarCount
     }
 
-    private struct Named {
-        let value: NoteEdit.Reference?
-    }
-
-    private mutating func reference() -> Named? {
+    /// A reference, see `NoteEdit.number(_:)`.
+    @inline(__always)
+    private mutating func place() -> ReadStep.Place? {
         guard let number = head(0), number <= 1 << 32 else { return nil }
-        guard number > 0 else { return Named(value: nil) }
-        let (offset, source) =
-            sources == 0
-            ? (number - 1, 0) : (number - 1).quotientAndRemainder(dividingBy: sources + 1)
-        guard offset < UInt64(source == 0 ? inserted : NoteLimits.offsetsMax) else { return nil }
-        return Named(value: NoteEdit.Reference(source: Int(source), offset: Int(offset)))
+        guard number > 0 else { return ReadStep.Place.none }
+        let (offset, source) = UInt32(truncatingIfNeeded: number - 1)
+            .quotientAndRemainder(dividingBy: names)
+        guard offset < (source == 0 ? inserted : UInt32(NoteLimits.offsetsMax)) else { return nil }
+        return ReadStep.Place(source: source, offset: offset)
     }
 
     /// The number in a head of `kind`, as short as it can be.
+    @inline(__always)
     private mutating func head(_ kind: UInt8) -> UInt64? {
-        guard index < bytes.count, bytes[index] & 0xe0 == kind else { return nil }
-        let short = bytes[index] & 0x1f
+        guard index < bytes.count else { return nil }
+        // Another kind leaves one of the upper bits.
+        let short = bytes[index] ^ kind
         index += 1
-        if short < 24 { return UInt64(short) }
-        guard short < 27 else { return nil }
+        return short < 24 ? UInt64(short) : longHead(short)
+    }
+
+    /// The number that follows a head in one, two or four bytes.
+    private mutating func longHead(_ short: UInt8) -> UInt64? {
+        guard short >= 24, short < 27 else { return nil }
         let size = 1 << Int(short - 24)
         guard size <= bytes.count - index else { return nil }
         var value: UInt64 = 0

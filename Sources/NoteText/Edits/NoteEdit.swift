@@ -49,8 +49,8 @@ public struct NoteEdit: Hashable, Sendable {
     /// How the changes of an edit are kept.
     enum Form: Sendable {
         case made([Change])
-        /// A body, where the first change begins in it, and how many there are.
-        case read([UInt8], from: Int, count: Int)
+        /// A body, in which the texts lie, and what was read there.
+        case read([UInt8], [ReadStep])
     }
 
     /// An edit. Nothing is checked: `encoded` and decoding it again says whether others take it.
@@ -74,7 +74,7 @@ public struct NoteEdit: Hashable, Sendable {
     var changeCount: Int {
         switch form {
         case .made(let changes): changes.count
-        case .read(_, _, let count): count
+        case .read(_, let steps): steps.count
         }
     }
 

@@ -64,7 +64,7 @@ extension OperationTable {
             let high = min(end, Int(piece.offset) + length)
             if low < high {
                 let first = piece.first + UInt32(low - Int(piece.offset))
-                ranges.append(first..<first + UInt32(high - low))
+                ranges.add(first..<first + UInt32(high - low))
             }
             next = piece.next
         }

@@ -73,6 +73,19 @@ extension OperationTable {
 }
 
 extension [Range<UInt32>] {
+    /// Adds numbers, to the last range where they go on there, as those do that somebody deletes one
+    /// after the other, in either direction.
+    mutating func add(_ range: Range<UInt32>) {
+        guard let last else { return append(range) }
+        if last.upperBound == range.lowerBound {
+            self[count - 1] = last.lowerBound..<range.upperBound
+        } else if range.upperBound == last.lowerBound {
+            self[count - 1] = range.lowerBound..<last.upperBound
+        } else {
+            append(range)
+        }
+    }
+
     /// Makes it the same numbers, each once, ascending.
     mutating func unite() {
         guard count > 1 else { return }

@@ -13,6 +13,10 @@ struct ScalarChain {
     private var deletes = [UInt8](repeating: 0, count: roomMin)
     /// The runs as they were inserted, ascending by number.
     private var runs: [Span] = []
+    /// For each 64 numbers the first run that begins there or behind, so that a run is found in a few
+    /// steps.
+    private var landmarks: [UInt32] = []
+    private static let landmarkShift: Element = 6
     /// The number of the next scalar.
     private var end: Element = 0
     /// Scalars that there is room for at first.
@@ -50,10 +54,12 @@ struct ScalarChain {
     ///
     /// - Returns: whether that could be noted: one of them is not deleted by too many already.
     mutating func delete(_ range: Range<Element>) -> Bool {
-        let range = Int(range.lowerBound)..<Int(range.upperBound)
-        guard deletes[range].allSatisfy({ $0 < .max }) else { return false }
-        for element in range { deletes[element] += 1 }
-        return true
+        deletes.withUnsafeMutableBufferPointer { deletes in
+            let range = Int(range.lowerBound)..<Int(range.upperBound)
+            for element in range where deletes[element] == .max { return false }
+            for element in range { deletes[element] += 1 }
+            return true
+        }
     }
 
     private mutating func append(_ run: Span, before next: Element) {
@@ -62,6 +68,9 @@ struct ScalarChain {
             let room = max(2 * following.count, Int(end))
             following = following.lengthened(to: room)
             deletes = deletes.lengthened(to: room)
+        }
+        while landmarks.count <= Int(run.first >> Self.landmarkShift) {
+            landmarks.append(UInt32(truncatingIfNeeded: runs.count))
         }
         runs.append(run)
         following[Int(run.last)] = next
@@ -79,8 +88,10 @@ struct ScalarChain {
         // Most stand behind the one with the number before, which names the next one only at a run's
         // end, and where others came between.
         guard element == 0 || following[Int(element) - 1] != 0 else { return nil }
-        var low = 0
-        var high = runs.count
+        let mark = Int(element >> Self.landmarkShift)
+        guard mark < landmarks.count else { return nil }
+        var low = Int(landmarks[mark])
+        var high = mark + 1 < landmarks.count ? Int(landmarks[mark + 1]) : runs.count
         while low < high {
             let middle = (low + high) / 2
             if runs[middle].first < element { low = middle + 1 } else { high = middle }
