@@ -29,9 +29,9 @@ final class ScriptedHost: TurnHost {
     var notesAllSent = false
     var linksThatSentAll: [LinkID] = []
 
-    func noteAllSent(on link: LinkID, at monotonic: UInt64) -> Bool {
+    func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool {
         guard notesAllSent else { return false }
-        linksThatSentAll.append(link)
+        linksThatSentAll += links
         return true
     }
 

@@ -152,7 +152,7 @@ import WorkspaceModel
         var asked: [LinkID] = []
         func flush(isNoted: Bool) {
             desk.links.flush(now: 0) {
-                asked.append($0)
+                asked += $0
                 return isNoted
             }
         }
@@ -168,7 +168,19 @@ import WorkspaceModel
         desk.links.write(id, [UInt8](repeating: 7, count: 8 << 20), now: 0)
         flush(isNoted: true)
         #expect(asked == [id, id] && desk.links.hasInputs)
+        // There is a turn anyway, which hears of this one, too.
+        let pair = try makeLinks()
+        desk.links.accept(pair.0)
+        desk.takeInputs()
+        desk.inputs = []
+        desk.links.write(id, [8], now: 0)
+        desk.links.write(try #require(desk.ids.last), [9], now: 0)
+        flush(isNoted: true)
+        desk.takeInputs()
+        #expect(asked == [id, id] && desk.inputs.count == 2 && desk.inputs.last == "unsent 0")
+        for id in desk.ids { desk.links.close(id, now: 0) }
         #expect(try other.receiveAll(ReadBuffer()).bytes.prefix(4) == [1, 2, 3, 4])
+        #expect(try pair.1.receiveAll(ReadBuffer()).bytes == [9])
     }
 
     @Test func `leave with the kernel all that was written, when they are closed`() throws {

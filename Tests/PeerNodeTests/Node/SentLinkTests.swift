@@ -26,10 +26,10 @@ import WorkspaceTestKit
         let (host, link) = try linked()
         // What is due by now is done.
         _ = host.turn([.tick], at: bench.time)
-        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(host.noteAllSent(on: [link.id], at: bench.monotonic))
         write(on: link)
         #expect(link.session.unsentBytes > 0)
-        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(host.noteAllSent(on: [link.id], at: bench.monotonic))
         #expect(link.session.unsentBytes == 0)
         let commits = host.commitCount
         #expect(host.turn([.unsent(link.id, byteCount: 0)], at: bench.time).isEmpty)
@@ -38,19 +38,26 @@ import WorkspaceTestKit
 
     @Test func `is told where it may be waited for`() throws {
         let (host, link) = try linked()
-        #expect(!host.noteAllSent(on: LinkID(999_999), at: bench.monotonic), "unknown")
+        #expect(!host.noteAllSent(on: [LinkID(999_999)], at: bench.monotonic), "unknown")
         write(on: link)
         link.farewell = Farewell(at: bench.monotonic)
-        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(!host.noteAllSent(on: [link.id], at: bench.monotonic))
         link.farewell = nil
         link.isClosing = true
-        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(!host.noteAllSent(on: [link.id], at: bench.monotonic))
         link.isClosing = false
         let sync = try #require(link.orderedSyncs.first)
         let session = sync.session
         sync.session.serving.waitingPulls = [PullRequest(request: 1, items: [], maxBytes: 1)]
-        #expect(!host.noteAllSent(on: link.id, at: bench.monotonic))
+        #expect(!host.noteAllSent(on: [link.id], at: bench.monotonic))
         sync.session = session
-        #expect(host.noteAllSent(on: link.id, at: bench.monotonic))
+        // Something that no turn has told yet, and something that none has sealed.
+        host.core.log.needed = [1: []]
+        #expect(!host.noteAllSent(on: [link.id], at: bench.monotonic))
+        host.core.log.needed = [:]
+        link.session.send(.error(code: "y", retryAfterMilliseconds: 0), in: .control)
+        #expect(!host.noteAllSent(on: [link.id], at: bench.monotonic))
+        _ = link.session.flush(now: bench.monotonic)
+        #expect(host.noteAllSent(on: [link.id], at: bench.monotonic))
     }
 }

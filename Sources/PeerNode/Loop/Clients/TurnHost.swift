@@ -9,11 +9,11 @@ public protocol TurnHost: AnyObject {
     /// Tells that the effects of the last turn were carried out, at this time of the monotonic
     /// clock in milliseconds: what was answered is as good as read.
     func didPerform(at monotonic: UInt64)
-    /// Tells that all that was written to a link has left, at this time of the monotonic clock in
-    /// milliseconds.
+    /// Tells that all that was written to these links has left, at this time of the monotonic clock
+    /// in milliseconds.
     ///
     /// - Returns: `false` where the next turn has to hear of it, at once.
-    func noteAllSent(on link: LinkID, at monotonic: UInt64) -> Bool
+    func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool
     /// When `turn` wants a `tick` at the latest, in milliseconds of the monotonic clock.
     var nextDeadline: UInt64? { get }
     /// Whether a turn was cut short and wants another at once.
@@ -46,7 +46,7 @@ public protocol TurnHost: AnyObject {
 
 extension TurnHost {
     /// Each turn hears of it.
-    public func noteAllSent(on link: LinkID, at monotonic: UInt64) -> Bool { false }
+    public func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool { false }
     /// With peers.
     public var wantsNetwork: Bool { true }
     /// All links are read.

@@ -139,8 +139,10 @@ final class PeerLinks {
 
     /// Sends what the kernel takes, and tells for each link that was written to what is left.
     ///
-    /// - Parameter isNoted: whether it is known by now that all has left, so that it need not be told.
-    func flush(now: UInt64, isNoted: (LinkID) -> Bool = { _ in false }) {
+    /// - Parameter isNoted: is asked where there is nothing else to tell: whether it is known by now
+    ///   that these links have taken all, so that it need not be told.
+    func flush(now: UInt64, isNoted: ([LinkID]) -> Bool = { _ in false }) {
+        var drained: [LinkID] = []
         let ids = touched.sorted()
         touched = []
         for id in ids {
@@ -150,11 +152,15 @@ final class PeerLinks {
                 continue
             }
             let left = link.unsentByteCount
-            if left > 0 || !isNoted(LinkID(id)) {
+            if left > 0 {
                 inputs.append(.unsent(LinkID(id), byteCount: left))
+            } else {
+                drained.append(LinkID(id))
             }
             watch(link, id)
         }
+        guard !drained.isEmpty, hasInputs || !isNoted(drained) else { return }
+        inputs += drained.map { .unsent($0, byteCount: 0) }
     }
 
     /// Tries again to send on every link, without telling.

@@ -142,12 +142,12 @@ public final class NodeHost {
         answered.removeAll(keepingCapacity: true)
     }
 
-    /// All that was written to a link has left: notes it, unless somebody may wait for that.
+    /// All that was written to these links has left: notes it, unless somebody may wait for that.
     ///
     /// - Parameter monotonic: milliseconds of the monotonic clock, as in `TurnTime`.
     /// - Returns: `false` where a turn has to hear of it.
-    public func noteAllSent(on link: LinkID, at monotonic: UInt64) -> Bool {
-        core.links.noteAllSent(on: link, now: monotonic)
+    public func noteAllSent(on links: [LinkID], at monotonic: UInt64) -> Bool {
+        core.links.noteAllSent(on: links, now: monotonic)
     }
 
     /// When `turn` wants a `tick` at the latest, on the monotonic clock.

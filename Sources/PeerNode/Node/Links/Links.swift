@@ -104,17 +104,29 @@ extension Links {
         }
     }
 
-    /// All that was written to a link has left. Mostly that is all that there is to it, and a turn for
-    /// it would do nothing; it would be one for each message that is sent, and for each receipt.
+    /// All that was written to these links has left. Mostly that is all that there is to it, and a turn
+    /// for it would do nothing; it would be one for each message that is sent, and for each receipt.
     ///
-    /// - Returns: `false` where somebody may wait for that, so that `NodeInput.unsent` has to come.
-    func noteAllSent(on id: LinkID, now: UInt64) -> Bool {
-        guard let link = network.links[id], !link.isClosing, link.farewell == nil,
-            link.asking == nil, !core.files.serving.waits(for: id),
-            link.session.noteAllSent(now: now)
+    /// - Returns: `false` where somebody may wait for that, so that `NodeInput.unsent` has to come; or
+    ///   where the last turn has left something to tell for the next one.
+    func noteAllSent(on ids: [LinkID], now: UInt64) -> Bool {
+        let log = core.log
+        guard log.appended.isEmpty, log.retention.moved.isEmpty, log.needed.isEmpty,
+            network.ordered.allSatisfy({ !$0.session.hasMoreToSeal })
         else { return false }
         var isNoted = true
-        for sync in link.orderedSyncs where !sync.session.noteAllSent(at: now) { isNoted = false }
+        for id in ids {
+            guard let link = network.links[id], !link.isClosing, link.farewell == nil,
+                link.asking == nil, !core.files.serving.waits(for: id),
+                link.session.noteAllSent(now: now)
+            else {
+                isNoted = false
+                continue
+            }
+            for sync in link.orderedSyncs where !sync.session.noteAllSent(at: now) {
+                isNoted = false
+            }
+        }
         return isNoted
     }
 

@@ -300,6 +300,9 @@ extension PeerSession {
         return flush(now: now)
     }
 
+    /// Whether messages wait for the next `flush`, or for room.
+    public var hasMoreToSeal: Bool { !scheduler.isEmpty }
+
     /// The transport has sent all that was handed to it. Notes that, where nothing is left to seal.
     ///
     /// - Returns: `false` where something is, or where so much waited that others may have put off
