@@ -97,11 +97,11 @@ class Authority(Terms):
         ends = [o for o in counted if o.type == RMDEV]
         lines = {e.id: self.line(e.device, self.author(e).member, e) for e in ends}
         for g in (g for g in counted if g.type in GRANTS):
-            replaced = self.replaced_by_listed(g) if g.type == GRANT else {}
+            first = self.first_given(g) if g.type == GRANT else {}
             for e in ends:
-                place = replaced.get((self.author(e).member, e.device))
-                if place and self.is_final_end(e) and not self.knows(g, e.id):
-                    yield replace(e, grant=g.id, is_again=True, behind=place)
+                place = first.get(self.author(e).member)
+                if place and self.counts_unlisted(e, g):
+                    yield replace(e, grant=g.id, is_again=True, behind=(place, -1))
                 behind = [(root, k) for k, root in enumerate(lines[e.id], 1)
                           if self.gives_own(g, root, e)]
                 listed = [None] if self.gives_own(g, e.device, e) and g.id != e.grant else []
@@ -127,17 +127,20 @@ class Authority(Terms):
             found.append(device)
         return found
 
-    def replaced_by_listed(self, g):
-        """V-13: by member and phrase that g does not give, the first device of its list that stands behind
-        that phrase, and how far."""
+    def first_given(self, g):
+        """By member the first device that g gives to that one."""
         found = {}
         for device, _, _ in self.listed(g):
-            member = self.gives(g, device).member
-            for k, phrase in enumerate(self.line(device, member, g), 1):
-                given = self.gives(g, phrase)
-                if not given or given.member != member:
-                    found.setdefault((member, phrase), (device, -k))
+            found.setdefault(self.gives(g, device).member, device)
         return found
+
+    def counts_unlisted(self, e, g):
+        """V-13: whether e is a final end of a phrase that g does not give, and that has linked something as far
+        as g knows, which does not know e."""
+        member = self.author(e).member
+        return (self.is_final_end(e) and not self.gives_own(g, e.device, e) and not self.knows(g, e.id)
+                and any(b.device == e.device and self.author(b).member == member
+                        for b in self.known(g, ADDDEV)))
 
     def is_confirmed_by_another(self, o):
         """V-13: by a valid confirm of another member's that is stronger than o."""
@@ -146,7 +149,7 @@ class Authority(Terms):
 
     def has_followed(self, o):
         """V-12: whether the one right before it has a final end under its grant that names it. V-13: whether
-        somebody else has confirmed it, where it is of a phrase before a listed one."""
+        somebody else has confirmed it, where it is of a phrase that the grant does not give."""
         if not o.behind:
             return True
         root, generation = o.behind

@@ -5,7 +5,7 @@ import writer
 from apart import Apart
 from confirmations import confirming
 from histories import history, rmdev
-from terms import ADMIN, MEMBER, WSSET
+from terms import ADMIN, MEMBER, SUCCESSIONS_MAX, WSSET
 
 
 def role(s, listed, knows, expect="valid", level=ADMIN):
@@ -49,6 +49,44 @@ def a_role_that_lists_what_a_thiefs_phrase_has_put_in():
     s.confirm(s.admins[0], end, aware)
     assert s.standings(s.words, thief, second, s.mina, tablet) == [None, None, None, ADMIN, None]
     w.write(tablet.under(g), (WSSET, {5: 0}), "void", knows=[*known, g], after=None)
+    return w
+
+
+@history
+def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
+    """V-13: the person's end counts under a role that lists a phrase which stands behind 16 others, or 17."""
+    for length in (SUCCESSIONS_MAX, SUCCESSIONS_MAX + 1):
+        s = Apart()
+        last, known = s.words, list(s.before)
+        for _ in range(length):
+            after = None if last is s.words else ...
+            next_, link = s.w.link(last, knows=known, after=after, takes_place=True)
+            known.append(link)
+            known.append(s.w.write(last, rmdev(last.device), knows=known))
+            last = next_
+        role(s, [last, s.mina, s.phone], known)
+        _, _, end, aware = s.replaced(expect="valid")
+        s.confirm(s.w.owner, end, aware)
+        assert s.standings(last, s.mina, s.phone) == [None, ADMIN, ADMIN]
+    return s.w
+
+
+@history
+def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
+    """V-13: the thief's phrase has a successor that it revokes, and ends itself. What the old words have linked, as
+    the person's end knows, stays."""
+    s = Apart()
+    w = s.w
+    thief, _, _, known = s.replaced()
+    evil, link = w.link(thief, knows=known)
+    second, next_ = w.link(thief, knows=[*known, link], takes_place=True)
+    known = [*known, link, next_]
+    known.append(w.write(thief, rmdev(second.device), knows=known))
+    known.append(w.write(thief, rmdev(thief.device), knows=known))
+    role(s, [s.mina, s.phone, evil], known)
+    _, _, end, aware = s.replaced(expect="valid")
+    s.confirm(w.owner, end, aware)
+    assert s.standings(thief, s.mina, s.phone, evil) == [None, ADMIN, ADMIN, None]
     return w
 
 

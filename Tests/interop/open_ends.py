@@ -8,7 +8,7 @@ from apart import CHANNEL, Apart
 from confirmations import confirming
 from histories import history, remove, rmdev
 from listed_phrases import role
-from terms import ADMIN, LEAVE, MEMBER, SUCCESSIONS_MAX, WSSET
+from terms import ADMIN, LEAVE, MEMBER, WSSET
 from transfers import transfer
 from world import World
 from writer import Device
@@ -105,46 +105,6 @@ def an_invite_of_a_revoked_device():
     w.write(w.owner, writer.grant(admin.member, [admin.device.id], MEMBER), "valid")
     w.admit(w.owner, on, expect="valid")
     w.admit(w.owner, other, expect="valid")
-    return w
-
-
-@history
-def a_role_that_lists_the_last_of_a_long_chain_of_a_thiefs():
-    """V-13: a line ends after 16 phrases. The person's end counts under a role that lists the 16th behind the
-    old one, and not under one that lists the 17th."""
-    for length in (SUCCESSIONS_MAX, SUCCESSIONS_MAX + 1):
-        s = Apart()
-        last, known = s.words, list(s.before)
-        for _ in range(length):
-            after = None if last is s.words else ...
-            next_, link = s.w.link(last, knows=known, after=after, takes_place=True)
-            known.append(link)
-            known.append(s.w.write(last, rmdev(last.device), knows=known))
-            last = next_
-        role(s, [last, s.mina, s.phone], known)
-        _, _, end, aware = s.replaced(expect="valid")
-        s.confirm(s.w.owner, end, aware)
-        wanted = ADMIN if length > SUCCESSIONS_MAX else None
-        assert s.standings(last, s.mina, s.phone) == [wanted, ADMIN, ADMIN]
-    return s.w
-
-
-@history
-def a_role_that_lists_what_a_thiefs_phrase_has_linked_and_no_phrase():
-    """V-13: the thief's phrase has a successor that it revokes, and ends itself. No listed device stands behind
-    the old words, so that the person's end does not count there."""
-    s = Apart()
-    w = s.w
-    thief, _, _, known = s.replaced()
-    evil, link = w.link(thief, knows=known)
-    second, next_ = w.link(thief, knows=[*known, link], takes_place=True)
-    known = [*known, link, next_]
-    known.append(w.write(thief, rmdev(second.device), knows=known))
-    known.append(w.write(thief, rmdev(thief.device), knows=known))
-    role(s, [s.mina, s.phone, evil], known)
-    _, _, end, aware = s.replaced(expect="valid")
-    s.confirm(w.owner, end, aware)
-    assert s.standings(thief, s.mina, s.phone, evil) == [None, ADMIN, ADMIN, ADMIN]
     return w
 
 

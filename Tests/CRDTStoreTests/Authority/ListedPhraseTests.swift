@@ -127,6 +127,68 @@ import WorkspaceTestKit
         #expect(try scene.grants(names) == [nil, nil, nil, nil, given, added])
     }
 
+    /// Each has ended the one before it.
+    @Test func `goes, however many phrases it stands behind`() throws {
+        for count in [Limits.phraseSuccessionsMax, Limits.phraseSuccessionsMax + 1] {
+            var scene = Scene()
+            var (last, grant, head) = ("words", scene.entry, scene.entry)
+            for number in 1...count {
+                let added = scene.add("evil \(number)", by: last, under: grant, after: [head])
+                head = scene.revoke(last, by: last, under: grant, after: [added])
+                (last, grant) = ("evil \(number)", added)
+            }
+            let given = scene.give(.admin, to: [last, "bob"], after: [head])
+            let all = scene.story.history.operations
+            let (added, end) = scene.replace(by: "new")
+            let own = [added, end, scene.confirm(end, by: "ann")]
+            let said = try own.map { try #require(scene.story.history[$0]) }
+            let start = try #require(all.firstIndex { $0.id == scene.entry })
+            for order in [all + said, Array(all[...start]) + said + all[(start + 1)...]] {
+                var evaluator = AuthEvaluator()
+                try evaluator.feed(order)
+                #expect(Set(evaluator.validOperations) == scene.valid())
+                let found = ["words", last, "bob", "new"].map {
+                    evaluator.bestGrant(of: scene.story.device($0))
+                }
+                #expect(found == [nil, nil, given, added])
+            }
+        }
+    }
+
+    /// It has put in another phrase, which it revokes, and has given itself up.
+    @Test func `goes with what it has linked, though the role lists that alone`() throws {
+        var scene = Scene()
+        let (first, theft) = scene.replace(by: "evil")
+        let link = scene.add(
+            "tablet", by: "evil", under: first, after: [theft], takesPlace: false)
+        let second = scene.add("worse", by: "evil", under: first, after: [link])
+        let revoked = scene.revoke("worse", by: "evil", under: first, after: [second])
+        let gone = scene.revoke("evil", by: "evil", under: first, after: [revoked])
+        let given = scene.give(.admin, to: ["bob", "tablet"], after: [gone])
+        #expect(try scene.grants(["bob", "tablet"]) == [given, given])
+        let (added, end) = scene.replace(by: "new")
+        scene.confirm(end, by: "ann")
+        let names = ["words", "evil", "tablet", "bob", "new"]
+        #expect(try scene.grants(names) == [nil, nil, nil, given, added])
+        let word = scene.story.write(
+            "tablet", under: given, after: [given], .setWorkspace(mayInvite: .owner))
+        #expect(!scene.valid().contains(word) && scene.valid(without: .v13).contains(word))
+    }
+
+    @Test func `costs nothing under a role that knows of nothing which it has linked`() throws {
+        var scene = Scene()
+        let (_, end) = scene.replace(by: "new")
+        let given = scene.give(.admin, to: ["bob"], after: scene.start)
+        let all = scene.story.history.operations
+        for last in [given, end] {
+            var evaluator = AuthEvaluator()
+            try evaluator.feed(all.filter { $0.id != last })
+            let change = try evaluator.add(try #require(scene.story.history[last]))
+            #expect(change.furtherGrants == 0)
+            #expect(evaluator.bestGrant(of: scene.story.device("bob")) == given)
+        }
+    }
+
     /// The person saw it in the list and revoked it, and had not heard that the old words were ended.
     @Test func `is out where its person has revoked it by the old words`() throws {
         var scene = Scene()

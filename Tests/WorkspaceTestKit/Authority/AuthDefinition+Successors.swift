@@ -1,8 +1,8 @@
 import CRDTStore
 import WorkspaceModel
 
-/// Phrases that stand under a grant for one that it lists, whose place they took, and those before one: V-12
-/// and V-13.
+/// Phrases that stand under a grant for one that it lists, whose place they took, and those that it does not
+/// give: V-12 and V-13.
 extension AuthDefinition {
     /// Which end counts so, under which grant, behind which device and how many phrases behind.
     struct Behind: Hashable {
@@ -81,8 +81,8 @@ extension AuthDefinition {
         }
     }
 
-    /// V-13: what final ends of phrases count as since an operation is here, where a grant gives what stands
-    /// behind them and not them.
+    /// V-13: what final ends of phrases count as since an operation is here, where a grant gives them not, and
+    /// knows of something that they have linked.
     func endsBefore(by place: Int) -> [Fact] {
         guard rules.has(.v13) else { return [] }
         let all = facts.indices.filter { !facts[$0].isBehind && facts[$0].again == nil }
@@ -93,21 +93,29 @@ extension AuthDefinition {
     private func endBefore(_ end: Int, under grant: Int) -> Fact? {
         guard let author = facts[end].author, isFinalEnd(facts[end]), !knows(facts[grant], end),
             case .grant = facts[grant].operation.action,
-            given(by: grant, to: author.device)?.member != author.member
+            given(by: grant, to: author.device)?.member != author.member,
+            hasLinked(author, in: facts[grant].past)
         else { return nil }
         for device in devices(facts[grant].operation.action) ?? [] {
-            guard let given = given(by: grant, to: device), given.member == author.member,
-                let index = line(of: device, as: author.member, knownTo: grant)
-                    .firstIndex(of: author.device)
-            else { continue }
-            let behind = Behind(
-                end: end, grant: grant, root: author.device, generation: -1 - index)
+            guard let given = given(by: grant, to: device), given.member == author.member else {
+                continue
+            }
+            let behind = Behind(end: end, grant: grant, root: author.device, generation: -1)
             let standing = Given(
                 grant: grant, member: given.member, role: given.role, device: author.device,
                 place: given.place)
             return judged(end, as: standing, behind: behind)
         }
         return nil
+    }
+
+    /// Whether a past has an adddev by a device, as its member's.
+    private func hasLinked(_ author: Given, in past: PlainSet) -> Bool {
+        past.contains { place in
+            guard case .addDevices = facts[place].operation.action else { return false }
+            return facts[place].operation.device == author.device
+                && facts[place].author?.member == author.member
+        }
     }
 
     /// V-13: whether a valid confirm by another member that is stronger names an end.

@@ -124,8 +124,8 @@ struct AuthAgain: Sendable {
     /// Whether an end has effect under another grant than the one that it cites.
     var isValidElsewhere = false
 
-    /// Whether its phrase stood before the one in whose place it counts.
-    var isBeforeListed: Bool { behind.map { $0.generation < 0 } ?? false }
+    /// Whether it counts in the place of another device, though its phrase stands behind none.
+    var isUnlisted: Bool { behind.map { $0.generation < 0 } ?? false }
 }
 
 /// Where an addition that takes its author's place puts the device that it lists.
@@ -159,11 +159,12 @@ final class AuthUndoing: Sendable {
     }
 }
 
-/// Where a phrase stands behind one that a grant lists, whose place it took; or where it stood before one.
+/// Where a phrase stands behind one that a grant lists, whose place it took; or in whose place an end counts
+/// where its phrase is not listed.
 final class AuthBehind: Hashable, Sendable {
     /// The device that is listed.
     let root: DeviceID
-    /// How many phrases behind that one; less than 0 where that one stands so many behind it. Never 0.
+    /// How many phrases behind that one; less than 0 where it stands behind none. Never 0.
     let generation: Int8
 
     init(_ root: DeviceID, generation: Int8) {

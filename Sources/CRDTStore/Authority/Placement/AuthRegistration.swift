@@ -98,10 +98,8 @@ extension PlacedOperations {
                     people.grantsOfDevice.drop(part, at: device)
                 }
             }
-            forgetReplaced(under: part)
             records.removeLast()
         }
-        forgetReplaced(under: index)
         unregister(index)
         let record = records.removeLast()
         if let author = record.author {

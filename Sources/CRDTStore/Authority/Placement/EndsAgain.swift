@@ -37,7 +37,7 @@ extension PlacedOperations {
                     index, under: grant, nil, as: record.operation.device, known: &known)
             }
             placeBehind(of: index, known: &known)
-            placeBefore(index, known: &known)
+            placeUnlisted(index, known: &known)
         }
         for grant in [index, record.ownPart].compactMap({ $0 })
         where records[grant].gives.role != nil {
@@ -48,7 +48,7 @@ extension PlacedOperations {
                 }
             }
             placeBehind(under: grant, known: &known)
-            placeBefore(under: grant, known: &known)
+            placeUnlisted(under: grant, known: &known)
         }
     }
 
@@ -101,8 +101,8 @@ extension PlacedOperations {
         var record = again(end, under: place, behind)
         if mayUndo(record, ended, under: grant) {
             record.again.undoing =
-                record.again.isBeforeListed
-                ? undoing(byReplaced: end, unknown, under: grant, known: &known)
+                record.again.isUnlisted
+                ? undoing(byUnlisted: end, unknown, under: grant, known: &known)
                 : undoing(by: end, unknown, under: grant, known: &known)
         }
         append(record, again: end)

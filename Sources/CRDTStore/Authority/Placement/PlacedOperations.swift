@@ -133,17 +133,6 @@ struct FurtherEnds: Sendable {
         let generation: Int8
     }
 
-    /// By phrase the grants that do not give it, but one that stands behind it.
-    var replaced: [DeviceID: [Replaced]] = [:]
-    /// The phrases of these, by grant.
-    var replacedUnder: [Int: [DeviceID]] = [:]
-
-    /// Where a grant gives a phrase that stands behind another one.
-    struct Replaced: Sendable {
-        let grant: Int
-        let behind: AuthBehind
-    }
-
     mutating func place(_ index: Int, at place: AuthFollowing) {
         behind[place, default: []].append(index)
     }

@@ -1,59 +1,56 @@
 import WorkspaceModel
 
-/// Phrases that a grant does not give, though it gives one that stands behind them: its author has heard of
-/// an end of such a phrase, and maybe of a thief's. The end counts there that another member has confirmed
-/// (PROTOCOL.md, 4.0.3, V-13).
+/// Phrases that a grant does not give, though it may give what they have put in or linked: its author has
+/// heard of an end of such a phrase, and maybe of a thief's. The end counts there that another member has
+/// confirmed (PROTOCOL.md, 4.0.3, V-13).
 ///
-/// - Cost: for each grant by an owner or admin the lines of the devices that it lists; a record for each final
-///   end of a phrase in one of these.
+/// - Cost: a look for each pair of a final end and a grant by an owner or admin to its member; a record for each
+///   of these pairs where the grant knows what the phrase has linked, and not the end.
 extension PlacedOperations {
-    /// Notes which phrases stood before those that a grant gives, and makes the records of their ends.
-    mutating func placeBefore(under grant: Int, known: inout KnownEnds) {
-        guard case .grant = records[grant].operation.action,
-            let member = records[grant].gives.subject, people.additions[member] != nil
-        else { return }
-        let listed = records[grant].gives.devices
-        var seen = Set(listed)
-        for device in listed {
-            let line = line(of: device, as: member, knownTo: grant)
-            for (phrase, generation) in zip(line, Int8(1)...)
-            where seen.insert(phrase).inserted {
-                let behind = AuthBehind(device, generation: -generation)
-                further.replaced[phrase, default: []].append(.init(grant: grant, behind: behind))
-                further.replacedUnder[grant, default: []].append(phrase)
-                for end in further.endsByDevice[phrase] ?? [] {
-                    placeBefore(end, under: grant, behind, known: &known)
-                }
-            }
+    /// Makes the records of the ends of phrases that a new grant does not give.
+    mutating func placeUnlisted(under grant: Int, known: inout KnownEnds) {
+        guard let member = records[grant].gives.subject, let first = firstListed(by: grant) else {
+            return
+        }
+        for end in further.finalEnds[member] ?? [] {
+            placeUnlisted(end, under: grant, first, known: &known)
         }
     }
 
-    /// Makes the records of a new end under the grants that give what stands behind its phrase.
-    mutating func placeBefore(_ end: Int, known: inout KnownEnds) {
-        for place in further.replaced[records[end].operation.device] ?? [] {
-            placeBefore(end, under: place.grant, place.behind, known: &known)
+    /// Makes the records of a new end under the grants that do not give its phrase.
+    mutating func placeUnlisted(_ end: Int, known: inout KnownEnds) {
+        guard records[end].again.isFinalEnd, let member = records[end].author else { return }
+        for grant in people.given[member] ?? [] {
+            guard let first = firstListed(by: grant) else { continue }
+            placeUnlisted(end, under: grant, first, known: &known)
         }
     }
 
-    private mutating func placeBefore(
-        _ end: Int, under grant: Int, _ behind: AuthBehind, known: inout KnownEnds
+    /// In whose place ends of other devices count under a grant that owners and admins give.
+    private func firstListed(by grant: Int) -> AuthBehind? {
+        guard case .grant = records[grant].operation.action, !records[grant].isOpaque else {
+            return nil
+        }
+        return records[grant].gives.devices.first.map { AuthBehind($0, generation: -1) }
+    }
+
+    private mutating func placeUnlisted(
+        _ end: Int, under grant: Int, _ first: AuthBehind, known: inout KnownEnds
     ) {
-        guard records[end].again.isFinalEnd, !knows(grant, end) else { return }
-        placeAgain(end, under: grant, behind, as: behind.root, known: &known)
+        looks &+= 1
+        let phrase = records[end].operation.device
+        guard records[grant].place(of: phrase) == nil, !knows(grant, end),
+            let member = records[end].author,
+            let linked = people.links[OwnDevice(member: member, device: phrase)],
+            linked.contains(where: { knows(grant, $0) })
+        else { return }
+        placeAgain(end, under: grant, first, as: first.root, known: &known)
     }
 
-    /// Forgets what was noted of a grant that is taken back, the last one.
-    mutating func forgetReplaced(under grant: Int) {
-        for phrase in further.replacedUnder.removeValue(forKey: grant) ?? [] {
-            further.replaced[phrase]?.removeLast()
-            if further.replaced[phrase]?.isEmpty == true { further.replaced[phrase] = nil }
-        }
-    }
-
-    /// What an end undoes where a phrase is given that stands behind its own: what it does not know, and
-    /// those phrases which its own has revoked, as far as it knows.
+    /// What an end undoes where its phrase is not given: what it does not know, and those phrases which its own
+    /// has revoked, as far as it knows.
     mutating func undoing(
-        byReplaced end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
+        byUnlisted end: Int, _ unknown: [Int], under grant: Int, known: inout KnownEnds
     ) -> AuthUndoing? {
         let revoked = successions(before: records[end]).filter { addition in
             knows(grant, addition)

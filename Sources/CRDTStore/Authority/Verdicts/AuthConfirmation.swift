@@ -55,7 +55,7 @@ extension AuthVerdicts {
     /// the one of an end, nobody confirms the own one there: who has old words would.
     private func mayConfirm(_ confirmation: Int, _ index: Int) -> Bool {
         placed.isStronger(confirmation, than: index)
-            && !(records[index].again.isBeforeListed
+            && !(records[index].again.isUnlisted
                 && records[confirmation].author == records[index].author)
     }
 
@@ -190,7 +190,7 @@ extension AuthEvaluator {
         let member = records[index].gives.subject
         let open = verdicts.confirmations.missing.filter {
             exposure.rank < records[$0].rank
-                && !(records[$0].again.isBeforeListed && records[$0].author == member)
+                && !(records[$0].again.isUnlisted && records[$0].author == member)
         }.sorted()
         let people = open.filter { !records[$0].operation.action.isAboutDocument }
         let documents = open.filter { records[$0].operation.action.isAboutDocument }

@@ -110,7 +110,7 @@ extension PlacedOperations {
 
     /// Where the device stands that a final end names under its grant; `nil` for what names none.
     func followingNamed(by index: Int) -> AuthFollowing? {
-        guard records[index].again.isFinalEnd, !records[index].again.isBeforeListed,
+        guard records[index].again.isFinalEnd, !records[index].again.isUnlisted,
             let grant = records[index].grant, let device = further.successors[original(index)]
         else { return nil }
         let before = records[index].again.behind
@@ -123,10 +123,10 @@ extension PlacedOperations {
 
 extension AuthVerdicts {
     /// Whether the phrase right before the one that wrote an end has a valid final end, under the same
-    /// grant, that names it. What stands behind nothing needs none. What stood before a listed phrase needs
-    /// a confirmation.
+    /// grant, that names it. What stands behind nothing needs none. What is of a phrase that the grant does
+    /// not give needs a confirmation.
     func hasFollowed(_ index: Int) -> Bool {
-        if records[index].again.isBeforeListed { return isConfirmed(index) }
+        if records[index].again.isUnlisted { return isConfirmed(index) }
         return placed.following(index).map { placed.further.followed[$0] != nil } ?? true
     }
 
