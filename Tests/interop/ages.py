@@ -2,7 +2,7 @@
 
 import heapq
 
-ADMIN, ADMIT, ADDDEV, REMOVE, RMDEV, CONFIRM = 1, 4, 5, 7, 8, 20
+ADMIT, ADDDEV, RMDEV, CONFIRM = 4, 5, 8, 20
 
 
 class Roll:
@@ -48,14 +48,16 @@ class Roll:
         return counting
 
     def is_ended(self, c, known):
-        """Whether a remove of its author's member or an rmdev of its device hits a confirm, valid or not."""
-        a, by = self.a, self.a.author(c)
-        return any(
-            (r.type == REMOVE and r.map[1] == by.member
-             or r.type == RMDEV and r.map[1] == c.device
-             and (a.author(r).member == by.member or a.author(r).role <= ADMIN))
-            and a.rank(r) < a.rank(c) and not a.knows(r, c.id) and not a.knows(a.ops[c.grant], r.id)
-            for r in known)
+        """Whether a revocation, valid or not, hits a confirm or something that it rests on. A confirm ends none."""
+        from revocations import hits, is_revocation  # which need the terms, and these a roll
+
+        a = self.a
+        ends = [r for r in known if r.type != CONFIRM and is_revocation(a, r)]
+        rests_on, more = set(), {c.id}
+        while more:
+            rests_on |= more
+            more = {n for o in map(a.ops.get, more) for n in a.supports(o)} - rests_on
+        return any(hits(a, r, a.ops[o]) for o in rests_on for r in ends)
 
     def lets_in(self, admit):
         """Nobody comes in by a phrase that was replaced: some final end of it knows the admit."""

@@ -36,6 +36,11 @@ class Apart:
     def confirm(self, who, end, known, expect="valid"):
         return self.w.write(who, confirming(end), expect, knows=known, after=None)
 
+    def role(self, listed, knows, expect="valid", level=ADMIN):
+        """A role by the owner, who knows these."""
+        said = writer.grant(self.mina.member, [p.device.id for p in listed], level, False)
+        return self.w.write(self.w.owner, said, expect, knows=knows, after=None)
+
     def standings(self, *who):
         a = self.w.judged()
         return [s and s[0] for s in (a.standing(p.device.id) for p in who)]
@@ -131,4 +136,54 @@ def an_end_names_no_phrase_that_the_old_one_has_revoked():
             knows=s.before, after=None)
     w.write(evil, rmdev(s.phone.device), "void", knows=[*s.before, other])
     assert s.standings(s.words, s.mina, s.phone, new) == [None, None, ADMIN, MEMBER]
+    return w
+
+
+def former_admins(s):
+    """How somebody is an admin no more. Each gives who writes as if before, and what that one needs."""
+    w, (gone, _) = s.w, s.admins
+    phone, link = w.link(gone)
+
+    def demoted():
+        w.write(w.owner, writer.grant(gone.member, [gone.device.id], MEMBER, True), "valid")
+        return gone, []
+
+    def left():
+        w.write(gone, (LEAVE, {1: []}), "valid")
+        return gone, []
+
+    def by_a_phone_that_was_revoked():
+        known = [*w.ops]
+        w.write(gone, rmdev(phone.device), "valid")
+        s.admins[1] = w.join(ADMIN)
+        other, again = w.link(phone, expect="void", knows=known, after=None)
+        return other, [again]
+
+    def by_a_friend_whom_they_let_in():
+        on = w.invite(w.owner, ADMIN)
+        known = [*w.ops]
+        w.write(w.owner, remove(gone.member), "valid")
+        s.admins[1] = w.join(ADMIN)
+        friend, admit = w.admit(gone, on, expect="void", knows=known, after=None)
+        return friend, [admit]
+    return demoted, left, by_a_phone_that_was_revoked, by_a_friend_whom_they_let_in
+
+
+@history
+def a_void_confirm_by_somebody_who_was_an_admin():
+    """4.0: which of two final ends counts in a past is up to confirms that are not ended there, nor anything they
+    rest on. So the new phrase may be listed, and the thief's may not."""
+    for n in range(4):
+        s = Apart()
+        w = s.w
+        former, more = former_admins(s)[n]()
+        new, _, end, known = s.replaced(expect="valid", before=[o for o in w.ops if o not in more])
+        s.confirm(s.admins[1], end, known)
+        thief, _, theft, aware = s.replaced(expect="void")
+        said = w.write(former, confirming(theft), "void", knows=[*aware, *more], after=None)
+        w.write(s.eve, CHANNEL, knows=[*known, *aware, *more, said])
+        assert s.standings(new, thief) == [MEMBER, None]
+        s.role([thief, s.mina], None, "A-19")
+        s.role([new, s.mina], None, "valid")
+        assert not w.disagreements(), w.disagreements()
     return w

@@ -8,10 +8,8 @@ from histories import history, rmdev
 from terms import ADMIN, MEMBER, SUCCESSIONS_MAX, WSSET
 
 
-def role(s, listed, knows, expect="valid", level=ADMIN):
-    """A role by the owner, who knows these."""
-    said = writer.grant(s.mina.member, [p.device.id for p in listed], level, False)
-    return s.w.write(s.w.owner, said, expect, knows=knows, after=None)
+def role(s, *said, **more):
+    return s.role(*said, **more)
 
 
 @history

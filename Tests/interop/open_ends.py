@@ -5,10 +5,8 @@ They assert what is written. When a rule is mended its history turns red, and is
 
 import writer
 from apart import CHANNEL, Apart
-from confirmations import confirming
 from histories import history, remove, rmdev
-from listed_phrases import role
-from terms import ADMIN, LEAVE, MEMBER, WSSET
+from terms import ADMIN, MEMBER, WSSET
 from transfers import transfer
 from world import World
 from writer import Device
@@ -108,44 +106,20 @@ def an_invite_of_a_revoked_device():
     return w
 
 
-def former_admins(s):
-    """How somebody is an admin no more. Each gives who writes as if before, and what that one needs."""
-    w, (gone, _) = s.w, s.admins
-    phone, link = w.link(gone)
-
-    def demoted():
-        w.write(w.owner, writer.grant(gone.member, [gone.device.id], MEMBER, True), "valid")
-        return gone, []
-
-    def left():
-        w.write(gone, (LEAVE, {1: []}), "valid")
-        return gone, []
-
-    def by_a_phone_that_was_revoked():
-        known = [*w.ops]
-        w.write(gone, rmdev(phone.device), "valid")
-        s.admins[1] = w.join(ADMIN)
-        other, again = w.link(phone, expect="void", knows=known, after=None)
-        return other, [again]
-    return demoted, left, by_a_phone_that_was_revoked
-
-
 @history
-def a_void_confirm_by_somebody_who_was_an_admin():
-    """4.0: which of two final ends counts in a past is up to confirms that no remove or rmdev there hits. A leave
-    or a grant that replaces takes one, too, and so does what ends the device that has linked its author. The end
-    is valid and confirmed, and the new phrase may not be listed; the thief's may."""
-    for n in range(3):
-        s = Apart()
-        w = s.w
-        former, more = former_admins(s)[n]()
-        new, _, end, known = s.replaced(expect="valid", before=[o for o in w.ops if o not in more])
-        s.confirm(s.admins[1], end, known)
-        thief, _, theft, aware = s.replaced(expect="void")
-        said = w.write(former, confirming(theft), "void", knows=[*aware, *more], after=None)
-        w.write(s.eve, CHANNEL, knows=[*known, *aware, *more, said])
-        assert s.standings(new, thief) == [MEMBER, None]
-        role(s, [new, s.mina], None, "A-19")
-        role(s, [thief, s.mina], None, "valid")
-        assert not w.disagreements(), w.disagreements()
+def a_void_removal_by_somebody_who_was_an_admin():
+    """4.0: a removal ends a confirm whether it is valid or not. Who was a stronger admin than the one that has
+    confirmed the person's end removes that one as if before, and none of two ends counts more than the other."""
+    s = Apart()
+    w, (gone, admin) = s.w, s.admins
+    known = list(w.ops)
+    w.write(w.owner, writer.grant(gone.member, [gone.device.id], MEMBER, True), "valid")
+    new, _, end, own = s.replaced(expect="valid", before=list(w.ops))
+    s.confirm(admin, end, own)
+    thief, _, _, _ = s.replaced(expect="void")
+    w.write(gone, remove(admin.member), "void", knows=known, after=None)
+    w.write(s.eve, CHANNEL)
+    assert s.standings(new, thief) == [MEMBER, None]
+    for phrase in (new, thief):
+        s.role([phrase, s.mina], None, "A-19")
     return w

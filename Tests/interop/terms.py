@@ -94,6 +94,11 @@ class Terms:
         """The device in whose place an operation is judged under its grant (V-12)."""
         return o.behind[0] if o.behind else o.device
 
+    def supports(self, o):
+        """V-1: what has to be valid for an operation: its grant, of an admit its invite, of an invite the wsset."""
+        named = o.map[1] if o.type == ADMIT else o.map.get(8) if o.type == INVITE else None
+        return [n for n in (o.grant, named) if n in self.ops]
+
     def drops(self, o):
         return o.type == GRANT and o.map[5] is not None
 

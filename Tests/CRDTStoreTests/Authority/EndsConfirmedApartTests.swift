@@ -175,6 +175,65 @@ import WorkspaceTestKit
         #expect(scene.definition(without: .countsOthers).refusals[given] == .fault("A-19"))
     }
 
+    /// How Ben is an admin no more.
+    enum Past: CaseIterable { case demoted, left, linked, letIn }
+
+    /// Ben confirms as if before, or a device does so that a revoked phone of Ben's has linked, or a friend whom
+    /// Ben lets in on an open invite.
+    @Test(arguments: Past.allCases)
+    func `keep none from a role where somebody has confirmed one who was an admin`(past: Past)
+        throws
+    {
+        var scene = Scene(admins: ["ben", "ann"], members: ["eve"])
+        var (author, grant) = ("ben", scene.story.grant("ben"))
+        var heads: [OperationID] = []
+        let invite = scene.story.write(
+            "root", after: scene.start, .invite(InviteTerms(role: .admin)))
+        let phone = scene.story.write(
+            "ben", after: [invite], .addDevices([scene.story.device("pocket")]))
+        let start = [phone]
+        var known = start
+        switch past {
+        case .demoted:
+            let words = RoleGrant(
+                member: scene.story.member("ben"), devices: [scene.story.device("ben")],
+                role: .member, replaces: true)
+            heads = [scene.story.write("root", after: start, .grant(words))]
+        case .left:
+            heads = [scene.story.write("ben", after: start, .leave)]
+        case .linked:
+            heads = [
+                scene.story.write(
+                    "ben", after: start, .removeDevice(scene.story.device("pocket")))
+            ]
+            grant = scene.story.write(
+                "pocket", under: phone, after: start, .addDevices([scene.story.device("worse")]))
+            (author, known) = ("worse", [grant])
+        case .letIn:
+            heads = [
+                scene.story.write(
+                    "root", after: start, .remove(member: scene.story.member("ben")))
+            ]
+            grant = scene.story.admit("fay", on: invite, by: "ben", after: start)
+            (author, known) = ("fay", [grant])
+        }
+        // Weaker than each of them.
+        let open = scene.story.write("root", after: heads, .invite(InviteTerms(role: .admin)))
+        let young = scene.story.admit("kim", on: open, by: "root", after: [open])
+        let (_, end) = scene.replace(by: "new", after: [young])
+        _ = scene.confirm(end, by: "kim", under: young)
+        let (_, another) = scene.replace(by: "evil")
+        _ = scene.story.write(
+            author, under: grant, after: [another] + known, .confirm([another]))
+        _ = scene.story.write("eve", after: scene.story.heads, .createDocument)
+        let given = scene.give(.member, to: ["new", "bob"], after: scene.story.heads)
+        let stolen = scene.give(.member, to: ["evil", "bob"], after: scene.story.heads)
+        #expect(try scene.grants(["words", "evil"]) == [nil, nil])
+        #expect(scene.definition().refusals[given] == nil)
+        #expect(scene.definition().refusals[stolen] == .fault("A-19"))
+        #expect(scene.definition(without: .countsUnended).refusals[given] == .fault("A-19"))
+    }
+
     @Test func `let in by a role the phrase that the strongest has confirmed alone`() throws {
         var scene = Scene()
         let (_, end) = scene.replace(by: "new")

@@ -132,7 +132,8 @@ import WorkspaceTestKit
         .v6Stronger, .v6Invite, .v6Chain, .v10, .v10Own, .v10Answer,
         .v11, .v11Stronger, .v11Unlisted, .v11Together, .v11Admits, .v12, .v6Again,
         .v7Chosen, .v13, .v13Confirmed, .v13Others,
-        .countsAdmits, .countsLinks, .countsConfirmed, .barsKnown, .a12Bound, .a12Tied,
+        .countsAdmits, .countsLinks, .countsConfirmed, .countsUnended, .barsKnown, .a12Bound,
+        .a12Tied,
     ]
 
     @Test func `is missed where it lets somebody in by an invite that has no effect`() {

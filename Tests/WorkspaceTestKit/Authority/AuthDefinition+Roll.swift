@@ -77,12 +77,19 @@ extension AuthDefinition {
         return ids.contains(facts[end].operation.id)
     }
 
-    /// Whether a remove or rmdev in a past, valid or not, hits a confirm.
+    /// Whether a revocation in a past, valid or not, hits a confirm or something that it rests on.
     private func isEnded(_ confirm: Int, in past: PlainSet) -> Bool {
-        past.contains { end in
+        var open = [confirm]
+        var restsOn: Set<Int> = []
+        while let place = open.popLast() {
+            guard restsOn.insert(place).inserted else { continue }
+            if rules.has(.countsUnended) { open += facts[place].supports }
+        }
+        return past.contains { end in
             switch facts[end].operation.action {
-            case .remove, .removeDevice: hits(end, confirm)
-            default: false
+            case .confirm: false
+            case .remove, .removeDevice: restsOn.contains { hits(end, $0) }
+            default: rules.has(.countsUnended) && restsOn.contains { hits(end, $0) }
             }
         }
     }

@@ -16,7 +16,7 @@ public enum AuthRule: String, CaseIterable, Sendable {
     case a22Bound, a22Whose, a23, a24Role, a24Rank, a25, a30Role, channelRole, settingsRole,
         wsdelRole
     // 4.0: what counts of what a past binds
-    case countsAdmits, countsLinks, countsConfirmed, countsOthers, barsKnown
+    case countsAdmits, countsLinks, countsConfirmed, countsOthers, countsUnended, barsKnown
     // 4.0.3: the rows of the table, and what makes an exception
     case stronger, authorStronger, ownEnd, answeredEnd, answeredBefore, known, removeMember
     case removeInvites

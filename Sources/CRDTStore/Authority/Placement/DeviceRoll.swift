@@ -130,11 +130,12 @@ extension PlacedOperations {
         guard known.count > 1 else { return Set(known) }
         var strongest: [DeviceID: Int] = [:]
         var confirmations: [Int: Set<Int>] = [:]
+        var ended = EndedSupports(self, before: record)
         for end in known {
             let device = records[end].operation.device
             let found = (further.confirms[end] ?? []).filter {
                 record.knows(records[$0].place) && records[$0].author != member
-                    && !isEnded($0, before: record)
+                    && !ended.contains($0)
             }
             confirmations[end] = Set(found)
             for index in found where strongest[device].map({ isStronger(index, than: $0) }) ?? true
@@ -148,25 +149,6 @@ extension PlacedOperations {
                     confirmations[end]?.contains($0) == true
                 } ?? true
             })
-    }
-
-    /// Whether the removal of its author, or the revocation of its device, takes a confirmation: one that is
-    /// known, whether it has effect or not.
-    private func isEnded(_ confirmation: Int, before record: AuthRecord) -> Bool {
-        guard let author = records[confirmation].author, let grant = records[confirmation].grant
-        else { return true }
-        func ends(_ end: Int) -> Bool {
-            record.knows(records[end].place) && isStronger(end, than: confirmation)
-                && !knows(end, confirmation) && !knows(grant, end)
-        }
-        let device = records[confirmation].operation.device
-        return (people.removals[.member(author)] ?? []).contains(where: ends)
-            || (people.removals[.device(device)] ?? []).contains { end in
-                let mayEnd =
-                    records[end].author == author
-                    || records[end].actingRole.map { $0 <= .admin } == true
-                return mayEnd && ends(end)
-            }
     }
 
     /// Nobody comes in by a phrase that was replaced: some final end of it knows the admission.

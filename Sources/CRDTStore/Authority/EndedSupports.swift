@@ -1,0 +1,38 @@
+/// Which operations are ended in a past, or rest on something that is: a revocation there hits it, whether
+/// that has effect or not. Who was an admin says nothing of which ends count (PROTOCOL.md, 4.0).
+///
+/// - Cost: for each operation that one of those asked for rests on, once, a look for each revocation aimed at
+///   it.
+struct EndedSupports {
+    private let verdicts: AuthVerdicts
+    private let record: AuthRecord
+    private var known: [Int: Bool] = [:]
+
+    init(_ placed: PlacedOperations, before record: AuthRecord) {
+        verdicts = AuthVerdicts(placed)
+        self.record = record
+    }
+
+    mutating func contains(_ index: Int) -> Bool {
+        var open = [index]
+        var seen: Set<Int> = []
+        while let next = open.popLast() {
+            guard seen.insert(next).inserted else { continue }
+            if isHit(next) { return true }
+            open += verdicts.records[next].supports
+        }
+        return false
+    }
+
+    private mutating func isHit(_ index: Int) -> Bool {
+        if let found = known[index] { return found }
+        let found = (verdicts.placed.exposure(of: index)?.targets ?? []).contains { target in
+            (verdicts.placed.reach.revocations[target] ?? []).contains { end in
+                !verdicts.records[end].operation.action.isConfirmation
+                    && record.knows(verdicts.records[end].place) && verdicts.voids(end, index)
+            }
+        }
+        known[index] = found
+        return found
+    }
+}
