@@ -42,8 +42,8 @@ import WorkspaceModel
     @Test func `of damage is written when it is flushed`() throws {
         var table = try DamageTable(connection)
         #expect(table.isEmpty)
-        #expect(table.note(5, of: 1) && table.note(2, of: 1) && table.note(7, of: 3))
-        #expect(!table.note(5, of: 1))
+        let noted = [(5, 1), (2, 1), (7, 3), (5, 1)].map { table.note($0.0, of: $0.1) }
+        #expect(noted == [true, true, true, false])
         #expect(try DamageTable(connection).isEmpty)
         try table.flush()
         for found in [table, try DamageTable(connection)] {

@@ -14,7 +14,7 @@ import Testing
 
     private static func pageFaultCount() -> Int {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return usage.ru_minflt
     }
 
