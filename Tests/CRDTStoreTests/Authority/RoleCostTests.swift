@@ -89,6 +89,7 @@ import WorkspaceTestKit
         for cost in costs {
             #expect(cost.further == Self.ends * (Self.phrases + 1))
             #expect(cost.placing == costs[0].placing && cost.judging == costs[0].judging)
+            #expect(cost.placing >= FurtherEnds.looksPerRecord * cost.further)
             #expect(cost.placing <= (FurtherEnds.looksPerRecord + 3) * cost.further)
         }
     }

@@ -99,7 +99,7 @@ extension PlacedOperations {
         guard isFinalEnd || !unknown.isEmpty || records[grant].place(of: ended) != nil
         else { return }
         var record = again(end, under: place, behind)
-        if mayUndo(record, ended, under: grant) {
+        if isFinalEnd || !unknown.isEmpty, mayUndo(record, ended, under: grant) {
             record.again.undoing =
                 record.again.isUnlisted
                 ? undoing(byUnlisted: end, unknown, under: grant, known: &known)

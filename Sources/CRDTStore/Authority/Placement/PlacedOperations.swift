@@ -90,8 +90,9 @@ struct InviteIndex: Sendable {
 
 /// Ends of devices that count again, under other grants than they cite: see `placeEndsAgain`.
 struct FurtherEnds: Sendable {
-    /// How many looks a further record counts as: so long it takes to make and judge one.
-    static let looksPerRecord = 16
+    /// How many looks a further record counts as: 5 microseconds to make one, and as much for what follows
+    /// from it.
+    static let looksPerRecord = 64
 
     /// What may end a device under several grants, by who wrote it.
     var endsByDevice: [DeviceID: [Int]] = [:]
