@@ -177,7 +177,7 @@ import WorkspaceTestKit
         let (branch, appended) = try StoredLog.put(log, place..<place + 1, in: store)
         let written = try #require(appended.first)
         let header = written.operation.header
-        let document = try #require(try store.operations.document(.zero)?.number)
+        let document = try #require(try store.operations.document(DocumentID.zero)?.number)
         try store.view.fold(
             .init(
                 document: document,

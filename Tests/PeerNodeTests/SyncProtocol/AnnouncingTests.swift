@@ -108,7 +108,8 @@ import WorkspaceTestKit
         for document in 1...12 {
             let messages = try write(&lone, &planner, document, bytes: 40_000).messages
             #expect(messages.map(\.type) == [0x15])
-            #expect(lone.session.noteAllSent(at: lone.now))
+            let isNoted = lone.session.noteAllSent(at: lone.now)
+            #expect(isNoted)
         }
     }
 
@@ -117,18 +118,21 @@ import WorkspaceTestKit
         _ = lone.give(.sendQueueLevel(unasked: 0, asked: Limits.unsentBytesMax), &planner)
         let pull = PullRequest(request: 1, items: [], maxBytes: 1_000)
         _ = lone.give(.received(.pull(4, pull)), &planner)
-        #expect(!lone.session.noteAllSent(at: lone.now))
+        var noted = [lone.session.noteAllSent(at: lone.now)]
         _ = lone.give(.sendQueueLevel(unasked: 0, asked: 0), &planner)
-        #expect(lone.session.noteAllSent(at: lone.now))
+        noted.append(lone.session.noteAllSent(at: lone.now))
+        #expect(noted == [false, true])
         // What is gathered is announced when it is due.
         lone.replica.write(log(7), behind: nil, payload: [1])
         let tips = lone.replica.tips(of: SyncWorld.document(7))
         let due = lone.give(.stored(tips, waiting: [], answering: nil), &planner).deadline
-        #expect(lone.session.noteAllSent(at: lone.now))
         let moment = try #require(due ?? nil)
-        #expect(!lone.session.noteAllSent(at: moment))
+        noted = [
+            lone.session.noteAllSent(at: lone.now), lone.session.noteAllSent(at: moment),
+        ]
         _ = lone.give(.closed, &planner)
-        #expect(!lone.session.noteAllSent(at: lone.now))
+        noted.append(lone.session.noteAllSent(at: lone.now))
+        #expect(noted == [true, false, false])
     }
 
     @Test func `counts what the peer lacks until it says that it holds it`() throws {
