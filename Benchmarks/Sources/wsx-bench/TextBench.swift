@@ -23,21 +23,32 @@ enum TextBench {
             }
             var figures = Figures("wsx_text")
             figures.note("trace", name)
+            let peer = try TextPeer(trace, options)
+            defer { peer?.remove() }
+            if peer == nil, trace.writers == 1 { figures.note("yrs", "not installed") }
             for _ in 0..<options.runs {
                 if trace.writers > 1 {
                     try together(trace, &figures)
                 } else {
-                    try alone(trace, &figures)
+                    let own = try alone(trace, &figures)
+                    try peer?.compare(own, &figures)
                 }
             }
-            if TextBytes.timed.contains(name) { try TextBytes.measure(trace, &figures) }
+            if TextBytes.timed.contains(name) { try TextBytes.measure(trace, peer, &figures) }
             figures.print()
         }
         growth(options)
     }
 
+    /// What a note with its whole history costs.
+    struct Cost {
+        let milliseconds: Double
+        let heapBytes: Double
+        let snapshotBytes: Double
+    }
+
     /// One writer: local replay, the whole history in one go, a snapshot and back.
-    static func alone(_ trace: TextTrace, _ figures: inout Figures) throws {
+    static func alone(_ trace: TextTrace, _ figures: inout Figures) throws -> Cost {
         var writer = TextWriter(1)
         var operations: [NoteOperation] = []
         let local = try processorSeconds { operations = try writer.replay(trace) }
@@ -45,18 +56,24 @@ enum TextBench {
         figures.add("local_ms", local * 1e3)
         let signed = operations.map(SignedEdit.init)
         var reader = Note()
+        let rest = heapBytes()
         let whole = try processorSeconds {
             var replay = NoteReplay()
             for edit in signed { replay.apply(try edit.read()) }
             reader = replay.finished()
         }
+        let heap = heapBytes() - rest
         precondition(reader.text == trace.end)
         figures.add("whole_history_ms", whole * 1e3)
+        figures.add("open_heap_bytes", heap)
         figures.add("operations", Double(operations.count))
         figures.add("body_bytes", Double(signed.reduce(0) { $0 + $1.body.count }))
         figures.add("runs", Double(reader.runCount))
-        guard let snapshot = reader.snapshot(verdictChanges: 0) else { return }
-        figures.add("snapshot_bytes", Double(snapshot.page.count + snapshot.runs.count))
+        guard let snapshot = reader.snapshot(verdictChanges: 0) else {
+            throw BenchError("a note with a draft")
+        }
+        let size = Double(snapshot.page.count + snapshot.runs.count)
+        figures.add("snapshot_bytes", size)
         var shown = ""
         let load = try processorSeconds { shown = try NotePage(decoding: snapshot.page).text }
         precondition(shown == trace.end)
@@ -66,6 +83,7 @@ enum TextBench {
             try note.edit(NotePatch(at: 0, deleted: 0, inserted: "x"), as: writer.author)
         }
         figures.add("first_edit_ms", edit * 1e3)
+        return Cost(milliseconds: whole * 1e3, heapBytes: heap, snapshotBytes: size)
     }
 
     /// What is saved of one writer's note.
@@ -224,6 +242,8 @@ struct TextTrace {
         let patches: [NotePatch]
     }
 
+    /// Where it lies.
+    let path: String
     let steps: [Step]
     let end: String
     let writers: Int
@@ -259,6 +279,7 @@ struct TextTrace {
                 time: secondsSince1970(fields["time"] as? String ?? ""), patches: patches)
         }
         patches = steps.flatMap(\.patches)
+        self.path = path
         self.end = end
         writers = file["numAgents"] as? Int ?? 1
     }

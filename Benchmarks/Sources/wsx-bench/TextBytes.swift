@@ -14,7 +14,9 @@ enum TextBytes {
     /// Operations that one message carries in bulk.
     private static let batch = 1_000
 
-    static func measure(_ trace: TextTrace, _ figures: inout Figures) throws {
+    static func measure(
+        _ trace: TextTrace, _ peer: TextPeer?, _ figures: inout Figures
+    ) throws {
         let runs = try sealed(trace)
         let keys = Double(trace.steps.count)
         let live = runs.reduce(0) { $0 + wireBytes(of: $1) }
@@ -28,6 +30,10 @@ enum TextBytes {
         figures.add("timed_operations", Double(runs.count))
         figures.add("live_bytes_a_key", Double(live) / keys)
         figures.add("bulk_bytes_a_key", Double(bulk) / keys)
+        guard let peer else { return }
+        figures.add("floor_yrs_bytes_a_key", peer.updatesBytes / keys)
+        figures.add("ratio_live", Double(live) / peer.updatesBytes)
+        figures.add("ratio_bulk", Double(bulk) / peer.updatesBytes)
     }
 
     /// A message of one run in the frames that carry it, each with a length and a tag.
