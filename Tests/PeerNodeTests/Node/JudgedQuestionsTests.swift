@@ -18,7 +18,7 @@ import WorkspaceTestKit
         let (host, member) = (workspace.member, try joon.workspace().member)
         let device = try #require(
             judged.everybody.first { $0.member == member }?.devices.first)
-        let own = try #require(mina.host?.core.home?.device)
+        let own = try #require(mina.host?.core.turn.session.home?.device)
         #expect(judged.isIn(device) && judged.isIn(device, as: member))
         #expect(!judged.isIn(device, as: host))
         #expect(judged.role(of: device) == .member && judged.role(of: own) == .owner)
