@@ -161,7 +161,7 @@ extension NodeError {
         let isWholeEnough = names.count == candidates.count && Set(names).count == names.count
         let wayToName =
             isWholeEnough
-            ? "write the whole name of one, or the id"
+            ? "give the full name of one, or the id"
             : "give the id; 'wsx-node why ID' says who let each in"
         return Self(
             .ambiguous,

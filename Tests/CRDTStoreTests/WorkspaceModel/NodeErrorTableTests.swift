@@ -162,7 +162,7 @@ import WorkspaceModel
                 "Joon",
                 candidates: [["id": "u_1", "name": "Joon A"], ["id": "u_2", "name": "joon"]],
                 field: "member"), .ambiguous, "name.ambiguous",
-            hint: "write the whole name of one, or the id"),
+            hint: "give the full name of one, or the id"),
         Row(
             .ambiguous(
                 "Joon",

@@ -216,7 +216,7 @@ import WorkspaceTestKit
     @Test func `says what to do next where it is refused`() throws {
         let table = try ProofTable()
         let form = try table.bob.refused("email.verify.send", ["email": "Bob <b@example.org>"])
-        #expect(form.hint == "give the address alone, without a name or brackets")
+        #expect(form.hint == "give only the address, without a name or brackets")
         let long = String(repeating: "b", count: 250) + "@example.org"
         let tooLong = try table.bob.refused("email.verify.send", ["email": .string(long)])
         #expect(tooLong.hint == "use a shorter address")

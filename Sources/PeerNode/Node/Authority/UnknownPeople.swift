@@ -24,7 +24,7 @@ extension Memberships {
         }
         return NodeError(
             .unknownUser, "nobody here is called just \(NodeError.quoted(name))",
-            hint: "\(fitting.count) people fit: write the whole name of one, or the id",
+            hint: "\(fitting.count) people fit: give the full name of one, or the id",
             reason: "member.not_found", fields: [.init(name: field, reason: "not_found")],
             details: [
                 "candidates": .array(

@@ -68,7 +68,7 @@ extension NodeError {
                 ? "'email' can have at most 254 bytes"
                 : "'email' must be an address such as mina@example.org",
             hint: misform == .tooLong
-                ? "use a shorter address" : "give the address alone, without a name or brackets",
+                ? "use a shorter address" : "give only the address, without a name or brackets",
             reason: "bad_email", fields: [.init(name: "email", reason: misform.rawValue)])
     }
 }

@@ -41,7 +41,7 @@ final class FileNames: FilePart {
         do throws(BlobError) { return (try Manifest(items), refused) } catch {
             throw NodeError(
                 .tooLarge, "a message itself holds at most 64 KiB of small files",
-                hint: "add some with 'apart', so that they lie beside it", reason: error.code)
+                hint: "add some with 'apart', so that they are sent beside it", reason: error.code)
         }
     }
 

@@ -115,7 +115,7 @@ enum NoteCommandTable {
         ).optional()
         let strict = Parameter.flag(
             "strict", "Change nothing while someone else has locked the note.")
-        let brief = Parameter.flag("brief", "Answer with the versions before and after alone.")
+        let brief = Parameter.flag("brief", "Answer with only the versions before and after.")
         let editor = Parameter.flag(
             "editor", "Change the text in your editor: $VISUAL, or $EDITOR."
         ).local()

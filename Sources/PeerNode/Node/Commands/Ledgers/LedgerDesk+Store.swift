@@ -148,7 +148,7 @@ extension LedgerDesk {
         let receipt = Self.withoutLastBreak(receipt)
         guard !receipt.isEmpty, !receipt.utf8.contains(0) else {
             throw NodeError(
-                .invalidReceipt, "that is no receipt", hint: "paste what the payment gave you",
+                .invalidReceipt, "that is not a receipt", hint: "paste what the payment gave you",
                 reason: "receipt.form", fields: [.init(name: "receipt", reason: "form")])
         }
         guard aim.ledger.issuer == aim.workspace.member else {

@@ -63,7 +63,8 @@ final class AccountDesk: CorePart, AccountCommands {
         guard AccountProvider.isName(draft.name) else {
             throw misfit(
                 "name",
-                "a provider's name has small letters, digits and '-', and begins with a letter")
+                "a provider's name can have small letters, digits and '-', and starts with a letter"
+            )
         }
         var all = try providers()
         guard !all.contains(where: { $0.name.utf8.elementsEqual(draft.name.utf8) }) else {
@@ -176,7 +177,7 @@ final class AccountDesk: CorePart, AccountCommands {
         }
         if let client = draft.client {
             guard client.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-                throw misfit("client_id", "a client id has visible ASCII letters alone")
+                throw misfit("client_id", "a client id can have only visible ASCII letters")
             }
             changed.client = client
         }

@@ -65,7 +65,7 @@ extension NoteDesk {
         guard object.json.bytes.count <= Limits.controlLineBytesMax - 4_096 else {
             throw NodeError(
                 .tooLarge, "the note does not fit into one answer with lines, marks and authors",
-                hint: "ask for its text alone", reason: "note.answer")
+                hint: "ask for only its text", reason: "note.answer")
         }
         return object
     }
