@@ -1,7 +1,7 @@
-@testable import PeerNode
 import Testing
 import WorkspaceModel
 
+@testable import PeerNode
 @testable import wsx_node
 
 @Suite struct `On a terminal` {

@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Ledgers: answered with small fixed things.
 struct TableLedgers: LedgerCommands {

@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 extension TableNode: FileCommands, FileCacheCommands, FileMediaCommands {
     private var knownFile: FileObject {

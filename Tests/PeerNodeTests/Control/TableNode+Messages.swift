@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Messages, events and the network of a node that only remembers what it was asked.
 extension TableNode {

@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// What was read, and settings: answered with small fixed things.
 extension TableNode {

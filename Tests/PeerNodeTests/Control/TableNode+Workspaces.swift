@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// What becomes of a workspace, and who comes into it: answered with small fixed things.
 extension TableNode {

@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// A node that remembers what it was asked and answers with small fixed things.
 final class TableNode: NodeCommands {

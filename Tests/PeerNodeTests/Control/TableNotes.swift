@@ -1,5 +1,6 @@
-@testable import PeerNode
 import WorkspaceModel
+
+@testable import PeerNode
 
 /// Notes: answered with small fixed things.
 struct TableNotes: NoteCommands {
