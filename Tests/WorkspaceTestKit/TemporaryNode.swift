@@ -1,5 +1,6 @@
 public import Foundation
 import Glibc
+public import Testing
 public import WorkspaceModel
 
 /// A home of its own in a temporary folder, with the real program.
@@ -177,6 +178,18 @@ public final class TemporaryNode: @unchecked Sendable {
     public func join(_ link: String, name: String? = nil, timeout: String = "120s") -> Outcome {
         let named = name.map { ["--name", $0] } ?? []
         return run(["join", link, "--json", "--timeout", timeout] + named + Self.loopback)
+    }
+
+    /// Mina's home with the workspace acme, and Joon's, who has joined it.
+    public static func pair(
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> (mina: TemporaryNode, joon: TemporaryNode) {
+        let (mina, joon) = (TemporaryNode(), TemporaryNode())
+        let founded = mina.up(name: "Mina", workspace: "acme")
+        try #require(founded.status == 0, "\(founded.errors)", sourceLocation: sourceLocation)
+        let joined = joon.join(mina.invite(), name: "Joon")
+        try #require(joined.status == 0, "\(joined.errors)", sourceLocation: sourceLocation)
+        return (mina, joon)
     }
 
     /// A new invite's link.

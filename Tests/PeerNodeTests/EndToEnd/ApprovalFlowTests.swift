@@ -73,10 +73,7 @@ extension EndToEnd {
         }
 
         @Test func `for a workspace that is handed over and ended`() throws {
-            let mina = TemporaryNode()
-            let joon = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            #expect(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             #expect(mina.run("workspace", "edit", "--name", "acme two").status == 0)
             #expect(
                 eventually {

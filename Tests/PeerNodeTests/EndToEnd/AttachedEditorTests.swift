@@ -24,10 +24,7 @@ extension TerminalEndToEnd {
             guard let python = Tool.path("python3", to: "attach an editor to a note") else {
                 return
             }
-            let mina = TemporaryNode()
-            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
-            let joon = TemporaryNode()
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             #expect(mina.run("note", "create", "general", "List").status == 0)
 
             let script = mina.folder + "/client.py"
@@ -84,10 +81,7 @@ extension TerminalEndToEnd {
         }
 
         @Test func `is told at once what others type, and later that they wrote it`() throws {
-            let mina = TemporaryNode()
-            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
-            let joon = TemporaryNode()
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             let socket = try #require(ControlSocket(mina.socket))
             let made = socket.call("note.create", ["channel": "general", "title": "List"])
             let note = try #require(made?["result"]?["id"])

@@ -16,10 +16,7 @@ extension EndToEnd {
 
         /// D09: backup, go on writing, lose the machine, restore elsewhere, meet a peer.
         @Test func `brings a home back, and the peer brings the rest`() throws {
-            let mina = TemporaryNode()
-            let joon = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             mina.run("send", "general", "before")
             let file = path("acme.bak", beside: mina)
             let made = mina.run("backup", "create", "-o", file, "--json")

@@ -152,10 +152,7 @@ extension TerminalEndToEnd {
 
         @Test func `on the raw socket answers others once`() throws {
             guard Self.has("jq", "socat", "uptime") else { return }
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
+            let (mina, joon) = try TemporaryNode.pair()
             let bot = shell(Self.socketBot, on: mina)
             try bot.run()
             defer { if bot.isRunning { kill(bot) } }

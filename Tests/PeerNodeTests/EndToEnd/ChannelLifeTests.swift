@@ -11,9 +11,7 @@ extension EndToEnd {
         }
 
         @Test func `from its making to its deletion, on two nodes`() throws {
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             #expect(joon.run("channel", "create", "plans").status == 0)
             #expect(eventually { name(mina, "plans") == "plans" })
 
@@ -60,9 +58,7 @@ extension EndToEnd {
         }
 
         @Test func `as a twin that was made while two nodes were apart`() throws {
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             #expect(joon.run("net", "suspend").status == 0)
             #expect(joon.run("channel", "create", "plans").status == 0)
             #expect(mina.run("channel", "create", "Plans").status == 0)

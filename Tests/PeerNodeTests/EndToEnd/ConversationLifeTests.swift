@@ -11,10 +11,7 @@ extension EndToEnd {
         }
 
         @Test func `is edited, answered, pinned and reacted to, and survives a crash`() throws {
-            let mina = TemporaryNode()
-            let joon = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             let sent = mina.run("send", "general", "helo @joon", "--json").object
             let id = try #require(sent["id"]?.stringValue)
             #expect(sent["mentions"]?.arrayValue?.count == 1)

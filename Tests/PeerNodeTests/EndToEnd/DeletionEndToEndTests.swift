@@ -27,10 +27,7 @@ extension EndToEnd {
         }
 
         @Test func `is in no byte of two homes within a minute`() throws {
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
+            let (mina, joon) = try TemporaryNode.pair()
             for number in 0..<20 {
                 #expect(mina.run("send", "general", "filler \(number)").status == 0)
             }

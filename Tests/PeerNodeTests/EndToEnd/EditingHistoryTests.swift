@@ -69,10 +69,7 @@ extension AttackedEndToEnd {
 
         @Test(.vectors(TypedHistory.path("rustcode")))
         func `end in one text, though nodes are killed while somebody types`() throws {
-            let mina = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            let joon = TemporaryNode()
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             var random = SeededGenerator(seed: 22)
             for name in Self.names {
                 let history = try TypedHistory(name, most: Self.most)

@@ -5,10 +5,7 @@ import WorkspaceTestKit
 extension EndToEnd {
     @Suite struct `The last message` {
         @Test func `is one that can be spoken of still`() throws {
-            let mina = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            let joon = TemporaryNode()
-            #expect(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             for text in ["one", "two", "three"] { mina.run("send", "general", text) }
             #expect(eventually { joon.texts() == ["one", "two", "three"] })
             #expect(joon.run("send", "general", "from Joon").status == 0)

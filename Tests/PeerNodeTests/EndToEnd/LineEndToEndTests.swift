@@ -29,10 +29,7 @@ extension TerminalEndToEnd {
         }
 
         @Test func `is called as its machine, and members see it`() throws {
-            let mina = TemporaryNode()
-            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
-            let joon = TemporaryNode()
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             let host = HostName.device(HostName.own)
             func names(of member: String, at node: TemporaryNode) -> [String?] {
                 node.run("device", "list", "--member", member, "--json").objects
@@ -60,10 +57,7 @@ extension TerminalEndToEnd {
         }
 
         @Test func `follows who talks where, by name`() throws {
-            let mina = TemporaryNode()
-            #expect(mina.up(name: "Mina", workspace: "acme").status == 0)
-            let joon = TemporaryNode()
-            try #require(joon.join(mina.invite(), name: "Joon").status == 0)
+            let (mina, joon) = try TemporaryNode.pair()
             #expect(eventually { mina.run("member", "list", "--json").objects.count == 2 })
             let (process, lines) = try mina.start("tail")
             defer { process.terminate() }

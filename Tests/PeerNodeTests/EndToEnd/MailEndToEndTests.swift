@@ -7,14 +7,6 @@ import WorkspaceTestKit
 extension EndToEnd {
     /// Codes that travel by mail, by a script and by a real mail server.
     @Suite struct `Letters` {
-        private func pair() throws -> (mina: TemporaryNode, joon: TemporaryNode) {
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
-            return (mina, joon)
-        }
-
         /// The first line of six digits.
         private func code(_ letter: String) throws -> String {
             let lines = letter.split(whereSeparator: \.isNewline).map {
@@ -55,7 +47,7 @@ extension EndToEnd {
         }
 
         @Test func `prove an address by a script that is any sendmail`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let file = mina.home + "/letter"
             let set = mina.run("mail", "command", "cat > \(file).new && mv \(file).new \(file)")
             #expect(set.status == 0, "\(set.errors)")
@@ -86,7 +78,7 @@ extension EndToEnd {
         }
 
         @Test func `that hang hold nobody up, and end with the node`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let file = mina.home + "/pid"
             mina.run("mail", "command", "echo $$ > \(file).new; mv \(file).new \(file); sleep 1000")
             let (asking, _) = try joon.start("identity", "email", "verify", "joon@example.org")
@@ -102,7 +94,7 @@ extension EndToEnd {
         }
 
         @Test func `pass a real mail server`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             guard let server = MailServer(in: mina.folder) else { return }
             defer { server.end() }
             #expect(mina.run("mail", "command", server.command).status == 0)

@@ -6,18 +6,10 @@ import WorkspaceTestKit
 
 extension TerminalEndToEnd {
     @Suite struct `Notices and bots` {
-        private func pair() throws -> (mina: TemporaryNode, joon: TemporaryNode) {
-            let (mina, joon) = (TemporaryNode(), TemporaryNode())
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
-            return (mina, joon)
-        }
-
         @Test func `a command is run for each message of others, and evaluates none of them`()
             throws
         {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let log = joon.home + "/shown"
             let set = joon.run(
                 "notify", "command", "printf '%s|%s\\n' \"$WSX_AUTHOR\" \"$WSX_TEXT\" >> \(log)")
@@ -49,7 +41,7 @@ extension TerminalEndToEnd {
         @Test func `a node that stops takes its command along, and leaves no process behind`()
             throws
         {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let file = joon.home + "/pid"
             joon.run(
                 "notify", "command", "echo $$ > \(file).new; mv \(file).new \(file); sleep 1000")
@@ -63,7 +55,7 @@ extension TerminalEndToEnd {
         }
 
         @Test func `two bots that answer everything do not answer each other`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let command = "wsx-node send general \"re: $WSX_TEXT\""
             let bots = try [mina, joon].map { node in
                 try node.start(
@@ -97,7 +89,7 @@ extension TerminalEndToEnd {
         }
 
         @Test func `a hook is a program, and a bot that gives up is told of`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let socket = try #require(ControlSocket(mina.socket))
             socket.send(
                 Array(

@@ -6,11 +6,7 @@ import WorkspaceTestKit
 extension EndToEnd {
     @Suite struct `People` {
         @Test func `have profiles, and are there or not`() throws {
-            let mina = TemporaryNode()
-            let joon = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
+            let (mina, joon) = try TemporaryNode.pair()
             let set = joon.run(
                 "profile", "set", "--name", "Joonho", "--description", "Paints at night", "--phone",
                 "010-1234-5678")

@@ -5,16 +5,6 @@ import WorkspaceTestKit
 
 extension EndToEnd {
     @Suite struct `Several nodes` {
-        /// Two homes in one workspace.
-        private func pair() throws -> (TemporaryNode, TemporaryNode) {
-            let mina = TemporaryNode()
-            let joon = TemporaryNode()
-            mina.up(name: "Mina", workspace: "acme")
-            let joined = joon.join(mina.invite(), name: "Joon")
-            try #require(joined.status == 0, "\(joined.errors)")
-            return (mina, joon)
-        }
-
         private func digest(_ node: TemporaryNode) -> JSONValue? {
             node.run("workspace", "show", "--json").object["digest"]
         }
@@ -77,7 +67,7 @@ extension EndToEnd {
         }
 
         @Test func `catch up by themselves after one was away`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             joon.run("down")
             let socket = try #require(ControlSocket(mina.socket))
             let texts = (1...100).map { "m\($0)" }
@@ -138,7 +128,7 @@ extension EndToEnd {
         }
 
         @Test func `add and forget peers, and leave the network`() throws {
-            let (mina, joon) = try pair()
+            let (mina, joon) = try TemporaryNode.pair()
             let address = try #require(
                 mina.run("net", "status", "--json").object["listen"]?.arrayValue?.first?.stringValue
             )
