@@ -1,7 +1,8 @@
-import BlobStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 /// A store on a disk that ends, or fails, at every single call.
 @Suite struct `Chunks on a disk that fails` {

@@ -1,8 +1,9 @@
-import BlobStore
 import Foundation
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
+
+@testable import BlobStore
 
 /// What the store on the disk and the one in memory both do.
 @Suite struct `Stores of chunks` {

@@ -1,8 +1,9 @@
-import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import CRDTStore
 
 @Suite struct `An operation of a private document or a mailbox` {
     private let random = SeededRandom(seed: 51)

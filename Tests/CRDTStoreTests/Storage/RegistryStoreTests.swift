@@ -1,8 +1,9 @@
-import CRDTStore
 import Testing
 import WorkspaceCrypto
 import WorkspaceModel
 import WorkspaceTestKit
+
+@testable import CRDTStore
 
 @Suite struct `The registry` {
     let store: NodeStore
